@@ -1,8 +1,7 @@
 import type Libsql from "libsql";
 import { isAscii } from "node:buffer";
 import { type Clock, sleep } from "../kernel/clock.ts";
-import { JournalError, TroupeError } from "../kernel/errors.ts";
-import { systemCode } from "../kernel/system-error.ts";
+import { closedError, type FileKind, isBusy, isUnsynced } from "./sqlite-errors.ts";
 
 /** A value of a statement. Only texts of this package are given as text: SQLite cuts a text at a NUL. */
 export type SqlValue = number | string | Uint8Array | null;
@@ -164,32 +163,20 @@ export class Database {
   }
 }
 
-/** True for SQLite's error when the system could not write a file to the disk. */
-function isUnsynced(error: unknown): boolean {
-  return systemCode(error) === "SQLITE_IOERR_FSYNC";
-}
-
 /** The loaded library. */
 export interface SqliteDriver {
   readonly libsql: Libsql;
 }
 
-/** Loads the library. @throws JournalError `JOURNAL_UNWRITABLE` when it has no build for this machine */
-export async function loadDriver(): Promise<SqliteDriver> {
+/** Loads the library. @throws the error `UNWRITABLE` of a kind when it has no build for this machine */
+export async function loadDriver(kind?: FileKind): Promise<SqliteDriver> {
   try {
     return { libsql: (await import("libsql")).default };
   } catch (error) {
-    throw new JournalError(
-      "JOURNAL_UNWRITABLE",
-      "Expected libsql with its build for this machine, but it could not be loaded. Install again with optional packages (no --omit=optional), or keep the runs in memory: memoryJournal().",
-      { cause: error },
-    );
+    const message =
+      "Expected libsql with its build for this machine, but it could not be loaded. Install again with optional packages (no --omit=optional), or keep everything in memory: memoryJournal(), inMemoryStore().";
+    throw kind?.error("UNWRITABLE", message, { cause: error, data: {} }) ?? error;
   }
-}
-
-/** The error of every call after `close`. */
-export function closedError(): JournalError {
-  return new JournalError("JOURNAL_CLOSED", "Expected an open journal, but it has been closed. Make another one for the same file.");
 }
 
 /** Decodes bytes as UTF-8. Invalid bytes become U+FFFD, and the checksum fails then. Undefined for anything but bytes. */
@@ -214,99 +201,4 @@ export async function patiently<T>(work: () => T, clock: Clock, patience: number
     }
     await sleep(clock, PAUSE);
   }
-}
-
-/** True when another process holds the file. */
-export function isBusy(error: unknown): boolean {
-  return isOf(error, "SQLITE_BUSY", "SQLITE_LOCKED");
-}
-
-/** True for a failure of the disk, which every append of the same commit would meet, and not of one run's record. */
-export function isOfTheDisk(error: unknown): boolean {
-  return isBusy(error) || isOf(error, "SQLITE_FULL", ...MACHINE);
-}
-
-/** True when the file itself is broken: malformed, or not readable for SQLite. */
-export function isBroken(error: unknown): boolean {
-  const inside = error instanceof JournalError && error.code === "JOURNAL_DAMAGED" ? error.cause : error;
-  return sqliteCode(inside) !== undefined && !isOfTheDisk(inside);
-}
-
-const MACHINE = ["SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOLFS", "SQLITE_NOMEM"];
-
-/** Returns the error for a file that could not be opened or written. SQLite's error is its cause. */
-export function unwritable(file: string, error: unknown): Error {
-  if (TroupeError.isInstance(error)) return error;
-  const cause = { cause: error, data: { file } };
-  if (isOf(error, "SQLITE_FULL")) {
-    return new JournalError(
-      "JOURNAL_FULL",
-      `Expected room on the disk for ${file}, but it is full. Make room, then resume the run.`,
-      cause,
-    );
-  }
-  if (isBusy(error)) {
-    return new JournalError(
-      "JOURNAL_UNWRITABLE",
-      `Expected a turn to write ${file}, but another process is writing it all the time, or was stopped while it did. Look at that process, then resume the run.`,
-      cause,
-    );
-  }
-  if (isOf(error, ...MACHINE) || sqliteCode(error) === undefined) {
-    return new JournalError(
-      "JOURNAL_UNWRITABLE",
-      `Expected to write ${file}, but the machine refused: ${reason(error)}. See to the file's folder, its permissions, its disk, and how many files the process may open.`,
-      cause,
-    );
-  }
-  return new JournalError("JOURNAL_DAMAGED", `Expected a whole journal, but ${file} is damaged: ${reason(error)}. ${REPAIR}`, cause);
-}
-
-/** Returns the error for a run that could not be read further. SQLite's error is its cause. */
-export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
-  if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
-  if (error instanceof JournalError && error.code === "JOURNAL_DAMAGED" && error.data === undefined) {
-    return damagedRun(file, runId, intact, "what the journal says of it was changed since it was written", error);
-  }
-  if (TroupeError.isInstance(error)) return error;
-  const why = isBusy(error) ? "another process keeps it for itself" : `the machine refused: ${reason(error)}`;
-  return new JournalError(
-    "JOURNAL_UNREADABLE",
-    `Expected to read run ${runId} in ${file} from event ${intact} on, but ${why}. See to that, then read again.`,
-    { cause: error, data: { file, runId, intact } },
-  );
-}
-
-const REPAIR = "Keep a copy of it and of its -wal, and put back a copy from before.";
-
-/** Returns the error for a run whose record is damaged after its first `intact` events. */
-export function damagedRun(file: string, runId: string, intact: number, why: string, cause?: unknown): JournalError {
-  const whole =
-    intact === 0
-      ? "none of its events is sure"
-      : intact === 1
-        ? "event 0 is intact"
-        : `its first ${intact} events, up to ${intact - 1}, are intact`;
-  return new JournalError(
-    "JOURNAL_DAMAGED",
-    `Expected run ${runId} to be whole, but in ${file} ${whole}, and then: ${why}. What is intact can still be read. ${REPAIR}`,
-    { cause, data: { file, runId, intact } },
-  );
-}
-
-function isOf(error: unknown, ...codes: readonly string[]): boolean {
-  const code = sqliteCode(error);
-  return code !== undefined && codes.some((one) => code === one || code.startsWith(`${one}_`));
-}
-
-/** The library's error for a file that it could not open has no code. */
-function sqliteCode(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { code } = error as { code?: unknown };
-  if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
-  return error.message.startsWith("ConnectionFailed(") ? "SQLITE_CANTOPEN" : undefined;
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

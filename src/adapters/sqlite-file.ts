@@ -4,22 +4,17 @@ import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { Database, loadDriver, patiently, type SqliteDriver, unwritable } from "./sqlite-database.ts";
+import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
+import { fileError, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
 
 /** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
 const BUSY_TIMEOUT = 20;
 /** Bytes that the log keeps after its contents are in the file. */
 const KEPT_WAL = 16 * 1024 * 1024;
 
-/** The kind of a file. Default: a journal. */
-interface FileKind {
-  readonly applicationId?: number | undefined;
-  /** Step `n` leads from version `n` to `n + 1`. */
-  readonly steps?: readonly string[] | undefined;
-}
-
 /** A file and how it is opened. */
-export interface FileOptions extends FileKind {
+export interface FileOptions {
+  readonly kind: FileKind;
   /** Absolute. */
   readonly file: string;
   readonly clock: Clock;
@@ -33,66 +28,63 @@ export interface FileOptions extends FileKind {
  * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind
  * changes.
  *
- * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
+ * @throws errors of its kind: `FOREIGN`, `NEWER`, `UNWRITABLE`, `DAMAGED`
  */
-export async function openFile(driver: SqliteDriver, options: FileOptions): Promise<Database> {
-  const { file, clock, patience } = options;
+export async function openFile(options: FileOptions): Promise<Database> {
+  const { kind, file, clock, patience } = options;
   try {
+    const driver = await loadDriver(kind);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     createPrivately(file);
     const found = statSync(file);
-    if (!found.isFile()) throw noFile(file);
+    if (!found.isFile()) throw noFile(options);
     if (found.size > 0) await patiently(() => assertKind(driver, options), clock, patience);
     return await patiently(() => prepared(driver, options), clock, patience);
   } catch (error) {
-    throw isNoDatabase(error) ? noDatabase(file, error) : unwritable(file, error);
+    if (!isNoDatabase(error)) throw fileError(kind, file, error);
+    const came = "a file that is no database, or one whose beginning is damaged";
+    throw kind.error("FOREIGN", foreignText(kind, file, came), { cause: error, data: { file } });
   }
 }
 
 /**
  * Opens a broken file read-only, without the checks that would refuse all of it.
  *
- * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
+ * @throws errors of its kind: `FOREIGN`, `NEWER`, `UNWRITABLE`, `DAMAGED`
  */
-export function openRemains(driver: SqliteDriver, options: FileOptions): Database {
-  const { file } = options;
+export async function openRemains(options: FileOptions): Promise<Database> {
+  const { kind, file } = options;
   let db: Database | undefined;
   try {
     // A file that is shorter than its header says is read to its end.
-    db = readOnly(driver, file, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
-    identify(db, file, options);
+    db = readOnly(await loadDriver(kind), file, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
+    identify(db, file, kind);
     return db;
   } catch (error) {
     db?.close();
-    throw unwritable(file, error);
+    throw fileError(kind, file, error);
   }
-}
-
-/** A way to open files of one kind outside of a journal or store. */
-export interface FileOpener {
-  open(driver: SqliteDriver, where: Omit<FileOptions, keyof FileKind>): Promise<Database>;
-  errorOf(file: string, error: unknown): Error;
 }
 
 /** Milliseconds to wait for other processes in {@link withFile}. */
 const PATIENCE = 2_000;
 
-/** Opens a file for one piece of work, and closes it. @throws errors of `errorOf` */
-export async function withFile<T>(path: string, { open, errorOf }: FileOpener, work: (db: Database, file: string) => T): Promise<T> {
+/** Opens a file for one piece of work, and closes it. @throws errors of its kind */
+export async function withFile<T>(path: string, kind: FileKind, work: (db: Database, file: string) => T): Promise<T> {
   const file = resolve(path);
-  const db = await open(await loadDriver(), { file, clock: systemClock, patience: PATIENCE });
+  const db = await openFile({ kind, file, clock: systemClock, patience: PATIENCE });
   try {
     return await patiently(() => work(db, file), systemClock, PATIENCE);
   } catch (error) {
-    throw errorOf(file, error);
+    throw fileError(kind, file, error);
   } finally {
     db.close();
   }
 }
 
 /** Gives unused space of a file back to the disk. @returns the bytes before and after */
-export function compactFile(path: string, opener: FileOpener): Promise<{ readonly before: number; readonly after: number }> {
-  return withFile(path, opener, (db, file) => {
+export function compactFile(path: string, kind: FileKind): Promise<{ readonly before: number; readonly after: number }> {
+  return withFile(path, kind, (db, file) => {
     const before = sizeOf(file);
     db.compact();
     return { before, after: sizeOf(file) };
@@ -108,11 +100,11 @@ export function createPrivately(file: string): void {
   }
 }
 
-function assertKind(driver: SqliteDriver, options: FileOptions): void {
+function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
   let db: Database | undefined;
   try {
-    db = readOnly(driver, options.file);
-    identify(db, options.file, options);
+    db = readOnly(driver, file);
+    identify(db, file, kind);
   } catch (error) {
     // A write that ended while the file was created; only a connection that may write can repair it.
     if (!systemCode(error).startsWith("SQLITE_READONLY_")) throw error;
@@ -126,15 +118,15 @@ function readOnly(driver: SqliteDriver, file: string, before?: string): Database
 }
 
 function prepared(driver: SqliteDriver, options: FileOptions): Database {
-  const { file, maxPages } = options;
+  const { kind, file, maxPages } = options;
   const db = new Database(driver, file, BUSY_TIMEOUT);
   try {
-    identify(db, file, options);
+    identify(db, file, kind);
     db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     const mode = db.first("PRAGMA file.journal_mode = WAL")?.[0];
-    if (mode !== "wal") throw noWal(file, String(mode));
+    if (mode !== "wal") throw noWal(options, String(mode));
     db.exec(`PRAGMA file.synchronous = FULL; PRAGMA file.journal_size_limit = ${KEPT_WAL}`);
-    prepareSchema(db, file, options);
+    prepareSchema(db, file, kind);
     if (maxPages !== undefined) db.exec(`PRAGMA file.max_page_count = ${maxPages}`);
     return db;
   } catch (error) {
@@ -143,31 +135,17 @@ function prepared(driver: SqliteDriver, options: FileOptions): Database {
   }
 }
 
-/** True for a file that is no database of this package. The error for another text encoding has no code. */
-export function isNoDatabase(error: unknown): boolean {
-  return systemCode(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
+function foreignText({ name }: FileKind, file: string, came: string): string {
+  return `Expected a ${name} or no file at ${file}, got ${came}. Choose another path; nothing was changed.`;
 }
 
-function noDatabase(file: string, cause: unknown): JournalError {
-  return new JournalError(
-    "JOURNAL_FOREIGN",
-    `Expected a journal or no file at ${file}, got a file that is no database, or one whose beginning is damaged. Choose another path; nothing was changed.`,
-    { cause, data: { file } },
-  );
+function noFile({ kind, file }: FileOptions): Error {
+  return kind.error("UNWRITABLE", `Expected a file at ${file}, got a folder or a device. Choose another path.`, { data: { file } });
 }
 
-function noFile(file: string): JournalError {
-  return new JournalError("JOURNAL_UNWRITABLE", `Expected a file at ${file}, got a folder or a device. Choose another path.`, {
-    data: { file },
-  });
-}
-
-function noWal(file: string, mode: string): JournalError {
-  return new JournalError(
-    "JOURNAL_UNWRITABLE",
-    `Expected a disk on which ${file} can have a write-ahead log, got journal mode ${mode}. Choose a path on a local disk.`,
-    { data: { file } },
-  );
+function noWal({ kind, file }: FileOptions, mode: string): Error {
+  const expected = `Expected a disk on which ${file} can have a write-ahead log, got journal mode ${mode}. Choose a path on a local disk.`;
+  return kind.error("UNWRITABLE", expected, { data: { file } });
 }
 
 /** Returns the bytes of a file and of its log. */
@@ -175,15 +153,15 @@ export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Marks the journals of this program: "TRPE". */
-export const APPLICATION_ID = 0x54525045;
-
-/** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
-export const SCHEMA_STEPS: readonly string[] = [
-  // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
-  // The place of an event is its run's number * 2^31 + its seq, so that events of a run are stored together and in order.
-  // `chat` is the end of the conversation that a model read: `chats` has the message there and the conversation before it.
-  `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
+/** The files of journals; their mark is "TRPE". */
+export const JOURNAL: FileKind = {
+  name: "journal",
+  applicationId: 0x54525045,
+  steps: [
+    // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
+    // The place of an event is its run's number * 2^31 + its seq, so that events of a run are stored together and in order.
+    // `chat` is the end of the conversation that a model read: `chats` has the message there and the conversation before it.
+    `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
    CREATE TABLE file.runs (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -197,41 +175,32 @@ export const SCHEMA_STEPS: readonly string[] = [
      number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
-  // The tables are the same. From this version on an event may be a short list, which programs of version 1 cannot read.
-  "",
-];
+    // The tables are the same. From this version on an event may be a short list, which programs of version 1 cannot read.
+    "",
+  ],
+  error: (fault, message, o) => new JournalError(`JOURNAL_${fault}`, message, o),
+};
 
-/**
- * Returns the version of a file, 0 for an empty one.
- *
- * @throws JournalError `JOURNAL_FOREIGN` for a file of another program, `JOURNAL_NEWER` for one of a newer version of this program
- */
-export function identify(
-  db: Database,
-  file: string,
-  { applicationId = APPLICATION_ID, steps = SCHEMA_STEPS }: FileKind = {},
-): { readonly version: number } {
+/** Returns the version of a file, 0 for an empty one. @throws errors of its kind: `FOREIGN`, `NEWER` */
+export function identify(db: Database, file: string, kind: FileKind): { readonly version: number } {
   const application = whole(db, "PRAGMA file.application_id");
   const version = whole(db, "PRAGMA file.user_version");
-  if (application === applicationId) {
-    if (version <= steps.length) return { version };
-    throw new JournalError(
-      "JOURNAL_NEWER",
-      `Expected a journal of version ${steps.length} at most, got ${version} in ${file}. Update this program to use it; nothing was changed.`,
+  if (application === kind.applicationId) {
+    const newest = kind.steps.length;
+    if (version <= newest) return { version };
+    throw kind.error(
+      "NEWER",
+      `Expected a ${kind.name} of version ${newest} at most, got ${version} in ${file}. Update this program to use it; nothing was changed.`,
       { data: { file, version } },
     );
   }
   if (application === 0 && version === 0 && whole(db, "SELECT count(*) FROM file.sqlite_master") === 0) return { version };
-  throw new JournalError(
-    "JOURNAL_FOREIGN",
-    `Expected a journal or no file at ${file}, got the database of another program. Choose another path; nothing was changed.`,
-    { data: { file } },
-  );
+  throw kind.error("FOREIGN", foreignText(kind, file, "the database of another program"), { data: { file } });
 }
 
 /** Brings a file to the newest version in one transaction. Its contents stay. @throws errors of {@link identify} */
 function prepareSchema(db: Database, file: string, kind: FileKind): void {
-  const { applicationId = APPLICATION_ID, steps = SCHEMA_STEPS } = kind;
+  const { applicationId, steps } = kind;
   if (identify(db, file, kind).version === steps.length) return;
   db.transaction("IMMEDIATE", () => {
     // Another process may have done this meanwhile.

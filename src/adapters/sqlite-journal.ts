@@ -5,19 +5,10 @@ import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../runtime/record/journal.ts";
-import {
-  closedError,
-  Database,
-  type SqliteDriver,
-  isBusy,
-  isOfTheDisk,
-  loadDriver,
-  type Outlives,
-  patiently,
-  unwritable,
-} from "./sqlite-database.ts";
+import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
+import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvent } from "./sqlite-events.ts";
-import { createPrivately, type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
+import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, removeRun } from "./sqlite-runs.ts";
 
@@ -66,7 +57,7 @@ export class SqliteJournal implements Journal {
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     const options = this.#options;
     const open = async (): Promise<Database> => (await this.#opened()).db;
-    const rescue = async (): Promise<Database> => openRemains(await loadDriver(), options);
+    const rescue = (): Promise<Database> => openRemains(options);
     return readEvents({ options, open, rescue }, runId, from);
   }
 
@@ -117,7 +108,7 @@ export class SqliteJournal implements Journal {
     try {
       opened.db.closeWhole();
     } catch (error) {
-      throw unwritable(this.#options.file, error);
+      throw fileError(this.#options.kind, this.#options.file, error);
     }
   }
 
@@ -130,8 +121,8 @@ export class SqliteJournal implements Journal {
 
   async #open(): Promise<OpenJournal> {
     try {
-      const driver = await loadDriver();
-      return { db: await openFile(driver, this.#options), locks: new RunLocks(driver, this.#options.file) };
+      const db = await openFile(this.#options);
+      return { db, locks: new RunLocks(await loadDriver(), this.#options.file) };
     } catch (error) {
       this.#opening = undefined;
       throw error;
@@ -139,11 +130,11 @@ export class SqliteJournal implements Journal {
   }
 
   async #ask<T>(question: () => T): Promise<T> {
-    const { clock, patience, file } = this.#options;
+    const { kind, clock, patience, file } = this.#options;
     try {
       return await patiently(question, clock, patience);
     } catch (error) {
-      throw unwritable(file, error);
+      throw fileError(kind, file, error);
     }
   }
 }
@@ -202,7 +193,7 @@ export class Commits {
   }
 
   async #together(batch: readonly AskedChange[]): Promise<void> {
-    const { file, clock, patience } = this.#options;
+    const { kind, file, clock, patience } = this.#options;
     try {
       const db = await this.#open();
       const outlives = batch.every(isOfTheProcess) ? "the process" : "the machine";
@@ -211,7 +202,7 @@ export class Commits {
       for (const answer of answers) answer();
     } catch (error) {
       if (batch.length === 1 || isOfTheDisk(error) || error instanceof JournalError) {
-        for (const { reject } of batch) reject(unwritable(file, error));
+        for (const { reject } of batch) reject(fileError(kind, file, error));
       } else {
         for (const asked of batch) await this.#together([asked]);
       }
@@ -273,7 +264,7 @@ class RunLocks {
       lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     } catch (error) {
       lock?.close();
-      throw isBusy(error) ? owned(runId, error) : unwritable(file, error);
+      throw isBusy(error) ? owned(runId, error) : fileError(JOURNAL, file, error);
     }
     this.#held.set(runId, lock);
     return true;
@@ -292,7 +283,7 @@ class RunLocks {
     try {
       rmSync(file, { force: true });
     } catch (error) {
-      throw unwritable(file, error);
+      throw fileError(JOURNAL, file, error);
     }
   }
 

@@ -1,7 +1,8 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { damagedRun, type Database, isBroken, patiently, unreadable } from "./sqlite-database.ts";
+import { type Database, patiently } from "./sqlite-database.ts";
+import { damagedRun, isBroken, unreadable } from "./sqlite-errors.ts";
 import { chained, chainStart, ChatReader, type CheckedBody, decodeEvent, type StoredEvent, storedEvents } from "./sqlite-events.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { type RunHead, knownRun, PLACES } from "./sqlite-runs.ts";

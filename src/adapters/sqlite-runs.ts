@@ -1,9 +1,9 @@
 import { JournalError } from "../kernel/errors.ts";
 import { isCount } from "../kernel/value-kind.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
-import { type Database, unwritable } from "./sqlite-database.ts";
+import type { Database } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent, storedEvents, writeChat } from "./sqlite-events.ts";
-import { compactFile, type FileOpener, identify, openFile, sizeOf, withFile } from "./sqlite-file.ts";
+import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
@@ -186,17 +186,15 @@ export interface JournalFacts {
   readonly bytes: number;
 }
 
-const JOURNAL_FILE: FileOpener = { open: openFile, errorOf: unwritable };
-
 /**
  * Reads facts about a journal's file and checks that it can be written.
  *
  * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
  */
 export function journalFacts(path: string): Promise<JournalFacts> {
-  return withFile(path, JOURNAL_FILE, (db, file) => {
+  return withFile(path, JOURNAL, (db, file) => {
     db.transaction("IMMEDIATE", () => {});
-    return { version: identify(db, file).version, runs: allRuns(db).length, bytes: sizeOf(file) };
+    return { version: identify(db, file, JOURNAL).version, runs: allRuns(db).length, bytes: sizeOf(file) };
   });
 }
 
@@ -207,5 +205,5 @@ export function journalFacts(path: string): Promise<JournalFacts> {
  * @throws JournalError `JOURNAL_UNWRITABLE` while another process uses the file, `JOURNAL_FULL`, `JOURNAL_DAMAGED`
  */
 export function compactJournal(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return compactFile(path, JOURNAL_FILE);
+  return compactFile(path, JOURNAL);
 }

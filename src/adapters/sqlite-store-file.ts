@@ -1,18 +1,19 @@
-import { JournalError, MemoryError, TroupeError } from "../kernel/errors.ts";
-import { type Database, isBusy, type SqliteDriver, type SqlRow, unwritable } from "./sqlite-database.ts";
-import { compactFile, type FileOpener, type FileOptions, isNoDatabase, openFile, withFile } from "./sqlite-file.ts";
+import { MemoryError } from "../kernel/errors.ts";
+import type { Database, SqlRow } from "./sqlite-database.ts";
+import type { FileKind } from "./sqlite-errors.ts";
+import { compactFile, withFile } from "./sqlite-file.ts";
 import { decodeMessage, MESSAGE_LINE, SPAN } from "./sqlite-store-rows.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 import { CREATE_WORDS } from "./sqlite-words.ts";
 
-/** Marks the stores of this program: "TRPM". */
-export const APPLICATION_ID = 0x5452504d;
-
-/** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
-export const SCHEMA_STEPS: readonly string[] = [
-  // A role is found by the JSON text of its id, because SQLite cuts plain text at a NUL. A place is the role's number * 2^31 + n, so that
-  // the rows of a role are stored together and in order.
-  `CREATE TABLE file.roles (
+/** The files of long-term memories; their mark is "TRPM". */
+export const STORE: FileKind = {
+  name: "store of memories",
+  applicationId: 0x5452504d,
+  steps: [
+    // A role is found by the JSON text of its id, because SQLite cuts plain text at a NUL. A place is the role's number * 2^31 + n, so that
+    // the rows of a role are stored together and in order.
+    `CREATE TABLE file.roles (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      role TEXT NOT NULL UNIQUE,
      last INTEGER NOT NULL,
@@ -23,90 +24,16 @@ export const SCHEMA_STEPS: readonly string[] = [
      UNIQUE (number, identity)
    ) STRICT;
    CREATE TABLE file.vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;`,
-  // A block is a range of places; see sqlite-store-rows.ts. Older rows stay as they are until they are read.
-  `CREATE TABLE file.message_blocks (block INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
+    // A block is a range of places; see sqlite-store-rows.ts. Older rows stay as they are until they are read.
+    `CREATE TABLE file.message_blocks (block INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.vector_blocks (
      block INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, known BLOB NOT NULL, vectors BLOB NOT NULL, checksum INTEGER NOT NULL
    ) STRICT;`,
-  // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
-  `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
-];
-
-/** A store's file and how it is opened. */
-export type StoreFile = Omit<FileOptions, "applicationId" | "steps">;
-
-/**
- * Opens a store's file and creates it if needed.
- *
- * @throws MemoryError `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`
- */
-export async function openStore(driver: SqliteDriver, where: StoreFile): Promise<Database> {
-  try {
-    return await openFile(driver, { ...where, applicationId: APPLICATION_ID, steps: SCHEMA_STEPS });
-  } catch (error) {
-    throw storeError(where.file, error);
-  }
-}
-
-/** Returns the memory's error for an error of SQLite or of the machine. */
-export function storeError(file: string, error: unknown): Error {
-  const cause = error instanceof JournalError ? (error.cause ?? error) : error;
-  if (isNoDatabase(cause)) {
-    return foreign(file, "one that is no database, or whose beginning is damaged", cause);
-  }
-  if (isBusy(cause)) {
-    return memoryError(
-      "MEMORY_UNWRITABLE",
-      `a turn to write ${file}, but another process is writing it all the time, or was stopped while it did. Look at that process.`,
-      file,
-      cause,
-    );
-  }
-  const known = TroupeError.isInstance(error) ? error : unwritable(file, error);
-  if (!(known instanceof JournalError)) return known as Error;
-  const reason = known.cause instanceof Error ? known.cause.message : known.message;
-  switch (known.code) {
-    case "JOURNAL_FOREIGN":
-      return foreign(file, "the database of another program");
-    case "JOURNAL_NEWER":
-      return memoryError(
-        "MEMORY_NEWER",
-        `a store of version ${SCHEMA_STEPS.length} at most, got ${versionIn(known)} in ${file}. Update this program to use it; nothing was changed.`,
-        file,
-      );
-    case "JOURNAL_FULL":
-      return memoryError("MEMORY_FULL", `room on the disk for ${file}, but it is full. Make room and try again.`, file, cause);
-    case "JOURNAL_DAMAGED":
-      return memoryError(
-        "MEMORY_DAMAGED",
-        `a whole store, but ${file} is damaged: ${reason}. Keep a copy of it and of its -wal, and put back one from before.`,
-        file,
-        cause,
-      );
-    default:
-      return memoryError(
-        "MEMORY_UNWRITABLE",
-        `to use ${file}, but the machine refused: ${reason}. See to the folder, its permissions, its disk, and how many files the process may open.`,
-        file,
-        cause,
-      );
-  }
-}
-
-function foreign(file: string, came: string, cause?: unknown): MemoryError {
-  const expected = `a memory's file or none at ${file}, got ${came}. Choose another path; nothing was changed.`;
-  return memoryError("MEMORY_FOREIGN", expected, file, cause);
-}
-
-function memoryError(code: string, expected: string, file: string, cause?: unknown): MemoryError {
-  return new MemoryError(code, `Expected ${expected}`, { cause, data: { file } });
-}
-
-function versionIn({ data }: JournalError): string {
-  return String((data as { readonly version?: unknown } | undefined)?.version);
-}
-
-const STORE_FILE: FileOpener = { open: openStore, errorOf: storeError };
+    // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
+    `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
+  ],
+  error: (fault, message, o) => new MemoryError(`MEMORY_${fault}`, message, o),
+};
 
 /** The contents of a store for one role. */
 export interface StoredRole {
@@ -134,7 +61,7 @@ export interface StoredRoles {
  * @throws MemoryError like the store itself
  */
 export function storedRoles(path: string): Promise<StoredRoles> {
-  return withFile(path, STORE_FILE, (db) => {
+  return withFile(path, STORE, (db) => {
     const rows = db.all("SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles ORDER BY number");
     const found = rows.map((row) => roleIn(db, row));
     const roles = found.filter((role) => role !== undefined);
@@ -149,7 +76,7 @@ export function storedRoles(path: string): Promise<StoredRoles> {
  * @throws MemoryError like the store itself; `MEMORY_UNWRITABLE` while another process uses it
  */
 export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return compactFile(path, STORE_FILE);
+  return compactFile(path, STORE);
 }
 
 function roleIn(db: Database, [number, name]: SqlRow): StoredRole | undefined {

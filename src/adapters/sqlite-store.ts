@@ -13,7 +13,9 @@ import type {
   StoredVector,
   StoreState,
 } from "../memory/message-store.ts";
-import { type Database, isBroken, loadDriver, patiently } from "./sqlite-database.ts";
+import { type Database, patiently } from "./sqlite-database.ts";
+import { fileError, isBroken } from "./sqlite-errors.ts";
+import { type FileOptions, openFile } from "./sqlite-file.ts";
 import {
   gatherMessages,
   messageInBlock,
@@ -22,7 +24,7 @@ import {
   removeFromMessageBlocks,
   writeMessageBlocks,
 } from "./sqlite-message-blocks.ts";
-import { openStore, storeError, type StoreFile } from "./sqlite-store-file.ts";
+import { STORE } from "./sqlite-store-file.ts";
 import {
   BLOCK,
   blockOf,
@@ -58,7 +60,7 @@ const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
  *
  * SqliteStore.S1 (`add`) a resolved addition is on the disk (write-ahead log, synchronous=FULL). SqliteStore.S2 (`read`) every row is
  * checked when it is read: a message whose copies are all damaged is counted and left out, a damaged vector is made again, and adding a
- * message again repairs its row; only the index of words is not checked (`sqlite-words.ts`). SqliteStore.S3 (`openStore`) files are created
+ * message again repairs its row; only the index of words is not checked (`sqlite-words.ts`). SqliteStore.S3 (`openFile`) files are created
  * with permissions for their owner alone; a file of another program, or of a newer version, is not changed. SqliteStore.S4 (`roleOf`) ids
  * are data: none becomes a path. SqliteStore.S5 (`writeMessageBlocks`) blocks and words are written by the transaction that writes their
  * rows. SqliteStore.S6 (`close`) after it the file is complete without its log, unless another connection reads it at that moment, and the
@@ -86,7 +88,7 @@ export function sqliteStore(options: SqliteStoreOptions): MessageStore {
 
 /** See {@link sqliteStore}. It owns the connection. */
 export class SqliteStore implements MessageStore {
-  readonly #where: StoreFile;
+  readonly #where: Omit<FileOptions, "kind">;
   /** The calls under way: storages share a store, and a close by one waits for the calls of the others. */
   readonly #asked = new Set<Promise<unknown>>();
   readonly lookup: MessageLookup = {
@@ -96,7 +98,7 @@ export class SqliteStore implements MessageStore {
   };
   #opened: Promise<Database> | undefined;
 
-  constructor(where: StoreFile) {
+  constructor(where: Omit<FileOptions, "kind">) {
     this.#where = where;
   }
 
@@ -199,7 +201,7 @@ export class SqliteStore implements MessageStore {
     try {
       db?.closeWhole();
     } catch (error) {
-      throw storeError(this.#where.file, error);
+      throw fileError(STORE, this.#where.file, error);
     }
   }
 
@@ -280,7 +282,7 @@ export class SqliteStore implements MessageStore {
   async #answered<T>(work: (db: Database) => T, patience: number): Promise<T> {
     const { file, clock } = this.#where;
     try {
-      this.#opened ??= loadDriver().then((driver) => openStore(driver, this.#where));
+      this.#opened ??= openFile({ ...this.#where, kind: STORE });
       const opened = this.#opened;
       const db = await opened.catch((error: unknown) => {
         // The next call tries again.
@@ -289,7 +291,7 @@ export class SqliteStore implements MessageStore {
       });
       return await patiently(() => work(db), clock, patience);
     } catch (error) {
-      throw storeError(file, error);
+      throw fileError(STORE, file, error);
     }
   }
 }

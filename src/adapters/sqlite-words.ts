@@ -1,7 +1,8 @@
 import { editDistance } from "../kernel/known-options.ts";
 import type { SoughtWord, StoredMessage } from "../memory/message-store.ts";
 import { termsOf } from "../memory/text-terms.ts";
-import { type Database, isBroken } from "./sqlite-database.ts";
+import type { Database } from "./sqlite-database.ts";
+import { isBroken } from "./sqlite-errors.ts";
 import { BLOCK, blockOf, SPAN } from "./sqlite-store-rows.ts";
 
 /*

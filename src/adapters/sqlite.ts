@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import { JOURNAL } from "./sqlite-file.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 /*
@@ -56,5 +57,5 @@ export function sqlite(options: SqliteOptions): Journal {
       `Expected the path of a journal's file, got ${JSON.stringify(path)}. Write sqlite({ path: "runs.db" }).`,
     );
   }
-  return new SqliteJournal({ file: resolve(path), clock: systemClock, patience: PATIENCE });
+  return new SqliteJournal({ kind: JOURNAL, file: resolve(path), clock: systemClock, patience: PATIENCE });
 }

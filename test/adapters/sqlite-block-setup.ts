@@ -1,6 +1,6 @@
 import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { APPLICATION_ID, SCHEMA_STEPS } from "../../src/adapters/sqlite-store-file.ts";
+import { STORE } from "../../src/adapters/sqlite-store-file.ts";
 import { encodeMessage, messageChecksum, vectorBytes, vectorChecksum } from "../../src/adapters/sqlite-store-rows.ts";
 import { fingerprintOf } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
@@ -35,8 +35,8 @@ export async function olderStore(): Promise<string> {
   const path = newFile("older.db");
   const db = new Database(await loadDriver(), path, 1_000);
   db.exec("PRAGMA file.journal_mode = WAL");
-  db.exec(SCHEMA_STEPS[0] as string);
-  db.exec(`PRAGMA file.application_id = ${APPLICATION_ID}; PRAGMA file.user_version = 1`);
+  db.exec(STORE.steps[0] as string);
+  db.exec(`PRAGMA file.application_id = ${STORE.applicationId}; PRAGMA file.user_version = 1`);
   db.run("INSERT INTO roles VALUES (1, ?, ?, 0)", ['"r"', messages.length]);
   const vectors = await embedder.embed(messages.map(({ content }) => content));
   const fingerprint = fingerprintOf(embedder);

@@ -1,8 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadDriver } from "../../src/adapters/sqlite-database.ts";
-import { APPLICATION_ID, openFile, SCHEMA_STEPS } from "../../src/adapters/sqlite-file.ts";
+import { JOURNAL, openFile } from "../../src/adapters/sqlite-file.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { collectGarbage } from "../kernel/garbage.ts";
@@ -162,7 +161,7 @@ describe("a file that is no journal", () => {
     const journal = sqlite({ path: source });
     await written(journal, "a", [started("a", 0)]);
     await journal.close();
-    await meddle(source, `PRAGMA user_version = ${SCHEMA_STEPS.length + 1}`);
+    await meddle(source, `PRAGMA user_version = ${JOURNAL.steps.length + 1}`);
     copyFileSync(source, file);
     await checkRefused(file, "JOURNAL_NEWER");
   });
@@ -185,7 +184,7 @@ describe("a file that is no journal", () => {
 
 describe("an open file", () => {
   it("SqliteJournal.J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
-    const db = await openFile(await loadDriver(), { file: newFile(), clock: systemClock, patience: 0 });
+    const db = await openFile({ kind: JOURNAL, file: newFile(), clock: systemClock, patience: 0 });
     const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map(
       (name) => db.first(`PRAGMA file.${name}`)?.[0],
     );
@@ -196,12 +195,12 @@ describe("an open file", () => {
 
 describe("a journal of an older version", () => {
   // Version 2 as it may be one day: the file of version 1 is made by the real first step.
-  const older = SCHEMA_STEPS.slice(0, 1);
+  const older = JOURNAL.steps.slice(0, 1);
   const newer = [...older, "ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'from before'"];
 
   async function olderFile(): Promise<string> {
     const file = newFile();
-    const journal = journalAt(file, { steps: older });
+    const journal = journalAt(file, { kind: { ...JOURNAL, steps: older } });
     await written(journal, "a", lively("a", 20));
     await journal.close();
     return file;
@@ -216,37 +215,41 @@ describe("a journal of an older version", () => {
 
   it("is brought to the newest, and keeps what it holds", async () => {
     const file = await olderFile();
-    expect(await versionOf(file)).toEqual([APPLICATION_ID, 1]);
-    const journal = journalAt(file, { steps: newer });
+    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, 1]);
+    const journal = journalAt(file, { kind: { ...JOURNAL, steps: newer } });
     expect((await readOut(journal, "a")).events).toEqual(lively("a", 20));
-    expect(await versionOf(file)).toEqual([APPLICATION_ID, 2]);
+    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, 2]);
     const db = await connection(file);
     expect(db.first("SELECT CAST(note AS BLOB) FROM runs")).toEqual([Buffer.from("from before")]);
     db.close();
     // And the program of before refuses it from now on.
-    expect((await errorOf(journalAt(file, { steps: older }).runs()))?.code).toBe("JOURNAL_NEWER");
+    expect((await errorOf(journalAt(file, { kind: { ...JOURNAL, steps: older } }).runs()))?.code).toBe("JOURNAL_NEWER");
   });
 
   it("a new file takes all steps", async () => {
     const file = newFile();
-    await journalAt(file, { steps: newer }).runs();
-    expect(await versionOf(file)).toEqual([APPLICATION_ID, 2]);
+    await journalAt(file, { kind: { ...JOURNAL, steps: newer } }).runs();
+    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, 2]);
   });
 
   it("stays as it is when a step fails, and can be used as before", async () => {
     const file = await olderFile();
     const broken = [...newer, "INSERT INTO nowhere VALUES (1)"];
-    expect((await errorOf(journalAt(file, { steps: broken }).runs()))?.code).toBe("JOURNAL_DAMAGED");
-    expect(await versionOf(file)).toEqual([APPLICATION_ID, 1]);
+    expect((await errorOf(journalAt(file, { kind: { ...JOURNAL, steps: broken } }).runs()))?.code).toBe("JOURNAL_DAMAGED");
+    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, 1]);
     const db = await connection(file);
     expect(db.all("SELECT CAST(name AS BLOB) FROM pragma_table_info('runs')").map(String)).not.toContain("note");
     db.close();
-    expect((await readOut(journalAt(file, { steps: older }), "a")).events).toEqual(lively("a", 20));
+    expect((await readOut(journalAt(file, { kind: { ...JOURNAL, steps: older } }), "a")).events).toEqual(lively("a", 20));
   });
 
   it("two journals that come at once bring it there once", async () => {
     const file = await olderFile();
-    const journals = [journalAt(file, { steps: newer }), journalAt(file, { steps: newer }), journalAt(file, { steps: newer })];
+    const journals = [
+      journalAt(file, { kind: { ...JOURNAL, steps: newer } }),
+      journalAt(file, { kind: { ...JOURNAL, steps: newer } }),
+      journalAt(file, { kind: { ...JOURNAL, steps: newer } }),
+    ];
     const runs = await Promise.all(journals.map((journal) => journal.runs()));
     expect(runs).toEqual(journals.map(() => [{ runId: "a", events: 20 }]));
   });

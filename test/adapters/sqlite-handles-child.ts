@@ -4,8 +4,7 @@ import { sqlite, sqliteStore } from "../../src/adapters/sqlite.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { errorRecord } from "../../src/kernel/errors.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { openRemains } from "../../src/adapters/sqlite-file.ts";
-import { loadDriver } from "../../src/adapters/sqlite-database.ts";
+import { JOURNAL, openRemains } from "../../src/adapters/sqlite-file.ts";
 import { childEvent } from "./sqlite-child.ts";
 
 /** What is left of a number of stores and journals that were opened, filled and closed. */
@@ -82,7 +81,7 @@ async function refused(dir: string): Promise<string[]> {
     await tell(journal.runs());
     await journal.close();
     await tell(sqlite({ path: join(dir, "folder.db") }).runs());
-    openRemains(await loadDriver(), { file: join(dir, "journal-0.db"), clock: systemClock, patience: 0 }).close();
+    (await openRemains({ kind: JOURNAL, file: join(dir, "journal-0.db"), clock: systemClock, patience: 0 })).close();
   }
   return [...new Set(codes)];
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadDriver } from "../../src/adapters/sqlite-database.ts";
 import type { SqlRow, SqlValue } from "../../src/adapters/sqlite-database.ts";
 import { SqliteJournal } from "../../src/adapters/sqlite-journal.ts";
-import type { FileOptions } from "../../src/adapters/sqlite-file.ts";
+import { type FileOptions, JOURNAL } from "../../src/adapters/sqlite-file.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
@@ -29,7 +29,7 @@ export function newFile(name = "journal.db"): string {
 
 /** A journal with what only tests may ask for; closed after the tests of the file. */
 export function journalAt(file: string, options: Partial<FileOptions> = {}): Journal {
-  const journal = new SqliteJournal({ file, clock: systemClock, patience: 10_000, ...options });
+  const journal = new SqliteJournal({ kind: JOURNAL, file, clock: systemClock, patience: 10_000, ...options });
   open.push(journal);
   return journal;
 }

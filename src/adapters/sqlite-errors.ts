@@ -1,0 +1,121 @@
+import { JournalError, TroupeError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { systemCode } from "../kernel/system-error.ts";
+
+/** The fault of a file: the code of its error without the prefix of its kind. */
+export type FileFault = "FOREIGN" | "NEWER" | "FULL" | "UNWRITABLE" | "DAMAGED";
+
+/** The kind of a file: its schema and the class of its errors. */
+export interface FileKind {
+  /** Its name in errors. */
+  readonly name: string;
+  /** Marks the files of this kind. */
+  readonly applicationId: number;
+  /** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
+  readonly steps: readonly string[];
+  error(fault: FileFault, message: string, o: { readonly cause?: unknown; readonly data: Json }): TroupeError;
+}
+
+/** Codes of SQLite for failures of the machine. */
+const MACHINE = ["SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOLFS", "SQLITE_NOMEM"];
+
+/** True when another process holds the file. */
+export function isBusy(error: unknown): boolean {
+  return isOf(error, "SQLITE_BUSY", "SQLITE_LOCKED");
+}
+
+/** True for a failure of the disk, which every append of the same commit would meet, and not of one run's record. */
+export function isOfTheDisk(error: unknown): boolean {
+  return isBusy(error) || isOf(error, "SQLITE_FULL", ...MACHINE);
+}
+
+/** True when the file itself is broken: malformed, or not readable for SQLite. */
+export function isBroken(error: unknown): boolean {
+  const inside = error instanceof JournalError && error.code === "JOURNAL_DAMAGED" ? error.cause : error;
+  return sqliteCode(inside) !== undefined && !isOfTheDisk(inside);
+}
+
+/** True for SQLite's error when the system could not write a file to the disk. */
+export function isUnsynced(error: unknown): boolean {
+  return systemCode(error) === "SQLITE_IOERR_FSYNC";
+}
+
+/** True for a file that is no database of this package. The error for another text encoding has no code. */
+export function isNoDatabase(error: unknown): boolean {
+  return systemCode(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
+}
+
+/** Returns the error for a file that could not be opened or used. SQLite's error is its cause; an error of this package stays. */
+export function fileError(kind: FileKind, file: string, error: unknown): Error {
+  if (TroupeError.isInstance(error)) return error;
+  const failed = (fault: FileFault, text: string): TroupeError => kind.error(fault, text, { cause: error, data: { file } });
+  if (isOf(error, "SQLITE_FULL"))
+    return failed("FULL", `Expected room on the disk for ${file}, but it is full. Make room, then try again.`);
+  if (isBusy(error)) {
+    return failed(
+      "UNWRITABLE",
+      `Expected a turn to write ${file}, but another process is writing it all the time, or was stopped while it did. Look at that process, then try again.`,
+    );
+  }
+  if (isOf(error, ...MACHINE) || sqliteCode(error) === undefined) {
+    return failed(
+      "UNWRITABLE",
+      `Expected to use ${file}, but the machine refused: ${reason(error)}. See to the file's folder, its permissions, its disk, and how many files the process may open.`,
+    );
+  }
+  return failed("DAMAGED", `Expected a whole ${kind.name}, but ${file} is damaged: ${reason(error)}. ${REPAIR}`);
+}
+
+/** Returns the error for a run that could not be read further. SQLite's error is its cause. */
+export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
+  if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
+  if (error instanceof JournalError && error.code === "JOURNAL_DAMAGED" && error.data === undefined) {
+    return damagedRun(file, runId, intact, "what the journal says of it was changed since it was written", error);
+  }
+  if (TroupeError.isInstance(error)) return error;
+  const why = isBusy(error) ? "another process keeps it for itself" : `the machine refused: ${reason(error)}`;
+  return new JournalError(
+    "JOURNAL_UNREADABLE",
+    `Expected to read run ${runId} in ${file} from event ${intact} on, but ${why}. See to that, then read again.`,
+    { cause: error, data: { file, runId, intact } },
+  );
+}
+
+const REPAIR = "Keep a copy of it and of its -wal, and put back a copy from before.";
+
+/** Returns the error for a run whose record is damaged after its first `intact` events. */
+export function damagedRun(file: string, runId: string, intact: number, why: string, cause?: unknown): JournalError {
+  const whole =
+    intact === 0
+      ? "none of its events is sure"
+      : intact === 1
+        ? "event 0 is intact"
+        : `its first ${intact} events, up to ${intact - 1}, are intact`;
+  return new JournalError(
+    "JOURNAL_DAMAGED",
+    `Expected run ${runId} to be whole, but in ${file} ${whole}, and then: ${why}. What is intact can still be read. ${REPAIR}`,
+    { cause, data: { file, runId, intact } },
+  );
+}
+
+/** The error of every call after `close`. */
+export function closedError(): JournalError {
+  return new JournalError("JOURNAL_CLOSED", "Expected an open journal, but it has been closed. Make another one for the same file.");
+}
+
+function isOf(error: unknown, ...codes: readonly string[]): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && codes.some((one) => code === one || code.startsWith(`${one}_`));
+}
+
+/** The library's error for a file that it could not open has no code. */
+function sqliteCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
+  return error.message.startsWith("ConnectionFailed(") ? "SQLITE_CANTOPEN" : undefined;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
