@@ -7,7 +7,8 @@ import { freshSeed, randomStream } from "../kernel/random.ts";
 import { type Mask, redactor } from "../kernel/mask.ts";
 import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { failureOf, modelError, serverError } from "../model/failure.ts";
+import { failureOf, modelError } from "../model/failure.ts";
+import { serverError } from "../model/server-error.ts";
 import { defaultRetry, retryAfterOf, retryDelay } from "../model/call.ts";
 import { clientOf, Unanswered, type OpenAIServer, secretsOf, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 

@@ -7,7 +7,8 @@ import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
-import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
+import { promptFor, withLadder } from "./format-ladder.ts";
+import { askAgain, issueLine, type OutputIssue, readReply } from "./structured-output.ts";
 import { LastTold, type TextListener, ToldText, bothOf } from "./told-text.ts";
 
 /** The parts of a question to a model, whatever it asks. */

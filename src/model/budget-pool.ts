@@ -1,12 +1,11 @@
 import { isObject } from "../kernel/value-kind.ts";
-import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool, OpenAccount } from "../kernel/budget.ts";
+import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../kernel/budget.ts";
 import { BudgetError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "./money.ts";
-import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 
 /** Options of {@link budgetPool}. */
 export interface BudgetPoolOptions {
@@ -246,146 +245,4 @@ function noPool(parent: unknown): UsageError {
     "OPTION_INVALID",
     `Expected the parent of a budget pool to be a pool, got ${valueText(parent)}. Make it by budgetPool(usd(5)).`,
   );
-}
-
-/** A spender, and its total spending by its own record: see {@link BudgetPool.open}. */
-export interface Spender {
-  readonly name: string;
-  /** Micro-dollars. */
-  readonly spent: number;
-}
-
-/**
- * The accounts of one spender with all pools that bind it, those above each pool included. It owns the accounts that it opened.
- *
- * Funds.F1 a hold is taken from every pool, or from none (`reserve`). Funds.F2 pools are asked in one order that all spenders share
- * (`inOrder`), so that no two wait for each other. Funds.F3 a pool that is reached in two ways is asked once (`open`).
- */
-export class Funds {
-  readonly accounts: readonly OpenAccount[];
-  readonly #opened: readonly BudgetAccount[];
-
-  private constructor(accounts: readonly OpenAccount[], opened: readonly BudgetAccount[]) {
-    this.accounts = accounts;
-    this.#opened = opened;
-  }
-
-  /** Undefined where no pool binds. */
-  static async open(pools: readonly (BudgetPool | undefined)[], { name, spent }: Spender): Promise<Funds | undefined> {
-    const all = new Map<BudgetPool, BudgetAccount | undefined>();
-    for (const pool of pools) {
-      for (let level = pool; level !== undefined; level = level.parent) {
-        if (!all.has(level)) all.set(level, undefined);
-        for (const open of level.accounts ?? []) all.set(open.pool, open.account);
-      }
-    }
-    if (all.size === 0) return undefined;
-    const accounts: OpenAccount[] = [];
-    const opened: BudgetAccount[] = [];
-    for (const [pool, known] of [...all].toSorted(([a], [b]) => inOrder(a, b))) {
-      const account = known ?? (await pool.open(name, { spent }));
-      if (known === undefined) opened.push(account);
-      accounts.push({ pool, account });
-    }
-    return new Funds(accounts, opened);
-  }
-
-  /** True when any pool bounds what is spent. */
-  get isBinding(): boolean {
-    return this.accounts.some(({ pool }) => pool.isBinding !== false);
-  }
-
-  /** One more than the rank of every pool. */
-  get rank(): number {
-    return 1 + Math.max(...this.accounts.map(({ pool }) => pool.rank));
-  }
-
-  /**
-   * Takes an amount from all pools, and waits while open holds could make room in them.
-   *
-   * @throws BudgetError, ControlError: see {@link BudgetAccount.reserve}; nothing is taken then
-   */
-  async reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
-    const taken: BudgetHold[] = [];
-    const settle = (cost: number): void => {
-      for (const hold of taken) hold.settle(cost);
-    };
-    try {
-      for (const { account } of this.accounts) taken.push(await account.reserve(amount, ending));
-    } catch (error) {
-      settle(0);
-      throw error;
-    }
-    return { settle };
-  }
-
-  /** Counts what was spent elsewhere. */
-  charge(amount: number): void {
-    for (const { account } of this.accounts) account.charge(amount);
-  }
-
-  /** Closes what it opened. @param isDone the spender never comes back */
-  close(isDone: boolean): void {
-    for (const account of this.#opened) account.close(isDone);
-  }
-}
-
-function inOrder(a: BudgetPool, b: BudgetPool): number {
-  if (a.rank !== b.rank) return b.rank - a.rank;
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
-
-/**
- * Somebody who spends from a pool and keeps no record, such as a run of an agent alone. It owns its accounts, which are opened with the
- * first call.
- */
-export class PoolSpender {
-  readonly #pool: BudgetPool;
-  readonly #name: string;
-  #funds: Promise<Funds | undefined> | undefined;
-
-  /** @param name that nobody else has, for what it spends is never charged again */
-  constructor(pool: BudgetPool, name: string) {
-    this.#pool = pool;
-    this.#name = name;
-  }
-
-  /** The tries of one step. */
-  attempts(ending: Cancellation): Attempts {
-    return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
-  }
-
-  /** Counts what is still open at its full amount. */
-  close(): void {
-    void this.#funds?.then(
-      (funds) => funds?.close(true),
-      () => {},
-    );
-  }
-}
-
-/** The tries of one step, of which each is held in the pool before it and settled after. It owns the hold that is open. */
-class PoolAttempts implements Attempts {
-  readonly budget: BudgetPool;
-  readonly #open: () => Promise<Funds | undefined>;
-  readonly #ending: Cancellation;
-  #funds: Funds | undefined;
-  #hold: BudgetHold | undefined;
-
-  constructor(open: () => Promise<Funds | undefined>, budget: BudgetPool, ending: Cancellation) {
-    this.#open = open;
-    this.budget = budget;
-    this.#ending = ending;
-  }
-
-  async open(hold: number): Promise<void> {
-    this.#funds = await this.#open();
-    if (hold > 0) this.#hold = await this.#funds?.reserve(hold, this.#ending);
-  }
-
-  settle({ cost = 0 }: AttemptOutcome): void {
-    if (this.#hold !== undefined) this.#hold.settle(cost);
-    else if (cost > 0) this.#funds?.charge(cost);
-    this.#hold = undefined;
-  }
 }

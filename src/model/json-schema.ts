@@ -3,6 +3,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, unchanging } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { acceptsNull, asNode, childNodes, constantsOf, type Node, stringsOf } from "./schema-fit.ts";
 
 /** The required form of a reply: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
@@ -13,9 +14,6 @@ export interface OutputSchema {
   /** True when the value asked for stands in the member `value`. */
   readonly wrapped: boolean;
 }
-
-/** A schema, or a part of one. */
-export type Node = { readonly [key: string]: Json };
 
 const cache = new WeakMap<z.ZodType, OutputSchema>();
 
@@ -159,117 +157,6 @@ function describe(node: Node): { readonly description?: string } {
   const told = typeof node["description"] === "string" ? node["description"] : "";
   const description = [told, rules.length === 0 ? "" : `(${rules.join(", ")})`].filter((part) => part !== "").join(" ");
   return description === "" ? {} : { description };
-}
-
-/**
- * A reply without the nulls that only say "left out": the wire makes optional members nullable, and here they are absent again. A null
- * stays where the schema takes one. Unions are read with all their fitting branches at once.
- */
-export function withoutFillers(value: Json, root: JsonObject): Json {
-  return holdsNull(value) ? strip(value, [root], root) : value;
-}
-
-function holdsNull(value: Json): boolean {
-  if (typeof value !== "object" || value === null) return value === null;
-  return Array.isArray(value) ? value.some(holdsNull) : Object.values(value).some(holdsNull);
-}
-
-function strip(value: Json, nodes: readonly Node[], root: Node): Json {
-  const fits = fitting(leaves(nodes, root), value, root);
-  if (isList(value)) {
-    const items = fits.flatMap((node) => childNodes([node["items"] ?? null, ...listOf(node["prefixItems"])]));
-    return items.length === 0 ? value : value.map((item) => strip(item, items, root));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value as Node).flatMap(([name, member]): [string, Json][] => {
-    const owners = fits.filter((node) => Object.hasOwn(propertiesOf(node), name));
-    const children = childNodes(
-      owners.length === 0 ? fits.map((node) => node["additionalProperties"]) : owners.map((node) => propertiesOf(node)[name]),
-    );
-    if (member === null) {
-      const optional = owners.some((node) => !stringsOf(node["required"]).includes(name));
-      return optional && !leaves(children, root).some(acceptsNull) ? [] : [[name, null]];
-    }
-    return [[name, children.length === 0 ? member : strip(member, children, root)]];
-  });
-  return Object.fromEntries(members);
-}
-
-/** The plain schemas behind references and unions, each once. */
-export function leaves(nodes: readonly Node[], root: Node): Node[] {
-  const seen = new Set<Node>();
-  const found: Node[] = [];
-  const open = [...nodes];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (seen.has(node)) continue;
-    seen.add(node);
-    const ref = node["$ref"];
-    const inner = [node["anyOf"], node["oneOf"], node["allOf"]].flatMap((list) => (Array.isArray(list) ? childNodes(list as Json[]) : []));
-    if (typeof ref === "string") open.push(...childNodes([resolve(ref, root)]));
-    open.push(...inner);
-    if (typeof ref !== "string" && inner.length === 0) found.push(node);
-  }
-  return found;
-}
-
-/** Those of the schemas that the value can be meant for; all of its type when it fits none, for a wrong reply is read all the same. */
-export function fitting(nodes: readonly Node[], value: Json, root: Node): readonly Node[] {
-  const fits = nodes.filter((node) => isShapeOf(node, value, root));
-  return fits.length > 0 ? fits : nodes.filter((node) => node["type"] === (Array.isArray(value) ? "array" : "object"));
-}
-
-/** True when a value can be meant for a schema, by its outermost layer: type, required members, constant members. */
-function isShapeOf(node: Node, value: Json, root: Node): boolean {
-  if (isList(value)) return node["type"] === "array";
-  if (typeof value !== "object" || value === null || node["type"] !== "object") return false;
-  const members = value as Node;
-  if (!stringsOf(node["required"]).every((name) => Object.hasOwn(members, name))) return false;
-  return Object.entries(propertiesOf(node)).every(([name, property]) => {
-    const member = Object.hasOwn(members, name) ? members[name] : null;
-    if (member === undefined || member === null) return true;
-    const lists = leaves(childNodes([property]), root).map(constantsOf);
-    return lists.length === 0 || lists.some((list) => list === undefined || list.includes(member));
-  });
-}
-
-/** The values a schema is limited to; undefined when it is not. */
-function constantsOf(node: Node): readonly Json[] | undefined {
-  if (isList(node["enum"])) return node["enum"];
-  return node["const"] === undefined ? undefined : [node["const"]];
-}
-
-function acceptsNull(node: Node): boolean {
-  if (node["type"] === "null" || listOf(node["type"]).includes("null")) return true;
-  const constants = constantsOf(node);
-  if (constants !== undefined) return constants.includes(null);
-  const any = node["anyOf"] ?? node["oneOf"];
-  if (any !== undefined) return childNodes(listOf(any)).some(acceptsNull);
-  return node["type"] === undefined && node["$ref"] === undefined && node["allOf"] === undefined;
-}
-
-function resolve(ref: string, root: Node): Json | undefined {
-  if (ref === "#") return root;
-  return ref.startsWith("#/$defs/") ? asNode(root["$defs"] ?? {})[ref.slice("#/$defs/".length)] : undefined;
-}
-
-export function childNodes(list: readonly (Json | undefined)[]): Node[] {
-  return list.filter((item): item is Node => isRecord(item));
-}
-
-function asNode(value: Json): Node {
-  return isRecord(value) ? (value as Node) : {};
-}
-
-export function propertiesOf(node: Node): Node {
-  return asNode(node["properties"] ?? {});
-}
-
-export function listOf(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
-}
-
-function stringsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }
 
 function typeName(value: Json): string {

@@ -1,12 +1,10 @@
-import { isRecord, isObject, isList } from "../kernel/value-kind.ts";
+import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { z } from "zod";
-import { ModelError } from "../kernel/errors.ts";
-import { deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import type { Json } from "../kernel/json.ts";
 import type { ChatMessage } from "./chat-message.ts";
-import type { ChatModel, ReplyFormat } from "./chat-model.ts";
-import { errorData } from "./failure.ts";
 import { type BrokenJson, findJson } from "./json-in-text.ts";
-import { type OutputSchema, withoutFillers, childNodes, fitting, leaves, listOf, type Node, propertiesOf } from "./json-schema.ts";
+import type { OutputSchema } from "./json-schema.ts";
+import { holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
 
 /** One thing that is wrong with a reply. */
 export interface OutputIssue {
@@ -20,8 +18,6 @@ export interface OutputIssue {
 /** A reply read against its schema. */
 export type ReadReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** The name providers are told; it is part of no answer. */
-const FORMAT_NAME = "reply";
 /** Of a bad reply the model is shown the beginning and the end, so many characters together. */
 const SHOWN_REPLY = 8_000;
 /** Most issues a model is shown. */
@@ -52,77 +48,6 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
     if (read.ok) return read;
   }
   return { ok: false, issues: first ?? [brokenIssue(text, broken)] };
-}
-
-/** How the reply is asked for at a rung of the ladder, and what the prompt must add there. */
-export interface Rung {
-  readonly format: ReplyFormat;
-  readonly inPrompt: "nothing" | "schema" | "schema and fence";
-}
-
-const looseRungs: readonly Rung[] = deepFreeze([
-  { format: { type: "json" }, inPrompt: "schema" },
-  { format: { type: "text" }, inPrompt: "schema and fence" },
-]);
-const knownRungs = new WeakMap<OutputSchema, readonly Rung[]>();
-
-/**
- * Strict schema, then JSON mode, then plain words; a schema that no provider enforces starts at the second. Frozen: all calls share them, and
- * models are given their formats.
- */
-export function rungsFor(output: OutputSchema): readonly Rung[] {
-  const known = knownRungs.get(output);
-  if (known !== undefined) return known;
-  const { strict } = output;
-  const strictRung: Rung | undefined = strict && { format: { type: "schema", name: FORMAT_NAME, schema: strict }, inPrompt: "nothing" };
-  const rungs = strictRung === undefined ? looseRungs : deepFreeze([strictRung, ...looseRungs]);
-  knownRungs.set(output, rungs);
-  return rungs;
-}
-
-/** The highest format each model is known to take. */
-const knownFormat = new WeakMap<ChatModel, ReplyFormat["type"]>();
-const order: readonly ReplyFormat["type"][] = ["schema", "json", "text"];
-
-/**
- * Calls with the best reply format the model's server takes, one rung lower each time it refuses one, and remembers for this model
- * what worked. A refusal of one schema alone is not remembered.
- *
- * @throws ModelError of the last rung, or any other that `call` throws.
- */
-export async function withLadder<T>(model: ChatModel, output: OutputSchema, call: (rung: Rung) => Promise<T>): Promise<T> {
-  const highest = knownFormat.get(model);
-  const rungs = highest === undefined ? rungsFor(output) : rungsFrom(order.indexOf(highest), output);
-  let refusedForGood = false;
-  for (const [index, rung] of rungs.entries()) {
-    try {
-      const answer = await call(rung);
-      if (refusedForGood) knownFormat.set(model, rung.format.type);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof ModelError) || error.code !== "MODEL_FORMAT_UNSUPPORTED" || index === rungs.length - 1) throw error;
-      if (errorData(error).schemaOnly !== true) refusedForGood = true;
-    }
-  }
-  throw new RangeError("a ladder has at least one rung");
-}
-
-function rungsFrom(place: number, output: OutputSchema): readonly Rung[] {
-  return rungsFor(output).filter(({ format }) => order.indexOf(format.type) >= place);
-}
-
-/** The conversation with what a rung must say in words, in the last thing the user says. */
-export function promptFor(messages: readonly ChatMessage[], output: OutputSchema, rung: Rung): readonly ChatMessage[] {
-  if (rung.inPrompt === "nothing") return messages;
-  const form =
-    rung.inPrompt === "schema" ? "one JSON object and nothing else" : "one JSON object in a ```json fenced block and nothing else";
-  const words = `Answer with ${form}. It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
-  const last = messages.at(-1);
-  if (last?.role !== "user") return [...messages, { role: "user", content: words }];
-  return [
-    ...messages.slice(0, -1),
-    { ...last, content: last.content === undefined || last.content === "" ? words : `${last.content}\n\n${words}` },
-  ];
 }
 
 /** The conversation with a bad reply and what is wrong with it, naming the bad fields only. It tells the schema in words for every rung. */
@@ -231,86 +156,4 @@ function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor((limit - 20) / 2);
   return `${text.slice(0, half)} … [${text.length - 2 * half} characters] … ${text.slice(-half)}`;
-}
-
-/*
- * Keys of a reply against those of its schema. Pure.
- */
-
-/**
- * A reply with the keys that its schema names: `fileName` or `File_Name` becomes `file_name` where that is wanted and absent, nothing in the
- * schema is called so, and no other key comes as near. Case, `_`, `-` and spaces are all that may differ. Keys of records stay.
- */
-export function withSchemaKeys(value: Json, root: JsonObject): Json {
-  return renamed(value, [root], root);
-}
-
-function renamed(value: Json, nodes: readonly Node[], root: Node): Json {
-  const fits = fitting(leaves(nodes, root), value, root);
-  if (isList(value)) {
-    const items = fits.flatMap((node) => childNodes([node["items"] ?? null, ...listOf(node["prefixItems"])]));
-    return items.length === 0 ? value : value.map((item) => renamed(item, items, root));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  const names = newNames(value as Node, fits);
-  const members = Object.entries(value as Node).map(([given, member]): [string, Json] => {
-    const name = names.get(given) ?? given;
-    const owners = fits.filter((node) => Object.hasOwn(propertiesOf(node), name));
-    const children = childNodes(
-      owners.length === 0 ? fits.map((node) => node["additionalProperties"]) : owners.map((node) => propertiesOf(node)[name]),
-    );
-    return [name, children.length === 0 ? member : renamed(member, children, root)];
-  });
-  return Object.fromEntries(members);
-}
-
-/** The names of the schema by the keys that stand for them. Where several schemas may be meant nothing is renamed. */
-function newNames(value: Node, nodes: readonly Node[]): ReadonlyMap<string, string> {
-  const [node] = nodes;
-  if (node === undefined || nodes.length > 1 || isOpen(node)) return new Map();
-  const wanted = Object.keys(propertiesOf(node));
-  const strangers = Object.keys(value).filter((key) => !wanted.includes(key));
-  const absent = wanted.filter((name) => !Object.hasOwn(value, name));
-  const pairs = absent.flatMap((name): [string, string][] => {
-    const near = strangers.filter((key) => folded(key) === folded(name));
-    const rivals = wanted.filter((other) => folded(other) === folded(name));
-    return near.length === 1 && rivals.length === 1 ? [[near[0] as string, name]] : [];
-  });
-  return new Map(pairs);
-}
-
-/**
- * Whether a reply that ended before its objects were closed can have lost nothing: each of them has every member that its schema knows, also
- * the optional ones, and may have no others.
- *
- * @param path the keys from the root to the innermost open object
- */
-function holdsAllMembers(value: Json, path: readonly string[], root: JsonObject): boolean {
-  let nodes: readonly Node[] = [root];
-  let member: Json | undefined = value;
-  for (let place = 0; place <= path.length; place += 1) {
-    if (typeof member !== "object" || member === null || isList(member)) return false;
-    const held: Node = member as Node;
-    const keys = new Set(Object.keys(held).map(folded));
-    const fits = fitting(leaves(nodes, root), held, root);
-    const isWhole = (node: Node): boolean => !isOpen(node) && Object.keys(propertiesOf(node)).every((name) => keys.has(folded(name)));
-    if (fits.length === 0 || !fits.every(isWhole)) return false;
-    const key = path[place] ?? "";
-    member = held[key];
-    nodes = childNodes(
-      fits.flatMap((node) => Object.entries(propertiesOf(node)).flatMap(([name, child]) => (folded(name) === folded(key) ? [child] : []))),
-    );
-  }
-  return true;
-}
-
-/** True when it may have members that it does not name. */
-function isOpen(node: Node): boolean {
-  const { additionalProperties, propertyNames, patternProperties, properties } = node;
-  const isClosed = additionalProperties === undefined || additionalProperties === false;
-  return !isClosed || propertyNames !== undefined || patternProperties !== undefined || properties === undefined;
-}
-
-function folded(key: string): string {
-  return key.toLowerCase().replace(/[\s_-]/g, "");
 }

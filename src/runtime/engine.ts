@@ -4,7 +4,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
-import type { Funds } from "../model/budget-pool.ts";
+import type { Funds } from "../model/funds.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { afterFailure } from "../role/failure-policy.ts";
 import type { HiredRoles } from "./hired-roles.ts";

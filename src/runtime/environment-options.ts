@@ -12,7 +12,7 @@ import type { HumanPort } from "../tool/approval.ts";
 import type { Scheduler } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
-import type { Funds } from "../model/budget-pool.ts";
+import type { Funds } from "../model/funds.ts";
 import type { AnswerSource } from "./steps/answer-source.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState } from "./record/run-state.ts";

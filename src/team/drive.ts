@@ -2,7 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { Funds } from "../model/budget-pool.ts";
+import { Funds } from "../model/funds.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";

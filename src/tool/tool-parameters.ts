@@ -3,7 +3,8 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
-import { outputSchema, withoutFillers } from "../model/json-schema.ts";
+import { outputSchema } from "../model/json-schema.ts";
+import { withoutFillers } from "../model/schema-fit.ts";
 import { issuesOf, type OutputIssue } from "../model/structured-output.ts";
 import { isObject } from "../kernel/value-kind.ts";
 

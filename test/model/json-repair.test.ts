@@ -3,7 +3,8 @@ import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { findJson } from "../../src/model/json-in-text.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
-import { readReply, withSchemaKeys } from "../../src/model/structured-output.ts";
+import { readReply } from "../../src/model/structured-output.ts";
+import { withSchemaKeys } from "../../src/model/schema-fit.ts";
 
 const first = (text: string): unknown => findJson(text).values[0]?.value;
 const read = <S extends z.ZodType>(schema: S, text: string): unknown => {

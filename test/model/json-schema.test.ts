@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { UsageError } from "../../src/kernel/errors.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
-import { outputSchema, withoutFillers } from "../../src/model/json-schema.ts";
+import { outputSchema } from "../../src/model/json-schema.ts";
+import { withoutFillers } from "../../src/model/schema-fit.ts";
 import { OpenAIBodySchema } from "../../src/testing/openai-body.ts";
 
 /** Whether OpenAI's server would take the schema, by the rules the stub checks. */

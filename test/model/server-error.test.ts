@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { errorData, mayHaveRun, serverError, type ServerSaid } from "../../src/model/failure.ts";
+import { errorData, mayHaveRun } from "../../src/model/failure.ts";
+import { serverError, type ServerSaid } from "../../src/model/server-error.ts";
 
 const codeOf = (said: ServerSaid, formatAsked = false): string => serverError("m", said, formatAsked).code;
 

@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { ChatMessage } from "../../src/model/chat-message.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
-import { askAgain, issueLine, promptFor, readReply, type Rung, rungsFor, withLadder } from "../../src/model/structured-output.ts";
+import { askAgain, issueLine, readReply } from "../../src/model/structured-output.ts";
+import { promptFor, type Rung, rungsFor, withLadder } from "../../src/model/format-ladder.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { errorOf } from "./call-setup.ts";
 

@@ -2,7 +2,7 @@ import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError } from "../../kernel/errors.ts";
 import type { Cancellation, CancellationScope } from "../../kernel/cancellation.ts";
-import type { Funds } from "../../model/budget-pool.ts";
+import type { Funds } from "../../model/funds.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import type { RunState } from "../record/run-state.ts";
 import { type BudgetLender, LentBudget } from "./lent-budget.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BudgetPool } from "../../../src/kernel/budget.ts";
-import { budgetPool, Funds } from "../../../src/model/budget-pool.ts";
+import { budgetPool } from "../../../src/model/budget-pool.ts";
+import { Funds } from "../../../src/model/funds.ts";
 import type { MicroUsd } from "../../../src/model/money.ts";
 import { BudgetGate } from "../../../src/runtime/steps/budget-gate.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
