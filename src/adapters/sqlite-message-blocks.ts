@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { MessagePage, StoredMessage } from "../memory/message-store.ts";
-import { type Message, MESSAGE_VERSION, settled } from "../message/message.ts";
+import { type Message, MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, decodeMessage, MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { writeWords } from "./sqlite-words.ts";
@@ -181,7 +181,7 @@ export function decodeColumns(block: number, content: Uint8Array, checksum: Uint
   if (columns.v !== MESSAGE_VERSION || columns.block !== block) return undefined;
   const { offset, others, runId, addedAt } = columns;
   const messages = messagesIn(columns.fields, offset.length - others.length);
-  for (const [n, message] of others) messages.splice(n, 0, settled(message));
+  for (const [n, message] of others) messages.splice(n, 0, frozenMessage(message));
   return messages.map((message, n) => ({
     place: block - base + (offset[n] as number),
     runId: valueOf(runId, n),
@@ -193,9 +193,9 @@ export function decodeColumns(block: number, content: Uint8Array, checksum: Uint
 function messagesIn(fields: Columns["fields"], count: number): Message[] {
   if (count === 0) return [];
   const { id, content, role, causeBy, sentFrom, timestamp } = fields;
-  const first = settled(messageAt(fields, 0));
+  const first = frozenMessage(messageAt(fields, 0));
   if (fields.sendTo.each !== undefined || fields.parents.each !== undefined || fields.metadata.each !== undefined) {
-    return Array.from({ length: count }, (_, n) => (n === 0 ? first : settled(messageAt(fields, n))));
+    return Array.from({ length: count }, (_, n) => (n === 0 ? first : frozenMessage(messageAt(fields, n))));
   }
   const { sendTo, parents, metadata } = first;
   const messages = [first];

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { MemoryError } from "../kernel/errors.ts";
 import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
-import { MESSAGE_VERSION, settled } from "../message/message.ts";
+import { MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import type { Database } from "./sqlite-database.ts";
 import { assertPlain } from "./sqlite-events.ts";
 
@@ -51,7 +51,7 @@ export function decodeMessage(line: string, base: number): StoredMessage | undef
   const body = what.slice(what.indexOf(" ", rowEnd + 1) + 1);
   const { v, runId, addedAt, message } = JSON.parse(body) as MessageToStore & { readonly v: unknown };
   if (v !== MESSAGE_VERSION) throw newer(v);
-  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: settled(message) };
+  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: frozenMessage(message) };
 }
 
 /** Returns a vector's numbers as bytes, little-endian on every machine. */

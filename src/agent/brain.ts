@@ -169,12 +169,12 @@ export class BrainRun {
   /** Calls denied so far. */
   readonly denied = (): readonly DeniedCall[] => [...this.#parts.context.denied];
 
-  /** Runs to the end and passes each piece to `heard`. Use either this or {@link pieces}. */
-  async through(heard: (text: string) => void): Promise<BrainEnd> {
+  /** Runs to the end and passes each piece to `onPiece`. Use either this or {@link pieces}. */
+  async through(onPiece: (text: string) => void): Promise<BrainEnd> {
     for (;;) {
       const piece = await this.pieces.next();
       if (piece.done === true) return piece.value;
-      heard(piece.value);
+      onPiece(piece.value);
     }
   }
 

@@ -1,6 +1,6 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import { assertMessage, createMessage, meantMessage, type Message } from "../message/message.ts";
+import { assertMessage, createMessage, checkedTarget, type Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
 import {
   checkedCount,
@@ -116,7 +116,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    const known = resolveTarget(this, meantMessage(target));
+    const known = resolveTarget(this, checkedTarget(target));
     return known !== undefined && (this.#changes?.added.has(known) === true || this.#isOfBase(known));
   }
 
@@ -173,7 +173,7 @@ export class MemoryDraft implements MessageMemory {
 
   delete(target: Message | string): boolean {
     const changes = this.#write("delete");
-    const known = resolveTarget(this, meantMessage(target));
+    const known = resolveTarget(this, checkedTarget(target));
     return known !== undefined && this.#delete(changes, known);
   }
 

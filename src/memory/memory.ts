@@ -4,7 +4,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { assertMessage, meantMessage, type Message, MessageSchema } from "../message/message.ts";
+import { assertMessage, checkedTarget, type Message, MessageSchema } from "../message/message.ts";
 import {
   checkedCount,
   containing,
@@ -108,7 +108,7 @@ export class Memory implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    return this.find(meantMessage(target)) !== undefined;
+    return this.find(checkedTarget(target)) !== undefined;
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
@@ -156,7 +156,7 @@ export class Memory implements MessageMemory {
   }
 
   delete(target: Message | string): boolean {
-    const message = this.find(meantMessage(target));
+    const message = this.find(checkedTarget(target));
     this.#forget(message);
     return message !== undefined;
   }

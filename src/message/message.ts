@@ -88,7 +88,7 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
   checkKnownOptions("createMessage", fields, messageFields);
   const { id, causeBy, sentFrom, parents } = fields;
-  const message = made(
+  const message = buildMessage(
     content,
     fields,
     id === undefined || id === "" ? freshMessageId() : id,
@@ -111,7 +111,7 @@ export const NO_METADATA: Message["metadata"] = Object.freeze({});
 /**
  * Freezes a message that was just parsed, and shares default values with other messages. @internal
  */
-export function settled(read: Message): Message {
+export function frozenMessage(read: Message): Message {
   const message: { -readonly [Key in keyof Message]?: Message[Key] } = read;
   const { parents, sendTo, metadata } = message;
   if (Array.isArray(parents) && parents.length === 0) message.parents = nobody;
@@ -126,7 +126,7 @@ export function settled(read: Message): Message {
  * @param parents a frozen list
  * @throws as {@link createMessage}
  */
-export function made<P>(
+export function buildMessage<P>(
   content: string,
   fields: MessageFields<P>,
   id: string,
@@ -201,7 +201,7 @@ export function assertMessage(value: unknown): asserts value is Message {
 }
 
 /** Checks a message or an id. @throws UsageError `MESSAGE_INVALID` for any other value. @internal */
-export function meantMessage(target: Message | string): Message | string {
+export function checkedTarget(target: Message | string): Message | string {
   if (typeof target !== "string") assertMessage(target);
   return target;
 }

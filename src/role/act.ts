@@ -19,16 +19,16 @@ import type { Said } from "./role.ts";
 
 /** Runs one action on the whole news or, where one action follows another, on the messages of that one. Its messages are remembered. */
 export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
-  const news = handed.get(rc.news);
+  const news = replacedNews.get(rc.news);
   return actWith(rc, action, news === undefined ? {} : { news });
 }
 
 /** The input of the next action by the news that it replaces. A context that a role passes on by hand has the same news. */
-const handed = new WeakMap<readonly Message[], readonly Message[]>();
+const replacedNews = new WeakMap<readonly Message[], readonly Message[]>();
 
 /** Lets the next action of an activation work on these messages instead of its news. */
-export function handOn(news: readonly Message[], messages: readonly Message[]): void {
-  handed.set(news, messages);
+export function replaceNews(news: readonly Message[], messages: readonly Message[]): void {
+  replacedNews.set(news, messages);
 }
 
 /**

@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
-import { actWith, handOn, messagesOf } from "./act.ts";
+import { actWith, replaceNews, messagesOf } from "./act.ts";
 import { planAndAct } from "./planner.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
@@ -54,7 +54,7 @@ function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said
     const acted = role.act(rc, action);
     if (isThenable(acted)) return thinkAndActOn(role, spec, rc, { acted, last });
     last = acted ?? last;
-    passOn(spec, rc, loop, acted);
+    afterAction(spec, rc, loop, acted);
   }
   return last;
 }
@@ -71,7 +71,7 @@ async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S
   if ("acted" in half) {
     const acted = await half.acted;
     last = acted ?? last;
-    passOn(spec, rc, loop, acted);
+    afterAction(spec, rc, loop, acted);
   }
   let thought = "thought" in half ? half.thought : undefined;
   while (loop.turn < spec.maxReactLoop) {
@@ -80,17 +80,17 @@ async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S
     if (action === undefined) break;
     const acted = await role.act(rc, action);
     last = acted ?? last;
-    passOn(spec, rc, loop, acted);
+    afterAction(spec, rc, loop, acted);
   }
   return last;
 }
 
 /** Updates the loop after an action. In mode `by_order` the next one uses its messages or, where it has none, its input. */
-function passOn<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Said): void {
+function afterAction<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Said): void {
   loop.turn += 1;
   if (spec.mode !== "by_order" || said === undefined || said === null) return;
   const messages = messagesOf(said, rc.name);
-  if (messages.length > 0) handOn(rc.news, messages);
+  if (messages.length > 0) replaceNews(rc.news, messages);
 }
 
 /**

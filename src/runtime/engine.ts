@@ -148,7 +148,7 @@ export class Engine implements DriverHost, ActivationHost {
     const waits = this.state.delivery === "round" && (this.#running > 0 || this.midRound);
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
-    this.#parts.opening?.tell();
+    this.#parts.opening?.record();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
     this.#parts.announcer.saidOutside(sent);
     this.#wake?.();
@@ -166,7 +166,7 @@ export class Engine implements DriverHost, ActivationHost {
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);
     try {
-      this.#parts.opening?.tell();
+      this.#parts.opening?.record();
       const loading = this.#parts.hired.load();
       if (loading !== undefined) await loading;
       return await this.#parts.driver.run(this);

@@ -140,7 +140,7 @@ export class Environment {
     this.#hired.add(role, name);
     this.#opening?.hired(name);
     // A message may reach the role before the turn that hired it has ended.
-    if (this.#isRunning) this.#opening?.tell();
+    if (this.#isRunning) this.#opening?.record();
     return this;
   }
 

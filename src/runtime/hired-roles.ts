@@ -72,7 +72,7 @@ export class HiredRoles {
 
   /** Definitions of roles that only listen. */
   get idle(): readonly RoleSpec[] {
-    return [...this.#definitions.keys()].filter(neverActs);
+    return [...this.#definitions.keys()].filter(onlyListens);
   }
 
   /** The definition of the role at a place in the run, if it is hired. */
@@ -152,11 +152,11 @@ function describe(spec: RoleSpec): HiredAs {
 const { observe, think, act, react } = Role.prototype;
 
 /** True for a role whose reactions follow from its parts: it has no step function, and overrides none of observe, think, act and react. */
-export function livesByDefault({ mode, role }: RoleSpec): boolean {
+export function reactsByDefault({ mode, role }: RoleSpec): boolean {
   return mode !== "step" && role.observe === observe && role.think === think && role.act === act && role.react === react;
 }
 
 /** True for a role that only listens: it has no reaction and overrides no method. */
-function neverActs(spec: RoleSpec): boolean {
-  return spec.actions.length === 0 && spec.mode !== "agent" && livesByDefault(spec);
+function onlyListens(spec: RoleSpec): boolean {
+  return spec.actions.length === 0 && spec.mode !== "agent" && reactsByDefault(spec);
 }

@@ -7,8 +7,8 @@ import { hiredRole, type HiredRoles } from "./hired-roles.ts";
  * Records the start of a run without a journal, and the roles hired since. It owns the names that are not recorded yet; the roles belong to
  * the hired roles.
  *
- * Opening.O1 (`tell`) the start is the first event, and is recorded once, with all roles hired by then.
- * Opening.O2 (`tell`) a role hired later is recorded before the next event that follows from it.
+ * Opening.O1 (`record`) the start is the first event, and is recorded once, with all roles hired by then.
+ * Opening.O2 (`record`) a role hired later is recorded before the next event that follows from it.
  * Opening.O3 (`RunLog.recordKnown`) no event is made without an observer.
  */
 export class Opening {
@@ -16,7 +16,7 @@ export class Opening {
   readonly #hired: HiredRoles;
   readonly #scheduler: Scheduler;
   #isTold = false;
-  /** Names of the roles hired since the last call of `tell`. */
+  /** Names of the roles hired since the last call of `record`. */
   #untold: string[] = [];
 
   constructor(log: RunLog, hired: HiredRoles, scheduler: Scheduler) {
@@ -31,7 +31,7 @@ export class Opening {
   }
 
   /** Must be called before another event is recorded. */
-  tell(): void {
+  record(): void {
     if (!this.#isTold) {
       this.#isTold = true;
       this.#log.recordKnown("run.started", () => this.#start());

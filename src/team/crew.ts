@@ -10,7 +10,7 @@ import { type Action, assertSameAction } from "../role/action.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
-import { hiredRole, livesByDefault } from "../runtime/hired-roles.ts";
+import { hiredRole, reactsByDefault } from "../runtime/hired-roles.ts";
 import type { HiredRole } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 
@@ -146,9 +146,9 @@ const MOST_CAUSES = 10;
  *
  * @param said the messages from outside at the start
  */
-export function unheardCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly string[] {
+export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly string[] {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
-  if (!specs.every(({ spec }) => livesByDefault(spec))) return [];
+  if (!specs.every(({ spec }) => reactsByDefault(spec))) return [];
   const causes = new Set<string>([UserRequirement.name]);
   for (const message of said) if (typeof message !== "string") causes.add(message.causeBy);
   for (const { name, spec } of specs) {

@@ -13,7 +13,7 @@ import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
-import { type Crew, unheardCauses } from "./crew.ts";
+import { type Crew, unwatchedCauses } from "./crew.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
 import type { TeamOptions } from "./team-options.ts";
@@ -82,7 +82,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   await rememberRecord(environment, run, seq);
   if (lost !== undefined) environment.warn(lost);
   warnOfOtherModels(run, environment);
-  if (opening[0]?.type === "run.started") for (const warning of unheardCauses(crew.roles, said)) environment.warn(warning);
+  if (opening[0]?.type === "run.started") for (const warning of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);
   const end: RunEnd =
     failure === undefined

@@ -10,7 +10,7 @@ import {
   type MessageFields,
   parseMessage,
   serializeMessage,
-  settled,
+  frozenMessage,
 } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 
@@ -80,7 +80,7 @@ describe("createMessage", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {
         const message = createMessage(content, fields);
-        const read = settled(JSON.parse(JSON.stringify(message)) as Message);
+        const read = frozenMessage(JSON.parse(JSON.stringify(message)) as Message);
         expect(isFrozenThrough(read)).toBe(true);
         expect(JSON.stringify(read)).toBe(JSON.stringify(message));
         const usual = createMessage("usual");
@@ -92,7 +92,7 @@ describe("createMessage", () => {
   });
 
   test("Message.M1 one that was read and is no whole message is frozen as it is", () => {
-    const odd = settled(JSON.parse('{"content":"x","parents":"","sendTo":null,"metadata":[],"more":{"deep":[{}]}}') as Message);
+    const odd = frozenMessage(JSON.parse('{"content":"x","parents":"","sendTo":null,"metadata":[],"more":{"deep":[{}]}}') as Message);
     expect(isFrozenThrough(odd)).toBe(true);
     expect(odd).toEqual({ content: "x", parents: "", sendTo: null, metadata: [], more: { deep: [{}] } });
   });

@@ -58,7 +58,7 @@ export class Replay implements Driver, AnswerSource {
   /** Shared steps of activations that were open at the fork: the run itself may not have asked for them. */
   readonly #shared = new Map<string, Set<string>>();
   /** The recorded end of the activation that runs again now. */
-  #living: ActEnded | ActFailed | undefined;
+  #current: ActEnded | ActFailed | undefined;
   #now = 0;
 
   constructor({ record, sharedTo = -1, isOurs, log }: ReplayParts) {
@@ -83,14 +83,14 @@ export class Replay implements Driver, AnswerSource {
   }
 
   askAgain({ recorded, asked: place, nth }: AskedAgain): void {
-    const order = this.#living?.asked;
+    const order = this.#current?.asked;
     const isShared = this.#shared.get(recorded.act)?.has(recorded.key) === true;
     const isAsThen = order === undefined ? isShared || recorded.asked === place : order[nth] === recorded.key;
     if (!isAsThen) throw misplaced(recorded, order === undefined ? place : (order[nth] ?? ""), this.#log().state);
   }
 
   unrepeated(act: string, key: string): ErrorRecord | undefined {
-    return this.#living?.act === act ? this.#living.unrepeated?.find((step) => step.key === key)?.error : undefined;
+    return this.#current?.act === act ? this.#current.unrepeated?.find((step) => step.key === key)?.error : undefined;
   }
 
   notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): DifferenceError | undefined {
@@ -99,7 +99,7 @@ export class Replay implements Driver, AnswerSource {
   }
 
   #mustAsk({ act, key }: StepStarted): boolean {
-    const order = this.#living?.asked;
+    const order = this.#current?.asked;
     return order === undefined ? this.#shared.get(act)?.has(key) !== true : order.includes(key);
   }
 
@@ -126,7 +126,7 @@ export class Replay implements Driver, AnswerSource {
   async #liveAgain(event: ActEnded | ActFailed, host: DriverHost): Promise<TurnEnd> {
     const log = this.#log();
     if (log.state.roles.get(event.role)?.open === undefined) log.record(beginningOf(event, log.state, this.#now));
-    this.#living = event;
+    this.#current = event;
     const end = await host.turn(roleOf(log.state, event.role));
     const now = log.latest;
     if (end !== "suspended" && now !== undefined && isEnd(now) && canonicalEnd(now) !== canonicalEnd(event)) throw ended(event, now);

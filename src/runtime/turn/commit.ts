@@ -8,7 +8,7 @@ import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { made, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import { buildMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
 import { messageId, type RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
@@ -211,5 +211,5 @@ export function messageOf<P>(
   const causedBy = causeBy === undefined ? cause : nameOr(causeBy, UserRequirement.name);
   const sender = sentFrom === undefined ? name : nameOr(sentFrom, "");
   const given = fields.parents ?? parents;
-  return made(content, fields, messageId(name, n, place), role, causedBy, sender, Object.freeze([...given]), at);
+  return buildMessage(content, fields, messageId(name, n, place), role, causedBy, sender, Object.freeze([...given]), at);
 }

@@ -49,7 +49,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
   let changes = 0;
   let change: Changes["state"];
   for (const message of role.news(take)) {
-    out.hear(message);
+    out.read(message);
     const given: unknown = definition.step?.(state, message, out);
     const next = given === undefined || given === state ? undefined : stateChange(state, stateIn(given, role.name));
     if (next === undefined) continue;
@@ -109,7 +109,7 @@ class StepOutbox implements StepOut {
     return this.#role.name;
   }
 
-  hear(message: Message): void {
+  read(message: Message): void {
     if (this.#hasAnswered) this.#unanswered = [];
     this.#hasAnswered = false;
     this.#unanswered.push(message.id);
