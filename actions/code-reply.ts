@@ -1,7 +1,7 @@
 import { type FencedBlock, fencedBlocks, inFence, shortened } from "./markdown.ts";
 import { OutputError, type RoleContext } from "../src/index.ts";
 
-/** A reply read as the content of one file, or what is wrong with it, as the end of the sentence "The reply ...". */
+/** The content of one file in a reply, or its fault as the end of the sentence "The reply ...". */
 export type CodeReply = { readonly kind: "code"; readonly code: string } | { readonly kind: "fault"; readonly fault: string };
 
 /**
@@ -56,7 +56,7 @@ function wholeDocument(reply: string, [first, ...later]: readonly FencedBlock[])
   };
 }
 
-/** How a file is asked for; the last words of every prompt for code. */
+/** The request for a file at the end of every prompt for code. */
 const ANSWER =
   "Answer with the whole file, complete and ready to run, in one fenced code block and nothing else. Leave nothing out and write no placeholders. If the file itself has lines of three backticks, use a longer fence.";
 
@@ -66,7 +66,7 @@ const SHOWN_REPLY = 2_000;
 const KEPT_REPLY = 20_000;
 
 /**
- * Asks for the content of one file. A reply without it is asked for once more, with what was wrong.
+ * Asks for the content of one file. After a reply without it, it asks once more and names the fault.
  *
  * @throws OutputError `CODE_MISSING` when the second reply holds no file either; its data keeps the path and the reply.
  * @throws ModelError, ControlError

@@ -26,12 +26,12 @@ export interface ReviewReport {
   readonly files: readonly ReviewedFile[];
 }
 
-/** How the review of one file went. */
+/** The result of the review of one file. */
 export interface ReviewedFile extends Review {
   readonly path: string;
   /** Rounds of review; the verdict and the comments are those of the last. */
   readonly rounds: number;
-  /** How often the file was written again. */
+  /** The number of rewrites of the file. */
   readonly rewrites: number;
 }
 

@@ -9,7 +9,7 @@ export function bullets(points: readonly string[]): string {
   return points.map((point) => `- ${point.trim().replace(/\n/g, "\n  ")}`).join("\n");
 }
 
-/** A text cut to a number of characters; what is left out is said at its end. */
+/** Cuts a text to a number of characters and says at its end how much is missing. */
 export function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { checkPath } from "../src/workspace/index.ts";
 import { bullets, sections } from "./markdown.ts";
 
-/** How much a requirement matters: P0 must, P1 should, P2 may. */
+/** The priority of a requirement: P0 must, P1 should, P2 may. */
 export type Priority = "P0" | "P1" | "P2";
 
 /** A product requirement document. */

@@ -50,7 +50,7 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
     return this.#sendTo;
   }
 
-  /** Commits what was made and gives the message that tells of it; the commit names the message. Without files there is no commit. */
+  /** Commits the files and returns the message about them; the commit names the message. Without files there is no commit. */
   protected async conclude(ctx: ActionContext<InputsOf<N>>, output: O, made: Made): Promise<Message<O>> {
     const message = ctx.message<O>(this.render?.(output) ?? made.summary, { instructContent: output, sendTo: this.sendTo(ctx, output) });
     const paths = made.files.map(({ path }) => path);
@@ -89,7 +89,7 @@ function hasWorkspace(options: unknown): boolean {
 /**
  * The typed payload of a message.
  *
- * @throws UsageError `ARGUMENT_INVALID` for what is no message or no schema; `INPUT_INVALID` when somebody published the message without one, or with another.
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no message or no schema; `INPUT_INVALID` for a message without a payload or with another one.
  */
 export function payloadOf<T>(message: Message<T>, schema: z.ZodType<T>): T {
   const parsed = payloadIn(message, schema);

@@ -7,10 +7,10 @@ const MAX_FILES = 60;
 /** Most entries that are looked at, one by one, before a list is refused as a whole. */
 const MAX_ENTRIES = 1_000;
 
-/** Where the company keeps its own documents; a plan may not write there. */
+/** The folder of the company's own documents; a plan may not write there. */
 const OWN_DOCUMENTS = /^docs\/(requirement\.txt$|(prd|system_design|task)\/)/i;
 
-/** Where the files of tests are, and how their names end. */
+/** The folder of test files, and the end of their names. */
 const TEST_FILE = /^tests\/.+\.test\.mjs$/;
 
 /** True when a path is a test file's. */

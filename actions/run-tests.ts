@@ -12,7 +12,7 @@ export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace">
   readonly sandbox: Sandbox;
   /** Milliseconds for all tests. Default 60,000. */
   readonly timeout?: number;
-  /** How often failing tests go back to be repaired. Default 3. */
+  /** Most rounds in which failing tests go back to be repaired. Default 3. */
   readonly debugRounds?: number;
   /** The role that repairs. Default `Engineer`. */
   readonly repairedBy?: Address;

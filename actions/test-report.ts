@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { inFence, bullets, sections, shortened } from "./markdown.ts";
 
-/** How the tests of a project went. */
+/** The result of a project's tests. */
 export interface TestReport {
   /** `not run`: the sandbox refused; `hint` says how to allow it. `none`: there are no tests. */
   readonly tests: "passed" | "failed" | "not run" | "none";
-  /** How many rounds of debugging went before. */
+  /** The number of rounds of debugging before it. */
   readonly round: number;
   readonly total: number;
   readonly passed: number;

@@ -3,10 +3,10 @@ import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd
 import { type Address, type Known, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
 
-/** How an engineer works. */
+/** Options of an engineer. */
 export interface EngineerOptions {
   readonly workspace: Workspace;
-  /** True when the code is reviewed before it is told of. Default true. */
+  /** True when the code is reviewed before it is published. Default true. */
   readonly codeReview?: boolean;
   /** Most rounds of review for each file. Default 2. */
   readonly reviewRounds?: number;

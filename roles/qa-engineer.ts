@@ -3,14 +3,14 @@ import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd
 import { type Address, type Known, type Reaction, Role, ROUTE_TO_SELF } from "../src/index.ts";
 import type { Sandbox, Workspace } from "../src/workspace/index.ts";
 
-/** How a QA engineer works. */
+/** Options of a QA engineer. */
 export interface QaEngineerOptions {
   readonly workspace: Workspace;
   /** The sandbox that runs the tests. */
   readonly sandbox: Sandbox;
   /** True when the engineer reviews code: then the tests wait for that. Default true. */
   readonly codeReview?: boolean;
-  /** How often failing tests go back to the engineer. Default 3. */
+  /** Most rounds in which failing tests go back to the engineer. Default 3. */
   readonly debugRounds?: number;
   /** Milliseconds for all tests. Default 60,000. */
   readonly testTimeout?: number;

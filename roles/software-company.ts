@@ -11,13 +11,13 @@ import { QaEngineer } from "./qa-engineer.ts";
 export interface SoftwareCompanyOptions {
   /** The workspace that holds the project. */
   readonly workspace: Workspace;
-  /** Where its tests run. */
+  /** The sandbox of its tests. */
   readonly sandbox: Sandbox;
   /** Default true. */
   readonly codeReview?: boolean;
   /** True when the tests are run once they are written; else the company's result says that they were not. Default true. */
   readonly runTests?: boolean;
-  /** How often failing tests go back to the engineer. Default 3. */
+  /** Most rounds in which failing tests go back to the engineer. Default 3. */
   readonly debugRounds?: number;
   /** Most rounds of review for each file. Default 2. */
   readonly reviewRounds?: number;
@@ -41,7 +41,7 @@ const nothingRuns = refusedSandbox("running them is switched off", "Run them in 
  * The roles that take an idea to a tested project: product manager, architect, project manager, engineer, QA engineer. Hire them all. The
  * output of the run is the last report of the tests.
  *
- * @throws UsageError `OPTION_INVALID` for a number of rounds that is none, `OPTION_UNKNOWN`
+ * @throws UsageError `OPTION_INVALID` for an invalid number of rounds, `OPTION_UNKNOWN`
  * @example
  * import { type ChatModel, Team, usd } from "troupe";
  * import { softwareCompany } from "troupe/roles";

@@ -16,7 +16,7 @@ export function withTalk(command: Command): Command {
     .optionsGroup("Options:");
 }
 
-/** How a model is reached. @param names whether it can be chosen */
+/** Options of the model. @param names true when it can be chosen */
 export function withReach(command: Command, names: boolean = true): Command {
   const group = command.optionsGroup("The model:");
   const named = names
@@ -34,7 +34,7 @@ export function withStoreOption(command: Command): Command {
     .optionsGroup("Options:");
 }
 
-/** What bounds a run. @param isNew whether it begins; else it has bounds already */
+/** Options of the bounds of a run. @param isNew true when it begins; a resumed run has bounds already */
 export function withBounds(command: Command, isNew: boolean): Command {
   const budget = isNew
     ? "dollars it may spend, also --investment (default 3, for models whose price is known)"

@@ -80,14 +80,14 @@ export interface PaidRun {
   /** The other limits: `20 rounds`, `30 steps`. */
   readonly bounds: string;
   readonly folder: string;
-  /** How tests run; of an agent, its tools and which of them ask. */
+  /** The way tests run; for an agent, its tools and those that ask. */
   readonly tests: string;
 }
 
 const IDEA = 300;
 
 /**
- * Asks a person to agree to a paid run. Where nobody can be asked it goes on: its limits bind it.
+ * Asks a person to agree to a paid run. Without a person it goes on: its limits bind it.
  *
  * @throws AbortedError when the person says no, ends the input, or presses Ctrl-C.
  */
@@ -109,7 +109,7 @@ export async function confirmPaidRun(session: Session, run: PaidRun): Promise<vo
   if (!isYes(answer, !run.isDoubtful)) throw new AbortedError("it was not confirmed, and nothing was started");
 }
 
-/** The error for a single word that may be a mistyped command, where nobody can be asked. */
+/** The error for a single word that may be a mistyped command, without a person to ask. */
 export function doubtfulIdea(idea: string): UsageError {
   const word = shown(idea, 60);
   const expected = `Expected an idea of more than one word: "${word}" may be a mistyped command and nobody is here to ask`;
@@ -119,7 +119,7 @@ export function doubtfulIdea(idea: string): UsageError {
 /**
  * Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand.
  *
- * @throws AbortedError when the person says no; UsageError `UNCONFIRMED` where nobody can be asked
+ * @throws AbortedError when the person says no; UsageError `UNCONFIRMED` without a person to ask
  */
 export async function confirmRemoval(session: Session, question: string, isAgreed: boolean): Promise<void> {
   if (isAgreed) return;

@@ -108,8 +108,7 @@ const MOST_TRIES = 3;
 
 /**
  * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation. A store
- * can hold runs that somebody else made: imported ones, or all of a downloaded folder. So each run is sealed with a key that stays beside the
- * store, and a run without a seal of this store is continued only with `--force`.
+ * can hold runs from elsewhere: imported ones, or all of a downloaded folder. So each run is sealed with a key that stays next to the store, and a run without a seal of this store is continued only with `--force`.
  */
 export async function sealOf(place: StorePlace, runId: string): Promise<string> {
   const key = await keyOf(`${place.path}-key`);

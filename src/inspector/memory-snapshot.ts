@@ -28,7 +28,7 @@ export interface SnapshotOptions {
 export interface ImportedSnapshot {
   /** Messages of the snapshot. */
   readonly messages: number;
-  /** How many of them were new. */
+  /** The number of new ones. */
   readonly added: number;
 }
 
@@ -91,7 +91,7 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
  * The role may differ. A brain memory treats the snapshot as older than its own content.
  *
  * @param snapshot the JSON of {@link exportSnapshot} or its text
- * @throws UsageError `SNAPSHOT_FOREIGN` for what is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
+ * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
  * `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes; `SNAPSHOT_KIND` for a memory of
  * another kind, or one that tells messages apart in another way. MemoryError when the store fails
  */

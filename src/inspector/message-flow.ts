@@ -37,7 +37,7 @@ export interface FlowEdge {
   readonly to: string;
   /** Number of messages: the weight. */
   readonly messages: number;
-  /** How many of them were broadcasts. */
+  /** The number of broadcasts among them. */
   readonly broadcasts: number;
   /** Their causes, the most frequent first. */
   readonly causes: readonly { readonly name: string; readonly messages: number }[];

@@ -80,7 +80,7 @@ const WholeMessage = z.object({ id: z.string().min(1), timestamp: z.number() });
 /**
  * Reads a snapshot from its text or its JSON and validates all of it.
  *
- * @throws UsageError `SNAPSHOT_FOREIGN` for what is no snapshot of this program; `SNAPSHOT_NEWER` for one of a newer version;
+ * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER` for one of a newer version;
  * `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes
  */
 export function readSnapshot(given: unknown): SnapshotContent {

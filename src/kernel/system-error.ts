@@ -17,7 +17,7 @@ export function succeeds(call: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** True when a process of this machine has this id, whoever owns it. */
+/** True when a process of this machine has this id, of any user. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

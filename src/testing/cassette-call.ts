@@ -121,13 +121,12 @@ function asObject(request: Json): JsonObject {
 }
 
 /*
- * A request as it was recorded and the same one on its way to a model do not look the same. The record has the schema that was asked
- * for; on the way it is a reply format, or words at the end of the prompt, and its members stand in another order. The record names
- * the model and has no secrets. How long a reply may be is only said where a price is known. Here both are brought into one form, in which
- * they are equal exactly when the same was asked.
+ * A recorded request and the same request to a model have different forms. The record has the schema; the request has a reply format, or
+ * text at the end of the prompt, with its members in another order. The record names the model and has no secrets. Only requests with a known
+ * price have a maximum length. Both are brought into one form here, in which equal requests are equal.
  */
 
-/** A request on its way, in the form in which requests are compared. */
+/** Returns a request to a model in the compared form. */
 export function liveForm(request: ChatRequest, mask: Mask): JsonObject {
   return formOf(masked(mask, JSON.parse(canonicalJson(request)) as JsonObject));
 }
@@ -144,7 +143,7 @@ export function recordedForms({ model: _model, schema, ...request }: JsonObject)
   });
 }
 
-/** True when two requests allow a reply of the same length. Where one does not say, the other may say what it likes. */
+/** True when two requests allow a reply of the same length, or one of them has no maximum length. */
 export function isSameLength(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
@@ -154,7 +153,7 @@ function formOf({ maxTokens: _maxTokens, messages, schema, ...rest }: JsonObject
   return schema === undefined ? form : { ...form, schema: unordered(schema) };
 }
 
-/** Where the last line of a prompt is a JSON object, as a schema told in words is, the order of its members does not count. */
+/** Sorts the members of a JSON object in the last line of a prompt, such as a schema in the text: their order does not count. */
 function withPlainTail(messages: Json | undefined): Json {
   const list = Array.isArray(messages) ? (messages as readonly JsonObject[]) : [];
   const last = list.at(-1);
@@ -226,8 +225,8 @@ function distance(a: string, b: string): number {
 }
 
 /*
- * What a recorded model said of itself, as far as its calls show. A model's own fields and bounds are part of every request to it, so the
- * one that plays must say the same.
+ * The properties of a recorded model, as far as its calls have them. A model's own fields and bounds are part of every request to it, so the
+ * playing model must have the same.
  */
 
 /** The model that was recorded, or the one of several that is meant. @throws UsageError `CASSETTE_MODELS` */

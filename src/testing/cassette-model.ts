@@ -24,14 +24,14 @@ import {
   recordedModel,
 } from "./cassette-call.ts";
 
-/** How a cassette is played. */
+/** Options of {@link cassetteModel}. */
 export interface CassetteOptions {
   /**
    * A request that the cassette lacks is an error. Otherwise it gets the answer of the nearest request that is left, to see how far a
    * changed prompt goes before it is recorded. Default true.
    */
   readonly strict?: boolean;
-  /** Which of the recorded models it is. Needed where the run had several. */
+  /** The recorded model to play. Required for a run with several. */
   readonly id?: string;
   /** The price of the recorded model, when the model itself gave one and no list does. Default: nothing, where its calls had cost nothing. */
   readonly price?: ModelPrice;
@@ -77,7 +77,7 @@ interface CassetteEntry {
   readonly forms: ReadonlySet<string>;
   /** Tries that have failed again. */
   tried: number;
-  /** True when a try of it is failing now: who asks the same beside it means another. */
+  /** True while a try of it fails: an equal request at the same time gets another call. */
   isFailing: boolean;
   isUsed: boolean;
 }
@@ -194,7 +194,7 @@ function isPlayable(entry: CassetteEntry): entry is Playable {
   return entry.call.answer !== undefined;
 }
 
-/** Who asked the same in one breath has asked when it fails, so that whoever asks after that tries again. */
+/** Fails after all equal requests of the same turn have come, so that a later equal request is a new try. */
 async function failedAgain(entry: Playable, failure: ErrorRecord): Promise<TroupeError> {
   const { answer, failed } = entry.call;
   entry.tried += 1;

@@ -22,7 +22,7 @@ export interface Cassette {
 
 /** Largest file, in bytes: a cassette is held in memory whole. */
 const MAX_FILE = 64 * 1024 * 1024;
-/** Room that a journal made of a cassette has for what is written into it, in events. */
+/** Further events that a journal made of a cassette can take. */
 const ROOM = 100_000;
 
 const CassetteSchema = z.strictObject({

@@ -3,7 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 
-/** How much a cache in memory holds. */
+/** Options of a cache in memory. */
 export interface MemoryCacheOptions {
   /** Entries at most; the one written longest ago makes room. Default 10,000. */
   readonly limit?: number;

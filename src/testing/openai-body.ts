@@ -126,8 +126,8 @@ const format = z.discriminatedUnion("type", [
 const tokens = z.int().min(1).optional();
 
 /**
- * What OpenAI's server accepts as the body of `chat/completions`, as far as this package can ask for it: no other fields, no nulls, and
- * the rules that stand in the words of its documentation.
+ * The body of `chat/completions` that OpenAI's server accepts, as far as this package uses it: no other fields, no nulls, and the rules of its
+ * documentation.
  */
 export const OpenAIBodySchema: z.ZodType<OpenAIBody> = z
   .strictObject({

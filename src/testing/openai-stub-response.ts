@@ -48,7 +48,7 @@ async function sendHalf(response: ServerResponse, text: string, then: "cut" | "r
   if (then !== "stall") response.destroy();
 }
 
-/** Resolves when the text is on its way, or nobody is there to read it. */
+/** Resolves when the text is sent or the client has left. */
 function sent(response: ServerResponse, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed) return resolve();
@@ -116,7 +116,7 @@ export function isRaw(reply: StubReply): reply is StubRaw {
   return typeof reply === "object" && "pieces" in reply;
 }
 
-/** Sends what it is given, as a stream of events or in one piece. */
+/** Sends an answer as a stream of events or in one piece. */
 export async function rawReply(response: ServerResponse, { pieces, whole, end = "done" }: StubRaw, stream: boolean): Promise<void> {
   if (!stream) return end === "done" ? sendJson(response, 200, whole) : sendHalf(response, JSON.stringify(whole), end);
   response.writeHead(200, { "content-type": "text/event-stream" });

@@ -13,7 +13,7 @@ export type ScriptedReply = string | Partial<ChatResponse> | Error;
 /** Answers a request; `n` counts the requests from 0. May throw, wait, or never come. */
 export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
 
-/** How a scripted model behaves besides what it says. */
+/** Options of a scripted model. */
 export interface ScriptedOptions {
   /** Default: of a list of replies "scripted-" and a hash of them, so that another list is another model to records and forks; of a function, and of no replies at all, "scripted". */
   readonly id?: string;
@@ -28,7 +28,7 @@ export interface ScriptedOptions {
 
 const scriptedOptions: Known<ScriptedOptions> = { id: true, price: true, maxOutputTokens: true, latency: true, clock: true };
 
-/** A model that says what it is told to. */
+/** A model with scripted replies. */
 export interface ScriptedModel extends ChatModel {
   /** Every request so far, frozen, in the order they came. */
   readonly calls: readonly ChatRequest[];
@@ -129,7 +129,7 @@ class Script implements ScriptedModel {
   }
 }
 
-/** A function is told apart by nothing that stays the same when its program is built anew. */
+/** Functions have no identity that survives a new build of their program. */
 function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer): string {
   if (typeof replies === "function" || replies.length === 0) return "scripted";
   const told = replies.map((reply) => {

@@ -27,7 +27,7 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
-  /** How many timers wait. */
+  /** The number of waiting timers. */
   get pending(): number {
     return this.#timers.length;
   }

@@ -35,7 +35,7 @@ export type StubFault =
   | ({ readonly fault: "stall" } & WithAfter)
   /** The connection breaks. */
   | ({ readonly fault: "reset" } & WithAfter)
-  /** An error stands in the stream. */
+  /** The stream contains an error. */
   | ({ readonly fault: "stream-error"; readonly code?: string | number; readonly message?: string } & WithAfter)
   | { readonly fault: "rate-limit"; readonly retryAfter?: string; readonly retryAfterMs?: string; readonly date?: string }
   | { readonly fault: "quota" }
@@ -58,7 +58,7 @@ export type StubFault =
   | { readonly fault: "empty" }
   /** The last piece comes twice. */
   | ({ readonly fault: "duplicate-chunk" } & WithText)
-  /** Text goes on after the end was told. */
+  /** More text follows the end of the reply. */
   | ({ readonly fault: "text-after-end" } & WithText);
 
 /** A response, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
@@ -74,7 +74,7 @@ export interface StubRaw {
 /** Replies that the stub writes itself. */
 export type WrittenReply = string | StubAnswer | StubFault;
 
-/** The stub's reaction to one request: a text, an answer with its details, a fault, or what it is given to send. */
+/** The stub's reaction to one request: a text, an answer with its details, a fault, or a given body. */
 export type StubReply = WrittenReply | StubRaw;
 
 /** The answer that a fault breaks by default. */

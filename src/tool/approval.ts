@@ -34,7 +34,7 @@ const TOLD_WORDS = 2_000;
 const YES = /^(?:y|yes|ok|okay|allow|allowed|approve|approved|true)[.!]?$/i;
 const NO = /^(?:n|no|deny|denied|false)[.!]?$/i;
 
-/** Asks for permission, as a step: the answer holds when the run goes on. */
+/** Asks for permission, as a step: a resumed run has the answer. */
 export async function askPermission(
   steps: StepPort,
   approve: Approver,

@@ -35,7 +35,7 @@ export interface CallToolOptions {
   readonly approve?: Approver | undefined;
   /** The agent that calls, as persons see it. Default: "agent". */
   readonly role?: string | undefined;
-  /** How tools reach a person. */
+  /** Lets tools ask a person. */
   readonly ask?: HumanPort | undefined;
   /** Makes the model that a tool may use; its answers are steps inside the step of the call. */
   readonly model?: ((steps: StepPort) => ChatModel) | undefined;

@@ -8,8 +8,8 @@ import type { Tool } from "./tool.ts";
 /**
  * The tools of an agent by name.
  *
- * `ToolCollection.K1` two tools of one name are refused, and then nothing is added (`add`). `ToolCollection.K2` tools stand in the order
- * they were added (`[Symbol.iterator]`). `ToolCollection.K3` a name finds a tool or nothing, also a name like `constructor` (`get`).
+ * `ToolCollection.K1` two tools of one name are refused, and then nothing is added (`add`). `ToolCollection.K2` tools keep the order in
+ * which they were added (`[Symbol.iterator]`). `ToolCollection.K3` a name finds a tool or nothing, also a name like `constructor` (`get`).
  */
 export class ToolCollection implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>();
@@ -52,7 +52,7 @@ export class ToolCollection implements Iterable<Tool> {
     return alike.length === 1 ? alike[0] : undefined;
   }
 
-  /** @throws UsageError `TOOL_DUPLICATE` when a name is taken; `TOOL_INVALID` for what was not made by `defineTool`. */
+  /** @throws UsageError `TOOL_DUPLICATE` when a name is taken; `TOOL_INVALID` for a value that `defineTool` did not make. */
   add(tools: Tool | Iterable<Tool>): void {
     const isList = isObject(tools) && Symbol.iterator in tools;
     const more = isList ? [...tools] : [tools];

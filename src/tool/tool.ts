@@ -56,7 +56,7 @@ export interface Tool<P = unknown> {
   readonly idempotent: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. */
   readonly again: boolean;
-  /** Its answer depends on more than its arguments: a fork calls it anew, and takes no answer from its parent run. */
+  /** Its answer depends on more than its arguments: a fork calls it again and does not take an answer of its parent run. */
   readonly fresh: boolean;
   /** A call that succeeds ends the agent's run. */
   readonly ends: boolean;
@@ -77,7 +77,7 @@ export interface Tool<P = unknown> {
 
 /** The context in which a tool releases its resources. */
 export interface ToolClosing {
-  /** The session whose run is over: the object that its calls had as {@link ToolContext.session}. */
+  /** The session whose run has ended: the object that its calls had as {@link ToolContext.session}. */
   readonly session: object | undefined;
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;

@@ -71,7 +71,7 @@ export class BoardPlan {
   /**
    * The plan with a step marked. Notes that are left out stay; empty notes are removed.
    *
-   * @throws PlanError `PLAN_UNKNOWN_TASK`, or `PLAN_NOT_READY` for a step that is begun or completed before what it depends on.
+   * @throws PlanError `PLAN_UNKNOWN_TASK`, or `PLAN_NOT_READY` for a step that is begun or completed before the steps it depends on.
    */
   marked(step: number, status: StepStatus, notes: string | undefined): BoardPlan {
     const id = String(step);

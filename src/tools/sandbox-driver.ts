@@ -2,12 +2,12 @@
 export const PROJECT_MARK = "\0project\0";
 
 /**
- * The program that runs a command inside a sandbox and tells what came of it. It is the text of a script for `node -e`, uses only what
- * Node 20.19 and later have in common, and gets two arguments: an order as JSON, and the command.
+ * The program that runs a command inside a sandbox and reports its result: the text of a script for `node -e`, for Node 20.19 and later. It
+ * gets two arguments: an order as JSON, and the command.
  *
- * V1 the command is one argument to its interpreter; no shell string is made of it. V2 what it prints is bounded while it comes: its beginning and its
- * end are kept. V3 at its time limit its whole process group is killed, and when it ends what it left in the background is.
- * V4 the report is one line of JSON, the only thing the driver prints. The command may forge it: all it tells is checked by its reader.
+ * The command is one argument of its interpreter; no shell string is made of it. Its output is bounded while it comes: the beginning and the
+ * end are kept. At its time limit its whole process group is killed, and so are the processes it left in the background when it ends. The
+ * driver prints one line of JSON. The command may forge that line, so its reader checks all of it.
  */
 export const SANDBOX_DRIVER: string = String.raw`
 const fs = require("node:fs"), os = require("node:os"), path = require("node:path");

@@ -44,7 +44,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool {
     description: "Fetches a page from the web and gives its text, with links; long pages in pieces. Only public addresses can be reached.",
     parameters,
     effect: "read",
-    // An address can carry away what was read elsewhere, and a page can ask for that.
+    // An address can send data of other pages away, and a page can ask for that.
     permission: "ask",
     timeout: (options.timeout ?? TIMEOUT) + 10_000,
     maxOutput: PIECE + 4000,

@@ -31,11 +31,11 @@ export interface BubblewrapMeans {
   readonly forbidsNamespaces: boolean;
   /** Programs that make the room in which a command writes: memory with a bound of its bytes and its files. Undefined: bytes only. */
   readonly room: { readonly unshare: string; readonly mount: string } | undefined;
-  /** Where a group of processes can be made for a command, or why nowhere. */
+  /** The place for process groups of commands, or the reason why there is none. */
   readonly cgroups: { readonly parent: string } | { readonly reason: string };
 }
 
-/** The user and group called nobody. */
+/** The user and group `nobody`. */
 const NOBODY = 65534;
 /** The user a command believes to be. */
 const INSIDE_USER = "1000";
@@ -43,7 +43,7 @@ const INSIDE_USER = "1000";
 const PAGE = 4096;
 /** The folders of the room itself. */
 const ROOM_ENTRIES = 4;
-/** Where the program lies inside, whatever its place outside. */
+/** The path of the program inside the sandbox. */
 const NODE = "/troupe/node";
 
 /** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
@@ -126,7 +126,7 @@ async function runInside(means: BubblewrapMeans, inside: Inside): Promise<Exclud
   );
 }
 
-/** As root of a namespace of its own, which is nobody outside, one may mount memory. */
+/** Root of an own namespace, which is `nobody` outside, may mount memory. */
 function roomWords(
   { unshare, mount }: { unshare: string; mount: string },
   room: string,
@@ -194,8 +194,8 @@ async function writeEtc(scratch: string, owner: number | undefined): Promise<str
 }
 
 /**
- * The program of this process, at a path the user of the sandbox can reach. Root's own installations (below /root) cannot be reached by
- * nobody: such a program is linked, or else copied, next to the project's copy.
+ * Returns the program of this process at a path that the user of the sandbox can reach. The user `nobody` cannot reach installations below
+ * /root: such a program is linked, or else copied, next to the project's copy.
  */
 async function findNode(scratch: string, isNobody: boolean): Promise<string> {
   const program = await realpath(process.execPath);

@@ -6,7 +6,7 @@ import type { Refusal, SandboxLimits, SandboxResult } from "./sandbox.ts";
 import { ownerOfFolder, stateOf, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 
-/** Where the system keeps groups of processes, and how one is made. For tests another folder. */
+/** The folder of the system's process groups, and the creation of one. Tests give another folder. */
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */
   readonly root?: string;
@@ -91,7 +91,7 @@ export class Cgroup {
     return { bound: "memory", limit: this.#memory, used: Number.isSafeInteger(peak) && peak > 0 ? peak : this.#memory };
   }
 
-  /** Ends what is left in the group and removes it. */
+  /** Ends the remaining processes of the group and removes it. */
   end(): void {
     try {
       writeFileSync(join(this.#folder, "cgroup.kill"), "1");
@@ -146,7 +146,7 @@ function textOf(file: string): string {
   }
 }
 
-/** How a command is held to its limits. */
+/** The enforcement of a command's limits. */
 export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
   readonly cgroups: string | undefined;

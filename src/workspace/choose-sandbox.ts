@@ -115,8 +115,8 @@ function refused(reason: string, hint: string): Sandbox {
 }
 
 /**
- * Runs commands as the user who runs this process: on a copy, without its environment, with limits of time, output and (where prlimit
- * is) size. It keeps accidents small. It is no protection from code that wants to do harm: for that the user must trust the code.
+ * Runs commands as the user of this process: on a copy, without its environment, with limits of time, output and, with prlimit, size. It
+ * limits accidents and does not protect from malicious code, so the user must trust the code.
  */
 export function plainSandbox(): Sandbox {
   const prlimit = findPrlimit();

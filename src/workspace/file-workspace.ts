@@ -21,7 +21,7 @@ import {
 } from "./workspace.ts";
 import { sweepProject } from "./sweep.ts";
 
-/** How a workspace on disk behaves. */
+/** Options of a workspace on disk. */
 export interface FileWorkspaceOptions {
   /** The project's folder; made with the first write when it is not there. */
   readonly root: string;
@@ -46,9 +46,9 @@ export interface FileWorkspace extends Workspace {
   prepareGit(signal?: AbortSignal): Promise<GitState>;
   /** Paths that were written or removed here and are not committed yet, sorted. */
   readonly pending: readonly string[];
-  /** How the repository stands, the changes of everybody included; undefined where there is none. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Returns the state of the repository, with changes of other programs; undefined without one. @throws WorkspaceError `WORKSPACE_GIT` */
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined>;
-  /** Which of the paths the repository's ignore rules name; none where there is no repository. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Returns those paths that the repository's ignore rules match; none without a repository. @throws WorkspaceError `WORKSPACE_GIT` */
   ignoredByGit(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -60,9 +60,8 @@ export function fileWorkspace(options: FileWorkspaceOptions): FileWorkspace {
 }
 
 /**
- * Owns what was written and is not committed yet, and whose turn it is: one write, removal or commit at a time, so that a commit never
- * sees half of a change. git.ts owns how a commit is made, quota.ts how much there may be, held-folder.ts where a path leads. W1-W5 of
- * workspace.ts hold here.
+ * Owns the uncommitted changes, and the order of writes, removals and commits: one at a time, so that no commit has half of a change. The
+ * invariants of {@link Workspace} hold here.
  */
 class DiskWorkspace implements FileWorkspace {
   readonly root: string;

@@ -46,7 +46,7 @@ export async function statsOf(path: string): Promise<Stats | undefined> {
  * A failed file operation as a typed error: `WORKSPACE_FULL` (no space, quota), `WORKSPACE_UNWRITABLE` (no permission, read-only),
  * `WORKSPACE_NOT_A_FOLDER` (a file on the way), `WORKSPACE_IO` for the rest. An error that is typed already stays as it is.
  *
- * @param doing what was tried, as in "write src/app.js"
+ * @param doing the failed operation, such as "write src/app.js"
  */
 export function ioError(error: unknown, doing: string, path: string): TroupeError {
   if (TroupeError.isInstance(error)) return error;
@@ -116,7 +116,7 @@ async function unlock(folder: string): Promise<void> {
 export interface WalkOptions {
   /** True when a file or folder of this name is left out. */
   readonly skip: (name: string) => boolean;
-  /** How many files and folders may be met. */
+  /** Most files and folders to visit. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -23,7 +23,7 @@ export interface PathsCommit extends Omit<CommitRequest, "paths"> {
   readonly paths: readonly string[];
 }
 
-/** How a repository stands. */
+/** The state of a repository. */
 export interface RepositoryState {
   /** Paths that differ from the last commit, untracked ones included; a folder of which nothing is tracked stands for all in it and ends in `/`. */
   readonly changed: readonly string[];
@@ -124,7 +124,7 @@ export class GitRepository {
     }
   }
 
-  /** How the repository stands now. Nothing is written, not even its index. @throws as {@link commit} */
+  /** Returns the state of the repository. Nothing is written, not even its index. @throws errors of {@link commit} */
   async state(signal?: AbortSignal): Promise<RepositoryState> {
     const status = await this.#run(
       ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=normal"],
@@ -137,7 +137,7 @@ export class GitRepository {
     return { changed: status.split("\0").flatMap((line) => (line.length > 3 ? [line.slice(3)] : [])), underWay };
   }
 
-  /** Which of the paths its ignore rules name. @throws as {@link commit} */
+  /** Returns those paths that its ignore rules match. @throws errors of {@link commit} */
   async ignored(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
     const stdin = paths.map((path) => `${path}\0`).join("");
     const result = await this.#call(["check-ignore", "-z", "--stdin"], { signal, stdin });

@@ -6,7 +6,7 @@ import { statsOf } from "./folders.ts";
 import { pathError } from "./path-rules.ts";
 import { temporaryName } from "./temporary-owner.ts";
 
-/** How names in a folder are reached: through the open folder itself, or, where a system has no such door, through its path. */
+/** The access to names in a folder: through the open folder itself, or through its path on systems without that. */
 export type Reach = "descriptor" | "path";
 
 /** Linux: a descriptor that stands for a folder, also for one whose names may not be read. Node.js does not name the flag. */
@@ -39,7 +39,7 @@ export class HeldFile {
   }
 
   /**
-   * What is there: a plain file, or nothing.
+   * Returns the plain file there, if there is one.
    *
    * @throws WorkspaceError `WORKSPACE_PATH` for a link, a folder, a device, a pipe or a socket.
    */

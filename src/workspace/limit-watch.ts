@@ -75,7 +75,7 @@ export class LimitWatch {
   }
 }
 
-/** Files in folders as the innermost process sees them; 0 where nobody may look. */
+/** Counts the files in folders as the innermost process sees them; 0 without permission. */
 function filesIn(folders: readonly string[], pids: readonly number[]): number {
   for (const pid of [...pids].reverse()) {
     const counted = folders.map((folder) => countIn(`/proc/${pid}/root${folder}`));
@@ -110,8 +110,8 @@ export interface TreeUsage {
   readonly pids: readonly number[];
   readonly threads: number;
   /**
-   * Bytes of memory that is no file's: what is private, what is shared between processes, each time it is mapped, and files in memory that
-   * have no name. Shared memory of System V that no process has attached is not seen.
+   * Bytes of memory without a file: private memory, shared memory once for each mapping, and unnamed files in memory. Shared memory of
+   * System V that no process has attached is not counted.
    */
   readonly memory: number;
 }
@@ -146,7 +146,7 @@ export function treeUsage(pid: number, proc = "/proc"): TreeUsage {
   };
 }
 
-/** Files made by memfd_create: what is written to them and not mapped is in no process's memory. */
+/** Files of memfd_create: their unmapped contents are in no process's memory. */
 function namelessBytes(pids: readonly number[], proc: string): number {
   const bytes = new Map<number, number>();
   for (const pid of pids) {

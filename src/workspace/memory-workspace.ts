@@ -20,7 +20,7 @@ export interface MemoryWorkspace extends Workspace {
   readonly commits: readonly MemoryCommit[];
 }
 
-/** Where a workspace in memory begins. */
+/** Options of a workspace in memory. */
 export interface MemoryWorkspaceOptions {
   /** Default: {@link defaultWorkspaceLimits}. */
   readonly limits?: Partial<WorkspaceLimits>;
@@ -45,7 +45,7 @@ export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWor
   return new HeldWorkspace(options);
 }
 
-/** Owns the files, the tree of the last commit, and what is not committed yet. Every method settles in one turn. */
+/** Owns the files, the tree of the last commit, and the uncommitted changes. Every method settles in one turn of the event loop. */
 class HeldWorkspace implements MemoryWorkspace {
   readonly root = "/memory";
   readonly commits: MemoryCommit[] = [];

@@ -14,7 +14,7 @@ import { temporaryName } from "./temporary-owner.ts";
 /** Entries of an output folder that still counts as empty: a repository made beforehand, and the runs of this package. */
 const NOT_COUNTED: readonly string[] = [".git", ".troupe"];
 
-/** How an output folder is opened. */
+/** Options of {@link openWorkspace}. */
 export interface OpenWorkspaceOptions extends FileWorkspaceOptions {
   /** Work in a folder that holds files. They stay; those the company writes are replaced. Default false. */
   readonly force?: boolean;

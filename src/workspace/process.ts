@@ -52,8 +52,8 @@ export interface ProcessOutput {
 }
 
 /**
- * How a program ended: by itself with a code, by a signal of someone else, at its time limit, because the caller's signal aborted;
- * or it never began, because it is not there (`missing`) or the system refused (`unstarted`).
+ * The end of a program: by itself with a code, by a signal of another process, at its time limit, or by the caller's abort signal. Or it did
+ * not start: it does not exist (`missing`), or the system refused it (`unstarted`).
  */
 export type ProcessResult =
   | (ProcessOutput & { readonly kind: "exited"; readonly code: number })
@@ -68,7 +68,7 @@ export const LONGEST_TIMEOUT: number = 2 ** 31 - 1;
 
 /** One mebibyte. */
 const OUTPUT_LIMIT = 1024 * 1024;
-/** How long pipes are read after the program has ended, in case something that left its group still holds them. */
+/** Milliseconds to read pipes after the program has ended: a process that left its group may still hold them. */
 const DRAIN = 1_000;
 /** Process groups exist on POSIX systems only. */
 const HAS_GROUPS = process.platform !== "win32";
@@ -222,8 +222,8 @@ class RunningProcess {
 const duties = new Set<() => void>();
 
 /**
- * Has something done when this process ends, also when it ends at once; only what is synchronous gets done. The last that came is done
- * first, so that what uses a folder is gone before the folder is. The returned function takes it back.
+ * Runs a synchronous function when this process ends, also when it ends at once. The functions run in reverse order, so that users of a
+ * folder end before the folder is removed. The returned function cancels it.
  */
 export function atExit(duty: () => void): () => void {
   if (duties.size === 0) process.on("exit", doAll);

@@ -27,7 +27,7 @@ export interface ProjectCopy {
   remove(): Promise<string | undefined>;
 }
 
-/** How a copy is made. */
+/** Options of a copy. */
 export interface CopyOptions {
   /** User and group that shall own the copy; needs root. */
   readonly owner?: number | undefined;
@@ -62,9 +62,8 @@ export interface TemporaryFolder {
 }
 
 /**
- * Makes an empty folder among the system's temporary ones. Links on the way are resolved. It is deleted at the latest when this process
- * ends; that it is made at once leaves no moment in which nobody knows of it. Should the process be killed, a later one removes it, for
- * the name tells whose it was.
+ * Makes an empty temporary folder with a resolved path. It is deleted at the latest when this process ends; it is made synchronously, so
+ * that it is always registered for that. If the process is killed, a later one removes the folder, because its name has the owner.
  *
  * @param prefix such as `troupe-git-`; one word between the hyphens
  * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin.
@@ -84,7 +83,7 @@ function removeNow(folder: string): void {
     // Programs that were killed this moment may still be writing.
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   } catch {
-    // The process ends: there is nobody left to tell, and whatever else is to be done must be.
+    // The process ends: no caller can get the error, and the other functions must run.
   }
 }
 

@@ -22,11 +22,11 @@ export const ABSENT = null;
 export type FileState = string | typeof ABSENT;
 
 /**
- * What a run's record says of the project's files. Events are taken in one by one; nothing is read from a disk.
+ * The project's files according to the record of a run. It takes events one by one and reads no disk.
  *
- * It owns, for each path the run wrote, what may stand there now: RecordedFiles.V1 when the activation that wrote it has ended, its last content and
- * nothing else. RecordedFiles.V2 while it has not, any content it recorded, for it writes all of them again when the run goes on and may have been killed
- * on the way. RecordedFiles.V3 where none of its writes is known to have happened, also what was there before.
+ * It owns the possible contents of each path that the run wrote. RecordedFiles.V1 after the end of the activation that wrote it: its last
+ * content only. RecordedFiles.V2 before that end: every content it recorded, because a resumed run writes all of them again and the process
+ * may have died between two. RecordedFiles.V3 if no write is known to have happened: also the content from before.
  */
 export class RecordedFiles {
   readonly #files = new Map<string, FilePlace>();
@@ -159,14 +159,14 @@ function membersOf(value: Json | undefined): { readonly [member: string]: Json }
   return isRecord(value) ? (value as { readonly [member: string]: Json }) : {};
 }
 
-/** Workspaces that steps have come to: whether a replay may write there. */
+/** Workspaces of steps: true when a replay may write there. */
 const scratch = new WeakMap<Workspace, Promise<boolean>>();
 
 /**
- * Whether a step may change a workspace. Live it may; in a replay only where there was nothing when the replay came to it: a project stays
- * as it is, and a fresh folder gets all the files of the run.
+ * Returns true when a step may change a workspace: always in a live run; in a replay only if the workspace was empty at its first step. An
+ * existing project stays as it is, and an empty folder gets all files of the run.
  *
- * @param mode as the step's door says
+ * @param mode the mode of the step
  * @throws WorkspaceError when the workspace cannot be listed
  */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
@@ -196,9 +196,9 @@ const SHOWN = 20;
 const aRecord: Shape = having("what a run recorded of its files", "expected");
 
 /**
- * In what a project differs from what a run's record says, sorted by path.
+ * Returns the differences between a project and the record of a run, sorted by path.
  *
- * @param present what is there, by path: the sha256 of each content
+ * @param present the present files: the sha256 of each content by path
  */
 export function changedFiles(recorded: RecordedFiles, present: ReadonlyMap<string, FileState>): readonly ChangedFile[] {
   takes("changedFiles", "recorded", recorded, aRecord);
@@ -215,8 +215,7 @@ export function changedFiles(recorded: RecordedFiles, present: ReadonlyMap<strin
 }
 
 /**
- * Looks at a workspace and tells in what it differs from what a run's record says. To be asked before the run goes on: what a role writes
- * replaces what is there.
+ * Returns the differences between a workspace and the record of a run. Call it before the run is resumed: roles replace files.
  *
  * @throws WorkspaceError `WORKSPACE_IO` and its kin
  */
@@ -231,7 +230,7 @@ export async function changesSince(recorded: RecordedFiles, workspace: Workspace
 }
 
 /**
- * Refuses a workspace that somebody has changed since the run stopped.
+ * Refuses a workspace that was changed since the run stopped.
  *
  * @throws WorkspaceError `WORKSPACE_CHANGED` naming the files; its data has them all
  */

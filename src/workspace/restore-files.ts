@@ -7,10 +7,10 @@ import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.t
 import { ABSENT, fileChange, type FileChange, unitOf } from "./recorded-files.ts";
 import type { CommitRequest, Workspace } from "./workspace.ts";
 
-/** Name of the step by which an action commits what it wrote. */
+/** Name of the step in which an action commits its files. */
 export const COMMIT_STEP = "commit";
 
-/** How files are restored. */
+/** Options of {@link restoreFiles}. */
 export interface RestoreOptions {
   /** Sequence number of the last event that counts. Default: the last of all. */
   readonly at?: number | undefined;
@@ -26,8 +26,8 @@ export interface Restored {
 }
 
 /**
- * Writes into a workspace what the activations of a record that have ended wrote, with their commits, in the order they ended: so that
- * a fork has in a folder of its own what its parent had. What an open activation wrote it writes itself when it goes on.
+ * Writes the files and commits of the ended activations of a record into a workspace, in the order of their ends: a fork gets the files of
+ * its parent in a folder of its own. An open activation writes its files again itself when the run is resumed.
  *
  * @throws WorkspaceError
  * @throws ControlError when the signal aborts

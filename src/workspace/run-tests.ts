@@ -37,7 +37,7 @@ export interface TestTally {
 }
 
 /**
- * How a project's tests went. `passed`: at least one passed, none failed, every file ran some and the runner agrees. `none`: there
+ * The result of a project's tests. `passed`: at least one passed, none failed, every file ran some and the runner agrees. `none`: there
  * are no test files. `timeout`: the time was up before the end. `not run`: the sandbox refused, or could not start them.
  */
 export type ProjectTests =
@@ -52,8 +52,8 @@ const FILE_SHARE = 0.4;
  * Runs the project's test files, those whose names end in `.test.js` or `.test.mjs`, with `node --test` in a sandbox: all, or those
  * that are named.
  *
- * What counts is the runner's own record of each test, its exit code, and that each file ended by itself; nothing tests print can
- * pass for a result.
+ * The result comes from the runner's own record of each test, its exit code, and the end of each file. Output of tests cannot pass for a
+ * result.
  *
  * @throws ControlError when the signal aborts.
  * @throws WorkspaceError when the project cannot be read.

@@ -3,11 +3,11 @@ import { UsageError } from "../kernel/errors.ts";
 import { findProgram, LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
 
 /**
- * Where a project's own code runs: its tests were written by a model and may do anything.
+ * Runs the code of a project. A model wrote its tests, and they may do anything.
  *
  * Sandbox.S1 the command works on a copy; the project on disk is the same afterwards, whatever the command does.
  * Sandbox.S2 nothing of this process's environment reaches the command, keys least of all.
- * Sandbox.S3 when `run` resolves, the command and what it started in its process group are gone.
+ * Sandbox.S3 when `run` resolves, the command and all processes of its group have ended.
  * `bubblewrap` adds: Sandbox.S4 no network, Sandbox.S5 no file of the machine but the system's programs and libraries, read only, Sandbox.S6 nothing it started
  * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} tells those that
  * this machine cannot keep, or only watches.
@@ -22,7 +22,7 @@ export interface Sandbox {
    * Runs one command in a copy of the project.
    *
    * @throws WorkspaceError `WORKSPACE_IO` and its kin when the project cannot be copied.
-   * @throws UsageError `OPTION_INVALID` for a limit that is none.
+   * @throws UsageError `OPTION_INVALID` for an invalid limit.
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
 }
@@ -42,10 +42,10 @@ export interface SandboxRequest {
   readonly limits?: Partial<SandboxLimits> | undefined;
 }
 
-/** How a command ended, that it was killed at a limit, or that it was not run at all and what to do about it. */
+/** The end of a command: its own, a kill at a limit, or a refusal with advice. */
 export type SandboxResult = ((ProcessResult | LimitHit) & Bounded) | Refusal;
 
-/** Which bounds a result was not held to. */
+/** The limits that were not enforced for a result. */
 export interface Bounded {
   /** As {@link Sandbox.missing}; left out when all bounds were kept. */
   readonly missing?: readonly string[];
@@ -59,10 +59,10 @@ export interface Refusal {
   readonly hint: string;
 }
 
-/** Which sandbox the user wants: the one that works, bubblewrap or nothing, or none on purpose. */
+/** The user's choice of a sandbox: the first one that works, only bubblewrap, or none. */
 export type SandboxMode = "auto" | "bubblewrap" | "none";
 
-/** How long a command may run. */
+/** Options of one command. */
 export const SANDBOX_TIMEOUT = 60_000;
 
 /** Bytes kept of what a command writes. */
@@ -107,7 +107,7 @@ export interface LimitHit extends ProcessOutput {
 }
 
 /**
- * The limits with defaults for what is left out.
+ * Returns the limits, with defaults for missing ones.
  *
  * @throws UsageError `OPTION_INVALID` for an unknown name, or a value that is no whole number of at least 1.
  */
@@ -158,7 +158,7 @@ export function findPrlimit(): string | undefined {
   return file !== undefined && /^\/(usr\/)?s?bin\//.test(file) ? file : undefined;
 }
 
-/** The words before a command that limit what it and its children may use. CPU seconds follow from the time limit in ms. */
+/** Returns the words before a command that limit it and its children. The limit of CPU seconds follows from the time limit in ms. */
 export function limitWords(prlimit: string, timeout: number, processes: number | undefined): string[] {
   const cpu = Math.ceil(Math.min(timeout, LONGEST_TIMEOUT) / 1000) + 1;
   const words = [prlimit, `--as=${ADDRESS_SPACE}`, `--fsize=${FILE_SIZE}`, `--cpu=${cpu}`, "--core=0"];

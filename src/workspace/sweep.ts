@@ -17,7 +17,7 @@ export interface Swept {
   readonly left: number;
 }
 
-/** The user and group called nobody, who owns the copies for a sandbox that root starts. */
+/** The user and group `nobody`, which owns the copies of a sandbox that root starts. */
 const NOBODY = 65534;
 
 /**
@@ -90,7 +90,7 @@ function isOurs({ uid }: Stats): boolean {
   return own === undefined || uid === own || (own === 0 && uid === NOBODY);
 }
 
-/** Removes a tree through open folders: whoever owns part of it could put a link in the place of a folder that root is about to empty. */
+/** Removes a tree through open folders: the owner of a part of it could replace a folder by a link while root empties it. */
 async function removeTree(door: string): Promise<void> {
   const folder: FileHandle = await open(door, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {

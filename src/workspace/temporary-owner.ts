@@ -22,7 +22,7 @@ const SHOWN_NAME = 20;
 export interface TemporaryOwner {
   readonly machine: string;
   readonly boot: string;
-  /** Which space of process ids the id belongs to; "0" where a system has one. */
+  /** The namespace of the process id; "0" on systems with a single one. */
   readonly space: string;
   readonly pid: number;
   /** When it started, in ticks since the boot; "0" where a system does not tell. */
@@ -83,8 +83,8 @@ export function ownerOf(pid: number): TemporaryOwner {
 }
 
 /**
- * What tells one machine from another. A container often has no id, and a name that another container on another machine has too. Its boot
- * tells them apart, so that neither takes the other for an earlier boot of itself.
+ * Returns a text that identifies a machine. A container often has no id, and its name may exist on another machine too; then its boot
+ * identifies it, so that neither takes the other for an earlier boot of itself.
  */
 export function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
   return `${id === "" ? boot : id}\n${host}`;

@@ -26,7 +26,7 @@ export interface ReporterResult {
 
 /** Characters kept of what tests print. */
 const OUTPUT_LENGTH = 16_000;
-/** How many failures are told one by one. */
+/** Most failures that are listed. */
 export const FAILURES = 100;
 
 /** Reads the reporter's lines. Lines of any other form are ignored: nothing that is printed can be taken for a result. */
@@ -78,7 +78,7 @@ function* entriesIn(text: string): Generator<Readonly<Record<string, unknown>>> 
     try {
       yield JSON.parse(line) as Record<string, unknown>;
     } catch {
-      // A line cut by the output's limit; what it said is missing, and so is the end, which the reader reports.
+      // A line that the output limit cut. Its content and the end are missing, and the reader reports that.
     }
   }
 }
@@ -97,8 +97,8 @@ function numberIn(value: unknown): number {
 }
 
 /**
- * How a project's tests are watched from inside Node's test runner. Both texts are modules handed to `node` as `data:` URLs, so they
- * need no file in the sandbox; both use only what Node 20.19 and later have in common.
+ * A reporter and a watcher inside Node's test runner. Both texts are modules given to `node` as `data:` URLs, so they need no file in the
+ * sandbox. They work with Node 20.19 and later.
  *
  * The reporter runs in the runner's process, which runs no test: a test that prints reports of its own prints them as output. Each line
  * it writes is a JSON object; see test-report.ts for the reader. Its bounds keep all lines together, every character escaped, below what

@@ -5,14 +5,14 @@ import { visible } from "./path-rules.ts";
 /**
  * The project a company writes: text files under one root, and a commit for each action that made some.
  *
- * A workspace owns the rules of what may be written where, and how much. It does not know roles, messages or runs: names, dates and
+ * A workspace owns the rules for paths and sizes of files. It does not know roles, messages or runs: names, dates and
  * trailers of a commit are given from outside, so the same writes at the same times give the same commit ids.
  *
  * Workspace.W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link, also when another process changes
  * folders meanwhile.
- * Workspace.W2 a file is there whole or not at all: it is written aside and renamed.
- * Workspace.W3 doing the same again changes nothing: `write` of equal content, `remove` of what is gone, `commit` of an equal tree.
- * Workspace.W4 a commit holds the paths this workspace wrote and nothing else that is lying about, staged or not.
+ * Workspace.W2 a file is whole or absent: it is written under another name and renamed.
+ * Workspace.W3 a repeated call changes nothing: `write` of equal content, `remove` of a missing file, `commit` of an equal tree.
+ * Workspace.W4 a commit holds the paths this workspace wrote and no other changes, staged or not.
  * Workspace.W5 the limits count what this workspace wrote, so an existing project of any size can be worked on.
  */
 export interface Workspace {
@@ -20,7 +20,7 @@ export interface Workspace {
   readonly root: string;
 
   /**
-   * Writes a text file as UTF-8, folders on the way included, and replaces what was there.
+   * Writes a text file as UTF-8, creates its folders, and replaces an existing file.
    *
    * @throws WorkspaceError `WORKSPACE_PATH` (see the path rules), `WORKSPACE_LIMIT`, `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE`,
    * `WORKSPACE_IO`.
@@ -54,8 +54,8 @@ export interface Workspace {
   remove(path: string): Promise<void>;
 
   /**
-   * Commits what was written and removed since the last commit. Gives the commit's id, or undefined when the tree does not differ or
-   * the workspace keeps no history.
+   * Commits the files written and removed since the last commit. Returns the id of the commit, or undefined when the tree is equal or the
+   * workspace keeps no history.
    *
    * @throws WorkspaceError `WORKSPACE_GIT` when git fails; the changes stay to be committed next time.
    */
@@ -90,7 +90,7 @@ export interface CommitRequest {
   readonly signal?: AbortSignal;
 }
 
-/** How much may be written into one workspace. */
+/** Limits of one workspace. */
 export interface WorkspaceLimits {
   /** Different files. Default 500. */
   readonly files: number;
@@ -103,7 +103,7 @@ export interface WorkspaceLimits {
 /** A generated project is tens of files and some hundred kilobytes; these are far above it and far below what hurts a machine. */
 export const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
-/** How many files `list` looks at before it gives up. */
+/** Most files and folders that `list` visits. */
 export const LISTED_FILES = 20_000;
 
 /** Counts what a workspace wrote against its limits. Owns the sizes of the files written; knows no disk. */
@@ -122,7 +122,7 @@ export class Quota {
   }
 
   /**
-   * Counts a file of `bytes` at `path`, in place of what was counted there. The function given back undoes it.
+   * Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that.
    *
    * @throws WorkspaceError `WORKSPACE_LIMIT`; then nothing is counted.
    */
@@ -160,8 +160,7 @@ export function limitError(path: string, expected: string, came: string): Worksp
 }
 
 /**
- * Lets one piece of work run at a time, in the order asked. It has no bound: whoever asks waits for the answer, so there are never more
- * waiting than there are callers.
+ * Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own.
  */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();

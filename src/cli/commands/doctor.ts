@@ -18,7 +18,7 @@ export interface Check {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
   readonly text: string;
-  /** How to repair it. */
+  /** Advice to repair it. */
   readonly hint?: string;
 }
 

@@ -1,8 +1,8 @@
 import { visible } from "../../workspace/path-rules.ts";
 
-/** Longest text of somebody else that one place on the screen shows. */
+/** Longest text from outside that one place on the screen shows. */
 const LONGEST = 2_000;
-/** A question is shown in full, also that of a long call: nobody can agree to what they have not seen. */
+/** A question is shown in full, also for a long call: a person must see what they agree to. */
 export const LONGEST_QUESTION = 10_000;
 /** Cells of a line where the terminal does not say. */
 export const DEFAULT_COLUMNS = 80;

@@ -156,7 +156,7 @@ function replacingChecks(kit: ContractKit, make: MakeCache): void {
   });
 }
 
-/** Adds to what is there, and tries again for as long as others were faster. */
+/** Adds to the present value, and tries again while others write first. */
 async function appended(cache: Cache, text: string): Promise<void> {
   let seen: CacheEntry | undefined = { kind: "miss" };
   for (;;) {

@@ -5,7 +5,7 @@ import { checkContract, checksOf, type ContractKit } from "./contract-kit.ts";
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
-/** What every {@link MessageStore} must do, wherever it keeps its messages: MessageStore.V1 to MessageStore.V9 of the port, the last where it has a `lookup`. */
+/** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V9 of the port, the last for a store with `lookup`. */
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {

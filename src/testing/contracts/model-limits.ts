@@ -38,7 +38,7 @@ function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = ne
   return asked;
 }
 
-/** The first place may take as long as whoever gives places takes to load or to connect. */
+/** The first place may take as long as its provider needs to load or to connect. */
 async function ready(limits: ModelLimits, clock: SimulatedClock): Promise<ModelLimits> {
   (await ask(limits, clock, 0).lease).release(0);
   return limits;

@@ -4,7 +4,7 @@ import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** The parts that the suite needs from an implementation. */
 export interface WorkspaceContract {
-  /** How the suite is named. */
+  /** The name of the suite. */
   readonly name: string;
   /** Makes an empty workspace with these limits, or the default ones. */
   readonly make: (limits?: Partial<WorkspaceLimits>) => Promise<Workspace>;
