@@ -15,8 +15,6 @@ export class PendingVectors {
   readonly #known: StoredMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
-  /** Places added since the last `load`, ascending. At the start there are very many, and nearly all have stored vectors. */
-  #fresh: number[] = [];
   #dimensions: number | undefined;
 
   constructor(parts: Pick<StorageParts, "store" | "roleId" | "clock">, vectors: VectorParts, known: StoredMessages) {
@@ -28,7 +26,7 @@ export class PendingVectors {
   }
 
   get size(): number {
-    return this.#waiting.size + this.#fresh.length;
+    return this.#waiting.size;
   }
 
   /** Numbers of a vector, once known. */
@@ -37,12 +35,10 @@ export class PendingVectors {
   }
 
   add(place: number): void {
-    if (place > (this.#fresh.at(-1) ?? 0)) this.#fresh.push(place);
-    else this.#waiting.add(place);
+    this.#waiting.add(place);
   }
 
   async forget(place: number): Promise<void> {
-    this.#age();
     this.#waiting.delete(place);
     await this.#vectors.index.delete(place);
   }
@@ -51,33 +47,20 @@ export class PendingVectors {
   async load(): Promise<void> {
     if (this.size === 0) return;
     const { store, roleId } = this.#parts;
-    const fresh = this.#fresh;
-    let first = fresh[0] ?? Infinity;
+    let first = Infinity;
     for (const place of this.#waiting) first = Math.min(first, place);
-    let next = 0;
-    try {
-      for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
-        for (const { place, vector } of page) {
-          for (; (fresh[next] as number) < place; next++) this.#waiting.add(fresh[next] as number);
-          const isFresh = fresh[next] === place;
-          if (!isFresh && !this.#waiting.has(place)) continue;
-          const taking = this.#take(place, vector);
-          const isTaken = typeof taking === "boolean" ? taking : await taking;
-          if (isFresh) next++;
-          if (isTaken) this.#waiting.delete(place);
-          else this.#waiting.add(place);
-        }
+    for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
+      for (const { place, vector } of page) {
+        if (!this.#waiting.has(place)) continue;
+        const taking = this.#take(place, vector);
+        if (typeof taking === "boolean" ? taking : await taking) this.#waiting.delete(place);
       }
-    } finally {
-      this.#fresh = fresh.slice(next);
-      this.#age();
     }
   }
 
   /** Computes the missing vectors, and stores each batch before the next. @throws MemoryError, ControlError */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
-    this.#age();
-    if (this.#waiting.size === 0) return;
+    if (this.size === 0) return;
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = embedderOf(this.#vectors, given);
     const places = [...this.#waiting].sort((a, b) => a - b);
@@ -104,11 +87,6 @@ export class PendingVectors {
     await index.clear();
     this.#dimensions = embedder.dimensions;
     for (const { place } of this.#known.all()) this.#waiting.add(place);
-  }
-
-  #age(): void {
-    for (const place of this.#fresh) this.#waiting.add(place);
-    this.#fresh = [];
   }
 
   /** Returns true when the vector is usable. A promise only if the index returns one, because there may be a hundred thousand calls. */

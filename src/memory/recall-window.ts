@@ -39,9 +39,9 @@ export async function recentWindow(
     const whole = await parts.sizes.of(message);
     if (tokens + whole > budget) {
       if (messages.length > 0) break;
-      const { content, tokens: size } = await cutLine({ ...message, content: parts.mask(message.content) }, budget, parts.tokens);
-      if (content === undefined) break;
-      return { messages: [message], texts: [memoryLine({ ...message, content })], tokens: size };
+      const lineOf = (content: string): string => memoryLine({ ...message, content });
+      const cut = await cutText(lineOf, parts.mask(message.content), budget, parts.tokens);
+      return { messages: cut.texts.map(() => message), texts: cut.texts.map(lineOf), tokens: cut.tokens };
     }
     messages.unshift(message);
     tokens += whole;
@@ -61,17 +61,6 @@ export async function summaryWindow(levels: SummaryLevels, budget: number, count
     tokens += size;
   }
   return { texts, tokens };
-}
-
-/** Cuts the content of a message so that its line has at most so many tokens; undefined when nothing fits. */
-async function cutLine(
-  { sentFrom, content }: Pick<Message, "sentFrom" | "content">,
-  budget: number,
-  counter: TokenCounter,
-  lineOf: (message: Pick<Message, "sentFrom" | "content">) => string = memoryLine,
-): Promise<{ readonly content: string | undefined; readonly tokens: number }> {
-  const { texts, tokens } = await cutText((cut) => lineOf({ sentFrom, content: cut }), content, budget, counter);
-  return { content: texts[0], tokens };
 }
 
 /** Returns the longest beginning of a text whose line fits. */
@@ -178,11 +167,12 @@ export async function relatedWithin(
     const whole = await counter.count(`${relatedLine({ ...message, at })}\n`);
     const isCut = tokens + whole > budget;
     if (isCut && chosen.length > 0) continue;
-    const cut = isCut ? await cutLine(message, budget, counter, (part) => relatedLine({ ...part, at })) : undefined;
-    const { content, tokens: size } = cut ?? { content: message.content, tokens: whole };
-    if (content === undefined) continue;
-    tokens += size;
-    chosen.push({ kept, recalled: recalled(kept, at, content, size) });
+    const lineOf = (content: string): string => relatedLine({ ...message, content, at });
+    const part = isCut ? await cutText(lineOf, message.content, budget, counter) : { texts: [message.content], tokens: whole };
+    const [text] = part.texts;
+    if (text === undefined) continue;
+    tokens += part.tokens;
+    chosen.push({ kept, recalled: recalled(kept, at, text, part.tokens) });
   }
   const messages = chosen.sort((a, b) => (isNewer(a.kept, b.kept) ? -1 : 1)).map((one) => one.recalled);
   return { tokens, messages };
