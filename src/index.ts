@@ -72,7 +72,7 @@ export type {
   StoreState,
 } from "./memory/message-store.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
-export { hashingEmbedder, type HashingOptions } from "./memory/hashing-embedder.ts";
+export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";
 export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";

@@ -5,7 +5,7 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { SqliteStore, sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { MemoryError } from "../../src/kernel/errors.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import type { Message } from "../../src/message/message.ts";
 import { idsOf, say } from "../memory/storage-setup.ts";

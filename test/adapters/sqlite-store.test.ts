@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { messageStoreContract } from "../../src/testing/contracts/message-store.ts";
 import { idsOf, say } from "../memory/storage-setup.ts";

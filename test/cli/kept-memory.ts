@@ -1,7 +1,6 @@
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder, type Embedder } from "../../src/memory/embedder.ts";
 import { join } from "node:path";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import type { Embedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { MEMORY_COMMANDS } from "../../src/cli/commands/memory.ts";
-import type { Embedder } from "../../src/memory/embedder.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 import { remark, remember } from "./kept-memory.ts";
 

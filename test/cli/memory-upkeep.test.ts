@@ -2,8 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync,
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
-import type { Embedder } from "../../src/memory/embedder.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { fakeHost } from "./fake-host.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
 import { exactIndex } from "../../src/memory/exact-index.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import type { RecallOptions, RoleMemoryOptions } from "../../src/memory/role-memory.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError } from "../../src/kernel/errors.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
-import { fingerprintOf } from "../../src/memory/embedder.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { fingerprintOf, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
 

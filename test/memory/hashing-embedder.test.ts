@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { embedBatches, embeddable, embedQuery, unitVector } from "../../src/memory/embedder.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { embedBatches, embeddable, embedQuery, unitVector, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { fuseRankings, mergeSorted } from "../../src/memory/storage-ranking.ts";
 import { stableHash, termsOf } from "../../src/memory/text-terms.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { BrainMemory } from "../../src/memory/brain-memory.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
 import { scriptedModel } from "../../src/testing/index.ts";

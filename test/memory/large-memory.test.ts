@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import type { MemoryStorageOptions } from "../../src/memory/storage-options.ts";

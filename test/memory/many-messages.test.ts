@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";

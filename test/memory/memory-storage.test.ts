@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { exactIndex } from "../../src/memory/exact-index.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { minisearch } from "../../src/adapters/minisearch.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { directSteps, type Attempts, type AttemptOutcome, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { meteredEmbedder } from "../../src/memory/metered-embedder.ts";
 import { modelLimits } from "../../src/model/limits.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";

@@ -1,6 +1,6 @@
 import MiniSearch from "minisearch";
 import { expect, test } from "vitest";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { termsOf } from "../../src/memory/text-terms.ts";
 import { conversation, EVIDENCE } from "./recall-conversations.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole } from "../../src/role/role.ts";

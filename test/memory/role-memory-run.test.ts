@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { usd } from "../../src/model/money.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { Environment } from "../../src/runtime/environment.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
 import { minisearch } from "../../src/adapters/minisearch.ts";

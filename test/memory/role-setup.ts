@@ -1,5 +1,4 @@
-import type { Embedder } from "../../src/memory/embedder.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { Recalled } from "../../src/memory/recollection.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";

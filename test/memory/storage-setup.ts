@@ -1,7 +1,6 @@
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
-import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { hashingEmbedder, type Embedder, type EmbedOptions } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
-import type { Embedder, EmbedOptions } from "../../src/memory/embedder.ts";
 import type { MemoryStorageOptions } from "../../src/memory/storage-options.ts";
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 

@@ -1,6 +1,5 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
-import { fingerprintOf } from "../../memory/embedder.ts";
-import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
+import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
 import { debugMemory, type MemoryReport, type MessageGroup } from "../../inspector/memory-debug.ts";
 import type { StoredMessage } from "../../memory/message-store.ts";
 import type { Message } from "../../message/message.ts";

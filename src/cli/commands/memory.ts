@@ -4,8 +4,7 @@ import { exportSnapshot, importContent, snapshotLines } from "../../inspector/me
 import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { fingerprintOf } from "../../memory/embedder.ts";
-import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
+import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
 import { timeOf } from "../../memory/stored-messages.ts";
 import type { SimilarMessage } from "../../memory/storage-options.ts";
 import type { ExitCode } from "../errors.ts";
