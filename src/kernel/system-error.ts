@@ -9,6 +9,16 @@ export function isMissing(error: unknown): boolean {
   return systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR";
 }
 
+/** Returns the result of a call; undefined when it failed because a file is missing. */
+export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** True when a call succeeds. The caller need not know why one fails. */
 export function succeeds(call: Promise<unknown>): Promise<boolean> {
   return call.then(

@@ -112,29 +112,10 @@ export function isPublicAddress(address: string): boolean {
 
 /** The IPv4 address inside `::ffff:0:0/96` or `64:ff9b::/96`. */
 function innerV4(address: string): string | undefined {
-  const groups = groupsOf(address);
-  const [high = 0, low = 0] = groups.slice(6);
-  const prefix = groups.slice(0, 6).join(":");
-  if (prefix !== "0:0:0:0:0:65535" && prefix !== `${0x64}:${0xff9b}:0:0:0:0`) return undefined;
+  // A URL writes every form of an address in the same short one.
+  const plain = new URL(`http://[${address.split("%")[0] ?? ""}]`).hostname.slice(1, -1);
+  const found = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(plain) ?? /^64:ff9b::(?:(?:([0-9a-f]+):)?([0-9a-f]+))?$/.exec(plain);
+  if (found === null) return undefined;
+  const [high = 0, low = 0] = [found[1] ?? "0", found[2] ?? "0"].map((group) => Number.parseInt(group, 16));
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
-
-/** The eight numbers of an IPv6 address. */
-function groupsOf(address: string): number[] {
-  const bare = address.split("%")[0] ?? "";
-  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(bare);
-  const hexadecimal = dotted === null ? bare : bare.slice(0, dotted.index) + hexOf(dotted.slice(1).map(Number));
-  const [head = "", tail] = hexadecimal.split("::");
-  const front = numbersIn(head);
-  const back = numbersIn(tail ?? "");
-  const gap = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  return [...front, ...Array.from({ length: gap }, () => 0), ...back];
-}
-
-function hexOf([a = 0, b = 0, c = 0, d = 0]: readonly number[]): string {
-  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-}
-
-function numbersIn(text: string): number[] {
-  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }

@@ -10,7 +10,6 @@ import {
   NODE_OPTIONS,
   type Refusal,
   type Sandbox,
-  SANDBOX_OUTPUT,
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxLimits,
@@ -72,22 +71,18 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
     missing,
     run: async (request) => {
       const limits = sandboxLimits(request.limits);
-      return inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, { request, copy, owner, limits, missing }));
+      return inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, request, copy, { owner, limits, missing }));
     },
   };
 }
 
-interface Inside {
-  readonly request: SandboxRequest;
-  readonly copy: ProjectCopy;
-  readonly owner: number | undefined;
-  readonly limits: SandboxLimits;
-  readonly missing: readonly string[];
-}
-
-async function runInside(means: BubblewrapMeans, inside: Inside): Promise<Exclude<SandboxResult, Refusal>> {
-  const { request, copy, owner, limits, missing } = inside;
-  const timeout = request.timeout ?? SANDBOX_TIMEOUT;
+async function runInside(
+  means: BubblewrapMeans,
+  request: SandboxRequest,
+  copy: ProjectCopy,
+  { owner, limits, missing }: { readonly owner: number | undefined; readonly limits: SandboxLimits; readonly missing: readonly string[] },
+): Promise<Exclude<SandboxResult, Refusal>> {
+  const { timeout = SANDBOX_TIMEOUT } = request;
   const node = await findNode(copy.scratch, owner !== undefined);
   const etc = await writeEtc(copy.scratch, owner);
   const room = join(copy.scratch, "room");
@@ -103,18 +98,11 @@ async function runInside(means: BubblewrapMeans, inside: Inside): Promise<Exclud
     ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES })),
     ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project }), "--", ...command],
   ];
-  const [file = means.bwrap, ...rest] = words;
+  // bubblewrap's own environment can be read from inside, at /proc/1/environ.
   return runLimited(
-    {
-      file,
-      args: rest,
-      cwd: "/",
-      // bubblewrap's own environment can be read from inside, at /proc/1/environ.
-      env: plainEnvironment(),
-      timeout,
-      signal: request.signal,
-      outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
-    },
+    request,
+    words,
+    { cwd: "/", env: plainEnvironment() },
     {
       limits,
       missing,

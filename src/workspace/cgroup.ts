@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
-import type { Refusal, SandboxLimits, SandboxResult } from "./sandbox.ts";
+import { procText } from "./proc-file.ts";
+import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
 import { ownerOfFolder, stateOf, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 
@@ -28,7 +29,7 @@ const ENTER = 'echo 0 > "$1/cgroup.procs" && shift && exec "$@"';
 export function findCgroups(place: CgroupPlace = {}): { readonly parent: string } | { readonly reason: string } {
   const root = place.root ?? "/sys/fs/cgroup";
   if (!existsSync(join(root, "cgroup.controllers"))) return { reason: "there is no cgroup v2" };
-  const own = /^0::(\/.*)$/m.exec(textOf(place.self ?? "/proc/self/cgroup"))?.[1];
+  const own = /^0::(\/.*)$/m.exec(procText(place.self ?? "/proc/self/cgroup"))?.[1];
   if (own === undefined) return { reason: "the group of this process cannot be told" };
   const mine = join(root, own);
   for (const parent of new Set([own === "/" ? root : dirname(mine), root])) {
@@ -85,9 +86,9 @@ export class Cgroup {
 
   /** The bound at which the kernel ended the command; undefined when it did not. */
   get breach(): Breach | undefined {
-    const isKilled = Number(/^oom_kill (\d+)$/m.exec(textOf(join(this.#folder, "memory.events")))?.[1] ?? 0) > 0;
+    const isKilled = Number(/^oom_kill (\d+)$/m.exec(procText(join(this.#folder, "memory.events")))?.[1] ?? 0) > 0;
     if (!isKilled) return undefined;
-    const peak = Number(textOf(join(this.#folder, "memory.peak")).trim());
+    const peak = Number(procText(join(this.#folder, "memory.peak")).trim());
     return { bound: "memory", limit: this.#memory, used: Number.isSafeInteger(peak) && peak > 0 ? peak : this.#memory };
   }
 
@@ -138,14 +139,6 @@ function isWritable(path: string): boolean {
   }
 }
 
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-
 /** The enforcement of a command's limits. */
 export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
@@ -155,15 +148,20 @@ export interface LimitedOptions extends LimitWatchOptions {
 }
 
 /**
- * Runs a program that may use so much together with all it starts: in a cgroup where one can be made, and always watched, for a cgroup
- * counts no files.
+ * Runs a program and its arguments, which may use so much together with all they start: in a cgroup where one can be made, and always
+ * watched, for a cgroup counts no files.
  */
-export async function runLimited(request: ProcessRequest, options: LimitedOptions): Promise<Exclude<SandboxResult, Refusal>> {
+export async function runLimited(
+  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal }: SandboxRequest,
+  words: readonly string[],
+  place: Pick<ProcessRequest, "cwd" | "env">,
+  options: LimitedOptions,
+): Promise<Exclude<SandboxResult, Refusal>> {
   const group = options.cgroups === undefined ? undefined : Cgroup.make(options.cgroups, options.limits);
   const watch = new LimitWatch(options);
-  const [file = request.file, ...args] = [...(group?.enterWords ?? []), request.file, ...(request.args ?? [])];
+  const [file = "", ...args] = [...(group?.enterWords ?? []), ...words];
   try {
-    const result = await runProcess({ ...request, file, args, onStart: (pid) => watch.start(pid) });
+    const result = await runProcess({ ...place, file, args, timeout, outputLimit, signal, onStart: (pid) => watch.start(pid) });
     const told = options.missing.length === 0 ? {} : { missing: options.missing };
     const breach = watch.breach ?? group?.breach;
     if (breach === undefined || !("stdout" in result)) return { ...result, ...told };

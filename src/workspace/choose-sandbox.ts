@@ -12,7 +12,6 @@ import {
   type Refusal,
   refusedSandbox,
   type Sandbox,
-  SANDBOX_OUTPUT,
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxMode,
@@ -153,22 +152,10 @@ async function runPlainly(
 ): Promise<Exclude<SandboxResult, Refusal>> {
   const home = join(scratch, "home");
   await mkdir(home);
-  const timeout = request.timeout ?? SANDBOX_TIMEOUT;
   const [name, ...args] = request.command;
-  const program = name === "node" ? process.execPath : name;
-  const [file = program, ...words] = [...(prlimit === undefined ? [] : limitWords(prlimit, timeout, undefined)), program, ...args];
-  return runLimited(
-    {
-      file,
-      args: words,
-      cwd: join(scratch, "project"),
-      env: environmentIn(home),
-      timeout,
-      signal: request.signal,
-      outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
-    },
-    held,
-  );
+  const each = prlimit === undefined ? [] : limitWords(prlimit, request.timeout ?? SANDBOX_TIMEOUT, undefined);
+  const words = [...each, name === "node" ? process.execPath : name, ...args];
+  return runLimited(request, words, { cwd: join(scratch, "project"), env: environmentIn(home) }, held);
 }
 
 function environmentIn(home: string): Record<string, string> {

@@ -1,4 +1,4 @@
-import { isMissing } from "../kernel/system-error.ts";
+import { ifThere, isMissing } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { realpath } from "node:fs/promises";
@@ -245,14 +245,8 @@ class DiskWorkspace implements FileWorkspace {
 
   /** The root with its own links resolved: the user may have chosen a link. Undefined when it is not there and may not be made. */
   async #realRoot(make: boolean): Promise<string | undefined> {
-    try {
-      return await realpath(this.root);
-    } catch (error) {
-      if (!isMissing(error) || !make) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    }
+    const found = await ifThere(realpath(this.root));
+    if (found !== undefined || !make) return found;
     await makeFolders(this.root);
     return realpath(this.root);
   }

@@ -1,4 +1,4 @@
-import { isMissing, systemCode } from "../kernel/system-error.ts";
+import { ifThere, succeeds, systemCode } from "../kernel/system-error.ts";
 import type { Stats, Dirent } from "node:fs";
 import { lstat, mkdir, stat, chmod, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -25,21 +25,19 @@ export async function makeFolders(path: string): Promise<void> {
     if (isThere || folder === dirname(folder)) break;
     missing.push(folder);
   }
-  for (const folder of missing.reverse()) {
-    await mkdir(folder).catch((error: unknown) => {
-      if (systemCode(error) !== "EEXIST") throw error;
-    });
-  }
+  for (const folder of missing.reverse()) await makeFolder(folder);
+}
+
+/** Makes a folder, unless it is there. */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error: unknown) => {
+    if (systemCode(error) !== "EEXIST") throw error;
+  });
 }
 
 /** The entry at a path, links not followed, if any. */
-export async function statsOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+export function statsOf(path: string): Promise<Stats | undefined> {
+  return ifThere(lstat(path));
 }
 
 /**
@@ -86,17 +84,9 @@ export function ioError(error: unknown, doing: string, path: string): TroupeErro
  * @returns a line to show when that failed
  */
 export async function removeAll(scratch: string): Promise<string | undefined> {
+  if (await succeeds(rm(scratch, { recursive: true, force: true }))) return undefined;
   try {
-    await rm(scratch, { recursive: true, force: true });
-    return undefined;
-  } catch {
-    return removeStubborn(scratch);
-  }
-}
-
-/** A program may have taken the right to enter a folder away; its owner can take it back. */
-async function removeStubborn(scratch: string): Promise<string | undefined> {
-  try {
+    // A program may have taken the right to enter a folder away; its owner can take it back.
     await unlock(scratch);
     await rm(scratch, { recursive: true, force: true });
     return undefined;
@@ -156,9 +146,8 @@ export async function walkFiles(start: string, options: WalkOptions): Promise<Wa
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    return (await ifThere(readdir(folder, { withFileTypes: true }))) ?? [];
   } catch (error) {
-    if (isMissing(error)) return [];
     throw ioError(error, "read a folder of the project", folder);
   }
 }

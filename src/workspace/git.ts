@@ -1,10 +1,11 @@
-import { isMissing, succeeds } from "../kernel/system-error.ts";
+import { ifThere, succeeds } from "../kernel/system-error.ts";
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { commitMessage, emailOf, personName } from "./commit-text.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
@@ -90,10 +91,7 @@ export class GitRepository {
   static async open(root: string, signal?: AbortSignal): Promise<GitRepository | string> {
     const git = findProgram("git");
     if (git === undefined) return "git is not on the PATH";
-    const entry = await lstat(join(root, ".git")).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const entry = await ifThere(lstat(join(root, ".git")));
     if (entry?.isSymbolicLink() === true) return "the project's .git is a symbolic link";
     const repository = new GitRepository(git, root, entry === undefined);
     const call = entry === undefined ? ["init", "--quiet", "--template="] : ["rev-parse", "--git-dir"];
@@ -308,46 +306,4 @@ function describeFailure(result: ProcessResult): string {
     case "unstarted":
       return `it could not be started (${result.reason})`;
   }
-}
-
-/** Longer texts are cut: a commit message is a note, not an artefact. */
-const MESSAGE_LENGTH = 10_000;
-
-/**
- * The text of a commit: the message, then the trailers as `Key: value` lines. Untrusted text may be given: characters that are not
- * printable are taken out, and a value cannot start a line of its own.
- */
-export function commitMessage(message: string, trailers: Readonly<Record<string, string>> = {}): string {
-  const body = message
-    .replace(/\r\n?/g, "\n")
-    .split("\n")
-    .map((line) => oneLine(line, MESSAGE_LENGTH, true))
-    .join("\n")
-    .trim()
-    .slice(0, MESSAGE_LENGTH);
-  const lines = Object.entries(trailers).map(([key, value]) => `${key.replace(/[^A-Za-z0-9-]+/g, "-")}: ${oneLine(value, 500)}\n`);
-  return `${body === "" ? "Update the project" : body}\n${lines.length === 0 ? "" : `\n${lines.join("")}`}`;
-}
-
-/** A name as git keeps it: one line without `<`, `>` and the punctuation git would strip; `Role` when nothing is left. */
-export function personName(name: string): string {
-  const kept = oneLine(name.replace(/[<>"\\]/g, " "), 100)
-    .replace(/^[.,:;']+|[.,:;']+$/g, "")
-    .trim();
-  return kept === "" ? "Role" : kept;
-}
-
-/** An address that can never receive mail, made of a name. */
-export function emailOf(name: string): string {
-  const local = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, 60)
-    .replace(/^-|-$/g, "");
-  return `${local === "" ? "role" : local}@troupe.invalid`;
-}
-
-function oneLine(text: string, limit: number, keepsIndent = false): string {
-  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").slice(0, limit);
-  return keepsIndent ? clean.trimEnd() : clean.trim();
 }

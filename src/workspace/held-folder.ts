@@ -1,8 +1,8 @@
-import { isMissing, succeeds, systemCode } from "../kernel/system-error.ts";
+import { ifThere, succeeds, systemCode } from "../kernel/system-error.ts";
 import { type BigIntStats, constants, existsSync, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { statsOf } from "./folders.ts";
+import { makeFolder, statsOf } from "./folders.ts";
 import { pathError } from "./path-rules.ts";
 import { temporaryName } from "./temporary-owner.ts";
 
@@ -228,19 +228,8 @@ async function closeAll(folders: readonly HeldFolder[]): Promise<void> {
   for (const folder of folders) await folder.close();
 }
 
-async function makeFolder(door: string): Promise<void> {
-  await mkdir(door).catch((error: unknown) => {
-    if (systemCode(error) !== "EEXIST") throw error;
-  });
-}
-
-async function identityOf(path: string): Promise<BigIntStats | undefined> {
-  try {
-    return await lstat(path, { bigint: true });
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+function identityOf(path: string): Promise<BigIntStats | undefined> {
+  return ifThere(lstat(path, { bigint: true }));
 }
 
 function isSame(one: BigIntStats, other: BigIntStats | undefined): boolean {

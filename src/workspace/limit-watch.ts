@@ -1,6 +1,7 @@
 import { systemCode } from "../kernel/system-error.ts";
-import { statfsSync, statSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { statfsSync, statSync, readdirSync, readlinkSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
+import { hasEnded, processFields, procText } from "./proc-file.ts";
 import type { LimitHit, SandboxLimits } from "./sandbox.ts";
 
 /** Milliseconds between two looks. */
@@ -130,7 +131,7 @@ export function treeUsage(pid: number, proc = "/proc"): TreeUsage {
   // A process that may open no more files cannot look: what throws in a timer would end it.
   for (const name of namesIn(proc)) {
     if (!/^\d+$/.test(name)) continue;
-    const [parent, threads] = parentAndThreads(textOf(`${proc}/${name}/stat`));
+    const [parent, threads] = parentAndThreads(processFields(name, proc));
     if (parent === undefined) continue;
     threadsOf.set(Number(name), threads);
     const known = children.get(parent);
@@ -142,7 +143,7 @@ export function treeUsage(pid: number, proc = "/proc"): TreeUsage {
   return {
     pids,
     threads: pids.reduce((sum, each) => sum + (threadsOf.get(each) ?? 0), 0),
-    memory: pids.reduce((sum, each) => sum + memoryIn(textOf(`${proc}/${each}/status`)), namelessBytes(pids, proc)),
+    memory: pids.reduce((sum, each) => sum + memoryIn(procText(`${proc}/${each}/status`)), namelessBytes(pids, proc)),
   };
 }
 
@@ -173,22 +174,12 @@ function namesIn(folder: string): string[] {
 }
 
 /** Undefined for a process that is gone, or that ended and only waits to be heard of. */
-function parentAndThreads(stat: string): readonly [parent: number | undefined, threads: number] {
-  // The name of the program may hold spaces and brackets: the fields begin behind the last one.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const isThere = fields.length > 17 && fields[0] !== "Z" && fields[0] !== "X";
+function parentAndThreads(fields: readonly string[]): readonly [parent: number | undefined, threads: number] {
+  const isThere = fields.length > 17 && !hasEnded(fields);
   return [isThere ? Number(fields[1]) : undefined, Number(fields[17])];
 }
 
 function memoryIn(status: string): number {
   const kibibytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s*(\d+) kB$/gm)].reduce((sum, [, size]) => sum + Number(size), 0);
   return kibibytes * 1024;
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }

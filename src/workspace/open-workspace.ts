@@ -1,4 +1,4 @@
-import { isMissing } from "../kernel/system-error.ts";
+import { ifThere } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
@@ -47,7 +47,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<File
   }
   const root = resolve(options.root);
   try {
-    await makeFolder(root);
+    await makeRoot(root);
     // Half-written files of a killed run do not count.
     await sweepProject(await realpath(root));
     if (options.force !== true) await checkEmpty(root);
@@ -61,11 +61,8 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<File
   return workspace;
 }
 
-async function makeFolder(root: string): Promise<void> {
-  const found = await stat(root).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
+async function makeRoot(root: string): Promise<void> {
+  const found = await ifThere(stat(root));
   if (found?.isDirectory() === true) return;
   if (found !== undefined || (await statsOf(root)) !== undefined) {
     throw new WorkspaceError(

@@ -120,13 +120,7 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
     throw new UsageError("OPTION_INVALID", `Expected the limit ${name} as a whole number of at least 1, got ${String(value)}.`);
   }
-  const { memory, processes, files, bytes } = defaultSandboxLimits;
-  return {
-    memory: given.memory ?? memory,
-    processes: given.processes ?? processes,
-    files: given.files ?? files,
-    bytes: given.bytes ?? bytes,
-  };
+  return { ...defaultSandboxLimits, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
 /** The subject of a limit, for a sentence: `it and all it started used more than ...`. */

@@ -1,8 +1,9 @@
 import { isAlive } from "../kernel/system-error.ts";
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { TEMPORARY_SUFFIX } from "./path-rules.ts";
+import { hasEnded, processFields, procText } from "./proc-file.ts";
 
 /**
  * The names of temporary things tell which process they belong to, so that a later process can remove what a killed one left.
@@ -100,16 +101,11 @@ function ownerIn(match: RegExpExecArray | null): TemporaryOwner | undefined {
   return { machine, boot, space, pid: Number.parseInt(pid, 36), start };
 }
 
-/** When a process started, in base 36, and whether only its parent still has to hear that it ended. Undefined where nothing tells. */
+/** When a process started, in base 36, and whether it has ended. Undefined where nothing tells. */
 function statOf(pid: number): { readonly start: string; readonly hasEnded: boolean } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name of the program may hold spaces and brackets: the fields begin behind the last one.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { start: BigInt(fields[19] ?? "").toString(36), hasEnded: fields[0] === "Z" || fields[0] === "X" };
-  } catch {
-    return undefined;
-  }
+  const fields = processFields(pid);
+  const start = fields[19] ?? "";
+  return /^\d+$/.test(start) ? { start: BigInt(start).toString(36), hasEnded: hasEnded(fields) } : undefined;
 }
 
 function processSpace(): string {
@@ -121,15 +117,9 @@ function processSpace(): string {
   }
 }
 
+/** The first text of some files; empty for a system without them, which has one boot as far as names can tell. */
 function readFirst(files: readonly string[]): string {
-  for (const file of files) {
-    try {
-      return readFileSync(file, "utf8").trim();
-    } catch {
-      // The next one, or none: a system without them has one boot as far as names can tell.
-    }
-  }
-  return "";
+  return files.map((file) => procText(file).trim()).find((text) => text !== "") ?? "";
 }
 
 function hashOf(text: string): string {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commitMessage, emailOf, personName } from "../../src/workspace/git.ts";
+import { commitMessage, emailOf, personName } from "../../src/workspace/commit-text.ts";
 
 describe("commitMessage", () => {
   it("puts trailers into a paragraph of their own", () => {

@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+
+/** The text of a file of the system; empty when it cannot be read. */
+export function procText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * The fields of a process that `stat` tells, from its state on; none for a process that is not there.
+ *
+ * @param proc Where the system tells of processes.
+ */
+export function processFields(pid: number | string, proc = "/proc"): readonly string[] {
+  const stat = procText(`${proc}/${pid}/stat`);
+  // The name of the program may hold spaces and brackets: the fields begin behind the last one.
+  return stat === "" ? [] : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** True for a process that has ended and only waits for its parent to be told. */
+export function hasEnded([state]: readonly string[]): boolean {
+  return state === "Z" || state === "X";
+}
