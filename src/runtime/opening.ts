@@ -15,9 +15,9 @@ export class Opening {
   readonly #log: RunLog;
   readonly #hired: HiredRoles;
   readonly #scheduler: Scheduler;
-  #isTold = false;
+  #isRecorded = false;
   /** Names of the roles hired since the last call of `record`. */
-  #untold: string[] = [];
+  #unrecorded: string[] = [];
 
   constructor(log: RunLog, hired: HiredRoles, scheduler: Scheduler) {
     this.#log = log;
@@ -27,17 +27,17 @@ export class Opening {
 
   /** Notes a hired role. The start records all roles hired before it. */
   hired(name: string): void {
-    if (this.#isTold) this.#untold.push(name);
+    if (this.#isRecorded) this.#unrecorded.push(name);
   }
 
   /** Must be called before another event is recorded. */
   record(): void {
-    if (!this.#isTold) {
-      this.#isTold = true;
+    if (!this.#isRecorded) {
+      this.#isRecorded = true;
       this.#log.recordKnown("run.started", () => this.#start());
-    } else if (this.#untold.length > 0) {
-      const names = this.#untold;
-      this.#untold = [];
+    } else if (this.#unrecorded.length > 0) {
+      const names = this.#unrecorded;
+      this.#unrecorded = [];
       this.#log.recordKnown("run.resumed", (): RunResumed => ({
         type: "run.resumed",
         uncertain: [],
