@@ -140,7 +140,7 @@ function endRound(state: RunState, event: RoundEnded): void {
   if (state.dead.length > state.deadBefore) orderDead(state);
   const pending = state.pending.sort((a, b) => a.order - b.order);
   state.pending = [];
-  deliverHeld(state);
+  if (state.held.length > 0) deliverHeld(state);
   for (const { order, sent } of pending) deliver(state, sent, order);
   state.acted = 0;
   state.round += 1;
@@ -297,7 +297,7 @@ function completeActivation(state: RunState, role: RoleState): void {
   if (state.delivery === "round") {
     role.ranIn = state.round;
     state.acted += 1;
-  } else deliverHeld(state);
+  } else if (state.held.length > 0) deliverHeld(state);
 }
 
 /** Returns the role of an activation that ended: it must be the role's open one, or its next one. */

@@ -46,7 +46,6 @@ export function measureMailboxes(state: RunState): void {
 
 /** Delivers held messages that now have room, in the order in which they were held. */
 export function deliverHeld(state: RunState): void {
-  if (state.held.length === 0) return;
   const { held } = state;
   state.held = [];
   for (const one of held) {

@@ -28,14 +28,12 @@ export function takeTurn(tools: TurnTools, definition: Definition, role: RoleSta
 }
 
 function attempt(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
-  if (tools.leavesTraces || isSuspicious(tools.log.state)) return leaveTrace(tools, role).then(() => attemptNow(tools, definition, role));
-  return attemptNow(tools, definition, role);
-}
-
-function attemptNow(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
-  const begun = begin(tools, role);
-  if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
-  return new RoleTurn(tools, definition, role, begun).run();
+  const start = (): Awaitable<TurnResult> => {
+    const begun = begin(tools, role);
+    if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
+    return new RoleTurn(tools, definition, role, begun).run();
+  };
+  return tools.leavesTraces || isSuspicious(tools.log.state) ? leaveTrace(tools, role).then(start) : start();
 }
 
 function begin({ clock, past }: TurnTools, role: RoleState): Begun {
@@ -61,7 +59,7 @@ type Phase = "running" | "over";
  * One attempt at an activation of a role that observes, thinks and acts. It owns the scope of its work, the limit on its time, and its
  * steps. The changes belong to the activation until they are committed.
  *
- * RoleTurn.T1 (`#over`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
+ * RoleTurn.T1 (`#close`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
  * and the time limit includes that work.
  * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
  * and no timer.
