@@ -27,7 +27,7 @@ export const TABLE = [
   },
   {
     name: "hop-rounds",
-    unit: "the same in rounds, which is the regime where nothing is said of it",
+    unit: "the same in rounds, which is the default scheduler",
     measure: "each",
     sizes: { troupe: [20_000, 200_000], "troupe:hop": [20_000, 200_000] },
     flags: BIG,
