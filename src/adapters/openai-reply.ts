@@ -32,8 +32,8 @@ interface BegunCall {
 }
 
 /**
- * Reads the pieces of one reply, or a whole one as one piece, and trusts none of them: what has another shape than the protocol says
- * is an error, never an empty answer. It owns what must be known across pieces: which calls were begun.
+ * Reads the pieces of one reply, or a whole one as one piece. A piece of another shape than the protocol has is an error, never an empty
+ * answer. It owns the list of begun calls.
  */
 export class ReplyReader {
   readonly #model: string;
@@ -118,7 +118,7 @@ export class ReplyReader {
   }
 
   /**
-   * Which call a piece goes on with; undefined when it begins one. Some servers number no calls or all of them 0, leave out ids, or give
+   * Returns the place of the call that a piece continues; undefined when it begins one. Some servers number no calls or all of them 0, leave out ids, or give
    * each piece another: so a name with an id that is new begins a call, and where nothing is numbered, a name without an id does.
    */
   #placeOf(id: string | undefined, index: number | undefined, isNamed: boolean): number | undefined {
@@ -133,7 +133,7 @@ export class ReplyReader {
     return last;
   }
 
-  /** Some servers end a reply with calls by "stop". An end nobody knows may be a cut one. */
+  /** Some servers end a reply with calls by "stop". An unknown end may be a cut. */
   #finish(reason: unknown): FinishReason | undefined {
     if (reason === undefined || reason === null || reason === "") return undefined;
     const known = typeof reason === "string" ? FINISH.get(reason.toLowerCase()) : undefined;
@@ -155,7 +155,7 @@ export class ReplyReader {
   }
 }
 
-/** Tokens as the server tells them; undefined when it tells none or nonsense. */
+/** Returns the tokens that the server reports; undefined when it reports none or nonsense. */
 function usageOf(value: unknown): Usage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const told = value as Fields;

@@ -5,14 +5,14 @@ import type { OpenAI } from "openai";
 
 const OPENAI_URL = "https://api.openai.com/v1";
 
-/** Where requests go and what goes with them. */
+/** The target of requests, and the parts that every request has. */
 export interface OpenAIServer {
   /** Without its query. */
   readonly baseURL: string;
-  /** That of the base URL, which goes with each request: `?api-version=2024-06-01`, or nothing. */
+  /** The query of the base URL, which every request gets: `?api-version=2024-06-01`, or nothing. */
   readonly query: string;
   readonly apiKey: string;
-  /** OpenAI's own, not one that speaks like it. */
+  /** True for OpenAI's own servers. */
   readonly isOpenAI: boolean;
   readonly streams: boolean;
   readonly organization: string | undefined;
@@ -20,7 +20,7 @@ export interface OpenAIServer {
   readonly fetch: typeof fetch | undefined;
 }
 
-/** Parts of requests to a server that no error may contain. Versions of an API are no secret, and its complaints name them. */
+/** Returns the parts of requests to a server that no error may contain. Versions of an API are no secret, and its complaints name them. */
 export function secretsOf({ apiKey, headers, query }: OpenAIServer): readonly string[] {
   const asked = [...new URLSearchParams(query)].filter(([name]) => !/version/i.test(name));
   return [apiKey, ...Object.values(headers), ...asked.map(([, value]) => value)];
@@ -32,7 +32,7 @@ export interface ServerOptions {
   /** Default: `TROUPE_API_KEY`, else `OPENAI_API_KEY`; with a base URL and no key `none`, as local servers want. */
   readonly apiKey?: string | undefined;
   /**
-   * Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. Its query goes with each request, as Azure wants it:
+   * Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. Every request gets its query, as Azure requires:
    * `https://x.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01`.
    */
   readonly baseURL?: string | undefined;
@@ -56,7 +56,7 @@ export const serverOptions: Known<ServerOptions> = {
   fetch: true,
 };
 
-/** Where requests go, from options and environment. @throws ModelError `MODEL_AUTH`, UsageError `BASE_URL_INVALID` */
+/** Returns the target of requests by options and environment variables. @throws ModelError `MODEL_AUTH`, UsageError `BASE_URL_INVALID` */
 export function serverOf(options: ServerOptions): OpenAIServer {
   const url = firstSet(options.baseURL, process.env["TROUPE_BASE_URL"], process.env["OPENAI_BASE_URL"]);
   const key = firstSet(options.apiKey, process.env["TROUPE_API_KEY"], process.env["OPENAI_API_KEY"]);
@@ -108,12 +108,12 @@ function firstSet(...values: readonly (string | undefined)[]): string | undefine
   return values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
 }
 
-/** The client's own timer stays out of the way: silence and total time are watched by the caller. The longest a timer can be. */
+/** The longest timer: the caller watches silence and total time, so the client's own timer must not fire. */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * A client of one server. Admin keys, organizations and projects that the client would pick up from the environment stay here: only OpenAI's
- * own servers get them.
+ * Returns a client of one server. Only OpenAI's own servers get admin keys, organizations and projects that the client would read from the
+ * environment.
  */
 export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: string): OpenAI {
   const { apiKey, baseURL, query, isOpenAI, organization, headers, fetch: send = fetch } = server;
@@ -139,7 +139,7 @@ function placeOf(url: Parameters<typeof fetch>[0], query: string): URL {
   return place;
 }
 
-/** A request that `fetch` could not carry out. It hides its reason from the client, which would take some reasons apart and drop the codes. */
+/** A request that `fetch` could not carry out. It hides its reason from the client, which would drop the codes of some reasons. */
 export class Unanswered extends Error {
   readonly reason: unknown;
 
@@ -179,7 +179,7 @@ function complaintOf(text: string): { readonly [key: string]: unknown } | undefi
   return { ...body, message: typeof said === "string" ? said : JSON.stringify(said) };
 }
 
-/** The body was decoded and may have been rewritten: what described its bytes is no longer true. */
+/** The body was decoded and may have been rewritten, so headers that describe its bytes are wrong. */
 function plainHeaders(headers: Headers): Headers {
   const plain = new Headers(headers);
   plain.delete("content-encoding");
@@ -189,13 +189,13 @@ function plainHeaders(headers: Headers): Headers {
 
 /** Most redirects of one request. */
 const MOST = 5;
-/** Redirects that keep the method and the body of a request. All others turn it into a question without a prompt. */
+/** Redirects that keep the method and the body of a request. All others would drop the prompt. */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Sends a request, and follows redirects within its origin that keep its method and body. Whoever answers at another origin was not chosen
- * by the caller: the prompt and the key do not go there.
+ * Sends a request, and follows redirects within its origin that keep its method and body. The caller did not choose another origin, so the
+ * prompt and the key do not go there.
  *
  * @throws ModelError `MODEL_REDIRECTED`
  */
@@ -203,9 +203,9 @@ async function sendWithin(send: typeof fetch, model: string, url: URL, init: Req
   let at = url;
   for (let hops = 0; ; hops++) {
     const response = await send(at.href, { ...init, redirect: "manual" });
-    // Where `fetch` keeps the place from its caller, the answer is opaque.
+    // In browsers a redirect is opaque.
     if (response.type !== "opaqueredirect" && !REDIRECTS.has(response.status)) return response;
-    // Nobody reads it, and an unread body keeps its connection.
+    // An unread body keeps its connection.
     await response.body?.cancel().catch(() => {});
     at = nextPlace(response, at, model, hops);
   }
@@ -221,7 +221,7 @@ function nextPlace({ status, headers }: Response, from: URL, model: string, hops
   return to;
 }
 
-/** An address without an origin of its own, such as a file's, is told by its kind: what follows may be a secret. */
+/** Returns the origin of an address, or its kind where it has none, such as that of a file: the rest may be a secret. */
 function originOf(url: URL): string {
   return url.origin === "null" ? `an address of the kind ${url.protocol}` : url.origin;
 }

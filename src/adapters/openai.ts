@@ -33,11 +33,11 @@ const openAIOptions: Known<OpenAIOptions> = { ...serverOptions, extra: true, pri
 /**
  * A {@link ChatModel} over the `openai` package, which is loaded with the first call.
  *
- * One call is one HTTP request: the client's retries, timers, parsing helpers and log are off, for they repeat paid calls, stop watching
- * after the first byte, lose the usage of bad replies, and print what models say.
+ * One call is one HTTP request. The client's retries, timers, parsing helpers and log are off, because they repeat paid calls, stop watching
+ * after the first byte, lose the usage of bad replies, and print the texts of models.
  *
  * @throws ModelError `MODEL_AUTH` when there is neither a key nor a base URL.
- * @throws UsageError `BASE_URL_INVALID` for a base URL that is none, or that carries a password.
+ * @throws UsageError `BASE_URL_INVALID` for a text that is no base URL, or that has a password.
  * @example
  * import { openai } from "troupe/openai";
  *
@@ -71,7 +71,7 @@ interface Vendor {
   readonly APIError: (typeof import("openai"))["APIError"];
 }
 
-/** One model at one server. It owns the client; what was sent and what came back pass through and are not kept. */
+/** One model at one server. It owns the client, and keeps no request and no reply. */
 class Connection {
   readonly #server: OpenAIServer;
   readonly #dialect: WireDialect;
@@ -158,7 +158,7 @@ class Connection {
     return new ReplyReader(this.#dialect.model).whole(data);
   }
 
-  /** The abort that stopped the work, else what its failure means. */
+  /** Returns the reason of the abort that stopped the work, else the error for its failure. */
   async #failure(error: unknown, request: ChatRequest, signal: AbortSignal, began: boolean): Promise<unknown> {
     if (signal.aborted) return signal.reason;
     const { APIError } = await this.#load();
@@ -168,7 +168,7 @@ class Connection {
     return failureOf(this.#dialect.model, unanswered, { began, mask: this.#mask });
   }
 
-  /** The error that a server's own words mean. OpenRouter puts the status into the body's code. */
+  /** Returns the error for a server's complaint. OpenRouter puts the status into the body's code. */
   #said(
     request: ChatRequest,
     answer: {

@@ -62,8 +62,8 @@ export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatR
 /**
  * A model's answer: its text, or with `schema` the value read from it.
  *
- * A reply that does not fit is mended here if it can be, and else asked for once more in a second step that shows what is wrong. Its text
- * is told to be void.
+ * A reply that does not fit is repaired here if that is possible, and else requested once more, in a second step that shows the faults.
+ * Listeners are told that its text is void.
  *
  * @throws OutputError `OUTPUT_INVALID` when the second reply does not fit either; its data keeps text, issues and usage.
  * @throws UsageError `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry.
@@ -155,7 +155,7 @@ function issuesText(issues: readonly OutputIssue[], count: number): string {
 
 /** Told of every try of a call that is made, and not of an answer from a record. */
 export interface CallMeter {
-  /** @param hold micro-dollars; 0 where `isUnpriced`, for nobody knows what it costs */
+  /** @param hold micro-dollars; 0 where `isUnpriced`, because the cost is unknown */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
 }
@@ -238,7 +238,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
   return stepped;
 }
 
-/** Stands in for the model of somebody who has none, and says so when it is asked. @throws UsageError `MODEL_MISSING` */
+/** Fails for a role or an agent without a model. @throws UsageError `MODEL_MISSING` */
 export function missingModel(who: string): never {
   throw new UsageError(
     "MODEL_MISSING",

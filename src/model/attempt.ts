@@ -19,10 +19,10 @@ export interface AttemptBounds {
 }
 
 /**
- * One try: sends the request, watches over the answer and gives it back whole and checked.
+ * Makes one try: sends the request, watches the answer, and returns it whole and checked.
  *
- * A model's loop may end normally when it was aborted or when the server hung up, and may hang after the first byte; so abort,
- * silence and total time are watched from here, whatever the model does, and a model that goes on after that is left to itself.
+ * The loop of a model may end normally when it was aborted or when the server hung up, and may hang after the first byte. So abort, silence
+ * and total time are watched here. A model that goes on after that is not awaited.
  *
  * @throws ControlError when the signal aborts, ModelError for everything a model or server did wrong.
  */
@@ -76,24 +76,24 @@ async function readStream(
   }
 }
 
-/** Ends a try when its caller does, when nothing is heard for too long, or when its time is up. */
+/** Ends a try when its caller ends it, when nothing comes for too long, or when its time is up. It owns two timers. */
 class Watch {
   readonly #model: string;
   readonly #bounds: AttemptBounds;
   readonly life = new CancellationScope();
   readonly #cancelWhole: () => void;
-  readonly #unheard: () => void;
+  readonly #unsubscribe: () => void;
   #cancelIdle: (() => void) | undefined;
   #ended = false;
 
   constructor(model: string, bounds: AttemptBounds, above: Cancellation) {
     this.#model = model;
     this.#bounds = bounds;
-    this.#unheard = above.onEnd((reason) => this.life.end(interruptionBy(reason)));
+    this.#unsubscribe = above.onEnd((reason) => this.life.end(interruptionBy(reason)));
     this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => this.life.end(this.#late()));
   }
 
-  /** Starts the wait for the next sign of life anew. */
+  /** Restarts the timer of silence. */
   expectLife(): void {
     if (this.#ended) return;
     this.#cancelIdle?.();
@@ -105,7 +105,7 @@ class Watch {
     this.#ended = true;
     this.#cancelIdle?.();
     this.#cancelWhole();
-    this.#unheard();
+    this.#unsubscribe();
   }
 
   #silent(): Error {
@@ -141,10 +141,11 @@ interface PartialCall {
 }
 
 /**
- * Puts a streamed answer together. It owns the pieces; what they mean is judged by {@link checkReply}.
+ * Joins the pieces of a streamed answer, and owns them. {@link checkReply} checks the answer.
  *
- * Attempt.P1 an answer without a finish reason is a cut one, never a short one. Attempt.P2 text or pieces of calls after the end are an error, except
- * that the last chunk may come twice. Attempt.P3 a call's id and name are set once, so that a piece that comes twice does not double them.
+ * Attempt.P1 (`finish`) an answer without a finish reason is a cut one, never a short one.
+ * Attempt.P2 (`add`) text or pieces of calls after the end are an error, except that the last chunk may come twice.
+ * Attempt.P3 (`#addCall`) the id and the name of a call are set once, so that a piece that comes twice does not double them.
  */
 export class ReplyBuilder {
   readonly #model: string;
@@ -166,9 +167,9 @@ export class ReplyBuilder {
   }
 
   /**
-   * Takes the next piece and gives back its text, or nothing when it was only the last one again.
+   * Adds the next piece, and returns its text; nothing when it was the last one again.
    *
-   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end and for an answer beyond all measure.
+   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end, and for an answer that is too long.
    */
   add(chunk: ChatChunk): string {
     const text = chunk.content ?? "";
@@ -195,7 +196,7 @@ export class ReplyBuilder {
   }
 
   /**
-   * The whole answer.
+   * Returns the whole answer.
    *
    * @throws ModelError `MODEL_CUT` when no finish reason came.
    */
@@ -243,8 +244,8 @@ export class ReplyBuilder {
 }
 
 /**
- * Lets an answer pass that is one, and turns the rest into typed errors: no half answer ever looks like a whole one. One that was cut by its
- * length limit passes when it calls tools, with `finishReason` "length": its last call may be cut.
+ * Refuses what is no whole answer. An answer that was cut by its length limit passes when it calls tools, with `finishReason` "length": its
+ * last call may be cut.
  *
  * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
  */
@@ -267,7 +268,7 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   }
   const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
   const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
-  // Of a reply with calls whoever asked can tell what is whole: it is given as it is, and its finish reason says that it was cut.
+  // The caller can see which calls of a cut reply are whole, so such a reply passes, and its finish reason shows the cut.
   if (reply.finishReason === "length" && !(mayCall && named && reply.toolCalls.length > 0)) {
     throw modelError(
       "MODEL_TRUNCATED",
@@ -292,7 +293,7 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   }
 }
 
-/** Servers leave out the id of a single call and the arguments of a tool that has none. Where a reply was cut, arguments may be missing that were to come. */
+/** Servers leave out the id of a single call, and the arguments of a tool without parameters. A cut reply may lack arguments. */
 function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
   const id = call.id === "" ? `call_${index}` : call.id;
   const { name, pieces, extra } = call;

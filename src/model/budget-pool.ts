@@ -9,7 +9,7 @@ import type { MicroUsd } from "./money.ts";
 
 /** Options of {@link budgetPool}. */
 export interface BudgetPoolOptions {
-  /** The pool this one is part of: what is taken here is taken there too. Default: none. */
+  /** The pool that contains this one: an amount taken here is taken there too. Default: none. */
   readonly parent?: BudgetPool;
   /** Shown in errors. Default "shared budget". */
   readonly name?: string;
@@ -17,7 +17,7 @@ export interface BudgetPoolOptions {
 
 const poolOptions: Known<BudgetPoolOptions> = { parent: true, name: true };
 
-/** A pool of this process, with what is in it. */
+/** A pool of this process, with its present amounts. */
 export interface LocalBudgetPool extends BudgetPool {
   /** Micro-dollars in all. */
   readonly amount: MicroUsd;
@@ -25,7 +25,7 @@ export interface LocalBudgetPool extends BudgetPool {
   readonly spent: MicroUsd;
   /** Micro-dollars reserved by calls in flight. */
   readonly held: MicroUsd;
-  /** Sets the amount in micro-dollars. Those who wait are let in if they fit now. @throws UsageError `OPTION_INVALID` */
+  /** Sets the amount in micro-dollars. Waiting reservations that fit now are made. @throws UsageError `OPTION_INVALID` */
   invest(amount: number): void;
 }
 
@@ -54,7 +54,7 @@ export function isBudgetPool(budget: unknown): budget is BudgetPool {
 }
 
 /**
- * Refuses what is no budget.
+ * Checks a budget.
  *
  * @throws UsageError with that code, unless the value is an amount of micro-dollars, a pool of them, or left out
  */
@@ -76,13 +76,14 @@ interface Waiter {
 let made = 0;
 
 /**
- * A pool that is kept in memory. It owns its amount, what was spent of it, what is held, and the line of those that wait.
+ * A pool in memory. It owns its amount, its spending, its holds, and the queue of waiting reservations. The length of the queue is bounded
+ * by the calls that spenders have in flight, the number of accounts by the spenders that may come back.
  *
- * LocalPool.P1 spent + held never passes the amount by a reservation: a hold is taken in the turn in which it was found to fit (`#take`).
- * LocalPool.P2 one that does not fit waits while all of it would fit if the open holds cost nothing, and is refused otherwise (`#admit`): so
- * nobody waits where nothing is open. LocalPool.P3 held is the sum of open holds, of which every one is settled once or closed with its
- * account. LocalPool.P4 an account is charged up to what its record tells, never twice (`open`). Who is done is forgotten, so that the
- * pool holds no more accounts than there are spenders that may come back. The line is bounded by the calls that spenders have in flight.
+ * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the turn in which it was found to fit.
+ * LocalPool.P2 (`#admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and is refused otherwise:
+ * so none waits where nothing is open.
+ * LocalPool.P3 (`LocalAccount.hold`) held is the sum of open holds; every one is settled once, or closed with its account.
+ * LocalPool.P4 (`open`) an account is charged up to its record, never twice.
  */
 class LocalPool implements LocalBudgetPool {
   readonly id: string;
@@ -128,7 +129,7 @@ class LocalPool implements LocalBudgetPool {
     return Promise.resolve(new LocalAccount(this, account));
   }
 
-  /** Counts what an account spent. */
+  /** Adds to the spending of an account. */
   add(account: string, cost: number): void {
     this.#spent += cost;
     this.#spentBy.set(account, (this.#spentBy.get(account) ?? 0) + cost);
@@ -143,18 +144,18 @@ class LocalPool implements LocalBudgetPool {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     if (this.#line.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
     return new Promise((resolve, reject) => {
-      const letGo = ending.onEnd((reason) => {
+      const unsubscribe = ending.onEnd((reason) => {
         this.#line = this.#line.filter((other) => other !== waiter);
         reject(interruptionBy(reason));
       });
       const waiter: Waiter = {
         ...{ account, amount, ending },
         resolve: (hold) => {
-          letGo();
+          unsubscribe();
           resolve(hold);
         },
         reject: (error) => {
-          letGo();
+          unsubscribe();
           reject(error);
         },
       };
@@ -177,7 +178,7 @@ class LocalPool implements LocalBudgetPool {
     return account.hold(amount);
   }
 
-  /** Lets in, in their order, those who fit now, and refuses those who never will. */
+  /** Makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
   #admit(): void {
     if (this.#line.length === 0) return;
     const waiting = this.#line;
@@ -196,7 +197,7 @@ class LocalPool implements LocalBudgetPool {
   }
 }
 
-/** One spender's account with a pool of this process. It owns which of its holds are open. */
+/** The account of one spender with a pool of this process. It owns the open holds of the spender. */
 class LocalAccount implements BudgetAccount {
   readonly #pool: LocalPool;
   readonly #name: string;

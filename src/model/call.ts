@@ -19,7 +19,7 @@ export const DEFAULT_IDLE_TIMEOUT = 60_000;
 /** Longest time for a whole call, all its tries and the waits between them, in milliseconds. */
 export const DEFAULT_CALL_TIMEOUT = 600_000;
 
-/** How calls are made, the same for all calls of a run. */
+/** The policy of model calls, the same for all calls of a run. */
 export interface CallPolicy {
   readonly clock: Clock;
   /** For the jitter of waits. */
@@ -45,7 +45,7 @@ export interface CallDeps extends CallPolicy, TextListener {
   readonly signal: AbortSignal | Cancellation;
 }
 
-/** The request with a bound for its reply, where a price is known: without one its cost has no bound. */
+/** Returns the request with a limit on its reply where a price is known: without a limit its cost has no bound. */
 export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
   if (request.maxTokens !== undefined) return request;
   const price = knownPrice(model, prices);
@@ -55,20 +55,20 @@ export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: 
 }
 
 /**
- * Asks a model and does not give up at the first trouble: each try waits for its limits, reserves what it can cost, is watched, checked
- * and settled, and what may pass is tried again. The answer always carries usage; counted from characters where the provider told none.
+ * Asks a model, with retries: each try waits for its limits, reserves its possible cost, is watched, checked and settled, and is repeated
+ * after a failure that may pass. The answer always has usage, estimated from characters where the provider reports none.
  *
- * A try settles by the provider's usage; at zero when it was refused before the model ran; at its whole hold when it may have run and
- * nobody told: silence, a cut or reset connection, an abort, most 5xx. Without a known price the hold is 0 and the cost unknown.
+ * A try settles by the provider's usage; at zero when it was refused before the model ran; at its whole hold when it may have run without a
+ * report: silence, a cut or reset connection, an abort, most 5xx. Without a known price the hold is 0 and the cost unknown.
  *
- * @throws ModelError see {@link ModelErrorCode}; `data.tries` says how often it was tried.
+ * @throws ModelError see {@link ModelErrorCode}; `data.tries` is the number of tries.
  * @throws ControlError when the signal aborts or the budget is reached.
  */
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   const sent = boundedRequest(model, request, deps.prices);
-  // Limits listen each for themselves: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
+  // Each call has a signal of its own: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
   const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
@@ -98,7 +98,7 @@ interface Call {
 
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
 
-/** The place among the limits is taken before the money: who waits for a place must not keep money from those who have one. */
+/** A call takes its place among the limits before it reserves money: a waiting call must not keep money from others. */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
   const { clock } = call.deps;
   const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });
@@ -116,7 +116,7 @@ async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: 
   }
 }
 
-/** @param begins told when the money is reserved and the model is about to be asked */
+/** @param begins called when the money is reserved, before the model is asked */
 async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => void): Promise<Tried> {
   const { deps, ending, model, request } = call;
   await deps.attempts.open(call.hold, { unpriced: call.price === undefined });
@@ -170,7 +170,7 @@ function usageOf(error: Error): Usage | undefined {
   return error instanceof ModelError ? soundUsage(errorData(error).usage) : undefined;
 }
 
-/** Usage as told, unless it cannot be true: then it counts as not told. No answer comes of no tokens at all. */
+/** Returns reported usage, or undefined when it cannot be true. No answer takes no tokens at all. */
 function soundUsage(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined || usage.estimated === true) return undefined;
   const { inputTokens, outputTokens, cachedTokens } = usage;
@@ -225,7 +225,7 @@ function unpriced(id: string): ModelError {
   );
 }
 
-/** How often and how soon a failed call is sent again. Milliseconds. */
+/** The retries of a failed call. Times are milliseconds. */
 export interface RetryPolicy {
   /** Tries in all, the first one included. */
   readonly tries: number;
@@ -241,9 +241,9 @@ export interface RetryPolicy {
 export const defaultRetry: RetryPolicy = { tries: 4, baseDelay: 1_000, maxDelay: 20_000, maxRetryAfter: 60_000 };
 
 /**
- * Milliseconds to wait after the n-th failed try, or undefined when there is nothing to wait for: the error is not of the kind that
- * passes, or it was the last try. A server's `retry-after` is honoured up to its limit; else the wait is random between 0 and the
- * bound ("full jitter"), so that many roles which failed together do not come back together.
+ * Returns the milliseconds to wait after the n-th failed try; undefined when the error cannot be retried, or when it was the last try. A
+ * server's `retry-after` is honoured up to its limit; else the wait is random between 0 and the bound ("full jitter"), so that many roles
+ * that failed together do not come back together.
  */
 export function retryDelay(error: unknown, n: number, policy: RetryPolicy, random: Random): number | undefined {
   if (!(error instanceof ModelError) || !error.retryable || n >= policy.tries) return undefined;
@@ -253,10 +253,10 @@ export function retryDelay(error: unknown, n: number, policy: RetryPolicy, rando
 }
 
 /**
- * Milliseconds that the headers of a response ask to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
+ * Returns the milliseconds that the headers of a response ask to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
  * measured against the server's own `date`, so that a wrong clock here does not matter.
  *
- * @param now milliseconds since 1970, for a server that tells no date of its own
+ * @param now milliseconds since 1970, for a server that sends no date
  */
 export function retryAfterOf(headers: { get(name: string): string | null }, now: number): number | undefined {
   const ms = decimal(headers.get("retry-after-ms"));

@@ -10,7 +10,7 @@ import type { Message } from "../message/message.ts";
 /** A picture in a message: base64 data with its media type, or an address. */
 export type ImagePart = { readonly mediaType: string; readonly data: string } | { readonly url: string };
 
-/** A model's wish to call a tool, in the wire's own form. `arguments` is JSON text as the model wrote it. */
+/** A model's call of a tool, in the form of the wire. `arguments` is JSON text as the model wrote it. */
 export interface ToolCall {
   readonly id: string;
   readonly type: "function";
@@ -42,8 +42,8 @@ interface ChatMessageFactories {
     readonly images?: readonly ImagePart[];
   }): ChatMessage;
   /**
-   * The assistant's wish to call tools. Calls are told apart by their ids alone: an id that came before in the same message is given a
-   * number, `call_0#2`.
+   * The assistant's calls of tools. Calls are identified by their ids alone: an id that came before in the same message gets a number,
+   * `call_0#2`.
    */
   fromToolCalls(calls: readonly ToolCall[], content?: string): ChatMessage;
 }
@@ -83,7 +83,7 @@ export function hasFunction(call: unknown): boolean {
   return isObject(wanted);
 }
 
-/** Made here, with nothing in it that had to be looked into. */
+/** True for a call without parts that need a check. */
 function isPlainCall({ id, function: { name, arguments: given }, extra }: ToolCall): boolean {
   return extra === undefined && isText(id) && isText(name) && isText(given);
 }
@@ -134,7 +134,7 @@ function ownCall(call: unknown): unknown {
   return { ...rest, ...(extra === undefined || extra === null ? {} : { extra }) };
 }
 
-/** @throws UsageError `CHAT_MESSAGE_INVALID`, also for a value that throws when it is looked at: telling what is wrong with it looks too */
+/** @throws UsageError `CHAT_MESSAGE_INVALID`, also for a value with getters that throw: describing its fault reads it too */
 function readAs(value: unknown): z.infer<ReturnType<typeof messageShape>> {
   try {
     const parsed = messageShape().safeParse(ownNames(value));
@@ -145,17 +145,17 @@ function readAs(value: unknown): z.infer<ReturnType<typeof messageShape>> {
   }
 }
 
-/** Nobody knows which of two was meant. @throws UsageError `CHAT_MESSAGE_INVALID` */
+/** Returns a member that has two names. @throws UsageError `CHAT_MESSAGE_INVALID` where their values differ */
 function sameOf(name: string, own: unknown, theirs: unknown): unknown {
   if (own === undefined || own === null || canonicalJson(own) === canonicalJson(theirs ?? null)) return theirs;
   throw notAMessage(`it says ${name} twice, under two names, and not the same`);
 }
 
 /**
- * A chat message from a value of unknown origin: the fields it has, without empty ones, frozen through and through. OpenAI's own form, with
+ * Returns a chat message from a value of unknown origin: its fields without empty ones, deeply frozen. OpenAI's own form, with
  * `tool_calls` and `tool_call_id`, is read too.
  *
- * @throws UsageError `CHAT_MESSAGE_INVALID` when it is none, or when a tool's message does not say which call it answers.
+ * @throws UsageError `CHAT_MESSAGE_INVALID` when it is none, or when a tool's message does not name the call it answers.
  */
 export function parseChatMessage(value: unknown): ChatMessage {
   if (isParsedMessage(value)) return value;
@@ -172,7 +172,7 @@ export function parseChatMessage(value: unknown): ChatMessage {
   });
 }
 
-/** True when a value is a message that was made or read here: plain, and frozen through and through, so what it was it still is. */
+/** True for a message that was made or read here: plain, deeply frozen, and valid. */
 export function isParsedMessage(value: unknown): value is ChatMessage {
   return isObject(value) && parsedBefore.has(value);
 }
@@ -205,7 +205,7 @@ function wireForm({ function: { name, arguments: given }, extra }: ToolCall, id:
 }
 
 /**
- * Messages and lists of messages as one list, in the order given: the caller's own, under no limit of any memory.
+ * Joins messages and lists of messages to one list, in the order given. The list belongs to the caller, and no limit of a memory applies.
  *
  * @throws UsageError `CHAT_MESSAGE_INVALID` for a part that is neither, naming its place.
  */
@@ -245,7 +245,7 @@ function chatRoleOf(role: string): ChatMessage["role"] {
   return role === "system" || role === "assistant" ? role : "user";
 }
 
-/** `sender: content`, or the content alone when nobody is named. */
+/** Returns `sender: content`, or the content alone without a sender. */
 export function renderForPrompt(message: Message): string {
   return message.sentFrom === "" ? message.content : `${message.sentFrom}: ${message.content}`;
 }

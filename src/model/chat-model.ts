@@ -2,13 +2,13 @@ import type { Json, JsonObject } from "../kernel/json.ts";
 import type { ChatMessage, ToolCall } from "./chat-message.ts";
 import type { ModelPrice } from "./price.ts";
 
-/** Something that answers a conversation. The port of every model provider. */
+/** A model that answers a conversation. The port of every provider. */
 export interface ChatModel {
   /** The model's name at its provider, for example "gpt-5-mini". Part of every request's address. */
   readonly id: string;
   /** The price; left out where the price table decides by `id`. */
   readonly price?: ModelPrice;
-  /** The most tokens one reply may have, where the provider says so. */
+  /** The most tokens of one reply, where the provider has a limit. */
   readonly maxOutputTokens?: number;
   /** False where the server cannot answer in pieces: then `chat` is used, and only the limit on the whole call applies. Default true. */
   readonly streams?: boolean;
@@ -16,7 +16,7 @@ export interface ChatModel {
   readonly extra?: Readonly<Record<string, Json>>;
   /** One whole answer. One attempt: retries, limits and billing are the caller's. */
   chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
-  /** The same in pieces; the last chunk carries `finishReason`, and `usage` where the provider tells it. */
+  /** The same in pieces; the last chunk has `finishReason`, and `usage` where the provider reports it. */
   stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
 }
 
@@ -27,13 +27,13 @@ export interface ChatOptions {
   readonly alive?: () => void;
 }
 
-/** How a reply must look on the wire. `schema`: the provider enforces it; `json`: any JSON object; `text`: nothing is enforced. */
+/** The required form of a reply on the wire. `schema`: the provider enforces it; `json`: any JSON object; `text`: nothing is enforced. */
 export type ReplyFormat =
   | { readonly type: "schema"; readonly name: string; readonly schema: JsonObject }
   | { readonly type: "json" }
   | { readonly type: "text" };
 
-/** A tool as a model is told of it. */
+/** The description of a tool for a model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -41,7 +41,7 @@ export interface ToolSpec {
   readonly parameters: JsonObject;
 }
 
-/** Everything that decides an answer, and nothing else. Plain JSON. */
+/** Everything that determines an answer, and nothing else. Plain JSON. */
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolSpec[];
@@ -56,7 +56,7 @@ export interface ChatRequest {
   readonly extra?: Readonly<Record<string, Json>>;
 }
 
-/** Why a reply ended. `length`: it was cut. A cut reply without tool calls is an error; of one with calls the last call may not be whole. */
+/** The reason for the end of a reply. `length`: it was cut. A cut reply without tool calls is an error; in one with calls the last call may be cut. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** Tokens of one call. */
@@ -65,7 +65,7 @@ export interface Usage {
   readonly outputTokens: number;
   /** Input tokens the provider served from its cache; part of `inputTokens`. */
   readonly cachedTokens?: number;
-  /** Set when the provider told nothing and the numbers are counted from characters. */
+  /** Set when the provider reported nothing and the numbers are estimated from characters. */
   readonly estimated?: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface ChatResponse {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
-  /** Undefined when the provider told none. */
+  /** Undefined when the provider reported none. */
   readonly usage?: Usage;
   /** The model's own words of refusal, where the provider marks them. */
   readonly refusal?: string;
@@ -99,7 +99,7 @@ export interface ToolCallDelta {
   readonly extra?: JsonObject;
 }
 
-/** Tokens of several calls together; a call that told none adds nothing. */
+/** Returns the tokens of several calls together; a call without usage adds nothing. */
 export function addUsage(sum: Usage, usage: Usage | undefined): Usage {
   if (usage === undefined) return sum;
   const cached = (sum.cachedTokens ?? 0) + (usage.cachedTokens ?? 0);

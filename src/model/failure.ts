@@ -54,7 +54,7 @@ const retryableByCode = {
 export interface ModelErrorData {
   /** HTTP status. */
   readonly status?: number;
-  /** The server's own name of the request, for its support. */
+  /** The server's id of the request, for its support. */
   readonly requestId?: string;
   /** The server's own code. */
   readonly serverCode?: string;
@@ -62,7 +62,7 @@ export interface ModelErrorData {
   readonly retryAfterMs?: number;
   /** False when the model surely never ran, so that the try costs nothing. */
   readonly mayHaveRun?: boolean;
-  /** How often it was tried. */
+  /** The number of tries. */
   readonly tries?: number;
   /** The text that came before the answer failed. */
   readonly text?: string;
@@ -96,7 +96,7 @@ export function errorData(error: ModelError): ModelErrorData {
   return typeof error.data === "object" && error.data !== null ? (error.data as ModelErrorData) : {};
 }
 
-/** Refusals that come before the model runs, whoever tells of them. */
+/** Refusals that come before the model runs. */
 const REFUSED_BEFORE: ReadonlySet<string> = new Set([
   "MODEL_RATE_LIMIT",
   "MODEL_AUTH",
@@ -130,11 +130,11 @@ const NOT_CONNECTED = new Set([
 /** Codes and words for a connection that broke. undici says `TypeError: terminated` when it happens inside a body. */
 const BROKEN = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "UND_ERR_SOCKET"]);
 const BROKEN_WORDS = /^(terminated|fetch failed|premature close|socket hang up)/i;
-/** Codes for a network stack that lost its patience before this package did. */
+/** Codes of a network stack whose own time limits came first. */
 const TIMED_OUT = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /**
- * What an error thrown by a model or by `fetch` means. Errors of this tree pass as they are.
+ * Returns the error of this package for an error thrown by a model or by `fetch`. Errors of this package are returned unchanged.
  *
  * @param o.began whether a part of the answer had come
  * @param o.mask hides secrets in texts of others
@@ -198,7 +198,7 @@ function kindOf(chain: readonly Error[]): "not connected" | "timed out" | "broke
   return chain.some((link) => link instanceof SyntaxError) ? "not JSON" : "unknown";
 }
 
-/** A copy of an error and its causes that keeps names, codes and masked words, and nothing a vendor hung on it: headers, requests, bodies. */
+/** Returns a copy of an error and its causes with their names, codes and masked texts, and without other members: headers, requests, bodies. */
 function withoutSecrets(error: unknown, mask: (text: string) => string): Error {
   return (
     causes(error).reduceRight<Error | undefined>((inner, link) => {

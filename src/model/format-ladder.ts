@@ -5,10 +5,10 @@ import type { ChatModel, ReplyFormat } from "./chat-model.ts";
 import { errorData } from "./failure.ts";
 import type { OutputSchema } from "./json-schema.ts";
 
-/** The name providers are told; it is part of no answer. */
+/** The name of the schema for providers; it is part of no answer. */
 const FORMAT_NAME = "reply";
 
-/** How the reply is asked for at a rung of the ladder, and what the prompt must add there. */
+/** One form of asking for a reply, and the addition to the prompt that it needs. */
 export interface Rung {
   readonly format: ReplyFormat;
   readonly inPrompt: "nothing" | "schema" | "schema and fence";
@@ -21,8 +21,8 @@ const looseRungs: readonly Rung[] = deepFreeze([
 const knownRungs = new WeakMap<OutputSchema, readonly Rung[]>();
 
 /**
- * Strict schema, then JSON mode, then plain words; a schema that no provider enforces starts at the second. Frozen: all calls share them, and
- * models are given their formats.
+ * Returns the rungs in their order: strict schema, JSON mode, plain text; a schema that no provider enforces starts at the second. They are
+ * frozen, because all calls share them and models get their formats.
  */
 export function rungsFor(output: OutputSchema): readonly Rung[] {
   const known = knownRungs.get(output);
@@ -39,8 +39,8 @@ const knownFormat = new WeakMap<ChatModel, ReplyFormat["type"]>();
 const order: readonly ReplyFormat["type"][] = ["schema", "json", "text"];
 
 /**
- * Calls with the best reply format the model's server takes, one rung lower each time it refuses one, and remembers for this model
- * what worked. A refusal of one schema alone is not remembered.
+ * Calls with the best reply format that the model's server accepts, one rung lower after each refusal, and remembers the accepted one for
+ * this model. A refusal of one schema alone is not remembered.
  *
  * @throws ModelError of the last rung, or any other that `call` throws.
  */
@@ -65,7 +65,7 @@ function rungsFrom(place: number, output: OutputSchema): readonly Rung[] {
   return rungsFor(output).filter(({ format }) => order.indexOf(format.type) >= place);
 }
 
-/** The conversation with what a rung must say in words, in the last thing the user says. */
+/** Returns the conversation with the addition of a rung in the last message of the user. */
 export function promptFor(messages: readonly ChatMessage[], output: OutputSchema, rung: Rung): readonly ChatMessage[] {
   if (rung.inPrompt === "nothing") return messages;
   const form =

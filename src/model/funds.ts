@@ -12,8 +12,9 @@ export interface Spender {
 /**
  * The accounts of one spender with all pools that bind it, those above each pool included. It owns the accounts that it opened.
  *
- * Funds.F1 a hold is taken from every pool, or from none (`reserve`). Funds.F2 pools are asked in one order that all spenders share
- * (`inOrder`), so that no two wait for each other. Funds.F3 a pool that is reached in two ways is asked once (`open`).
+ * Funds.F1 (`reserve`) a hold is taken from every pool, or from none.
+ * Funds.F2 (`inOrder`) pools are asked in one order that all spenders share, so that no two wait for each other.
+ * Funds.F3 (`open`) a pool that is reached in two ways is asked once.
  */
 export class Funds {
   readonly accounts: readonly OpenAccount[];
@@ -44,7 +45,7 @@ export class Funds {
     return new Funds(accounts, opened);
   }
 
-  /** True when any pool bounds what is spent. */
+  /** True when any pool bounds spending. */
   get isBinding(): boolean {
     return this.accounts.some(({ pool }) => pool.isBinding !== false);
   }
@@ -73,12 +74,12 @@ export class Funds {
     return { settle };
   }
 
-  /** Counts what was spent elsewhere. */
+  /** Adds spending without a hold. */
   charge(amount: number): void {
     for (const { account } of this.accounts) account.charge(amount);
   }
 
-  /** Closes what it opened. @param isDone the spender never comes back */
+  /** Closes the accounts that it opened. @param isDone the spender never comes back */
   close(isDone: boolean): void {
     for (const account of this.#opened) account.close(isDone);
   }
@@ -90,15 +91,14 @@ function inOrder(a: BudgetPool, b: BudgetPool): number {
 }
 
 /**
- * Somebody who spends from a pool and keeps no record, such as a run of an agent alone. It owns its accounts, which are opened with the
- * first call.
+ * A spender without a record, such as a run of an agent alone. It owns its accounts, which are opened with the first call.
  */
 export class PoolSpender {
   readonly #pool: BudgetPool;
   readonly #name: string;
   #funds: Promise<Funds | undefined> | undefined;
 
-  /** @param name that nobody else has, for what it spends is never charged again */
+  /** @param name unique, because its spending is charged once */
   constructor(pool: BudgetPool, name: string) {
     this.#pool = pool;
     this.#name = name;
@@ -109,7 +109,7 @@ export class PoolSpender {
     return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
   }
 
-  /** Counts what is still open at its full amount. */
+  /** Settles open holds at their full amount. */
   close(): void {
     void this.#funds?.then(
       (funds) => funds?.close(true),
@@ -118,7 +118,7 @@ export class PoolSpender {
   }
 }
 
-/** The tries of one step, of which each is held in the pool before it and settled after. It owns the hold that is open. */
+/** The tries of one step. It owns the open hold. */
 class PoolAttempts implements Attempts {
   readonly budget: BudgetPool;
   readonly #open: () => Promise<Funds | undefined>;

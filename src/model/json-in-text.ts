@@ -23,20 +23,20 @@ export interface BrokenJson {
   readonly reason: UnreadableReason;
   readonly start: number;
   readonly end: number;
-  /** Where reading failed. */
+  /** The place at which reading failed. */
   readonly at: number;
   /** The value, when only the closing braces of its objects are missing. */
   readonly closed?: ClosedJson;
 }
 
-/** The content of a text: its JSON values, longest first, and the longest part that looks like JSON and is none. */
+/** The JSON values of a text, longest first, and the longest part that looks like JSON and is none. */
 export interface JsonInText {
   readonly values: readonly FoundJson[];
   readonly broken: BrokenJson | undefined;
 }
 
 /**
- * Finds JSON objects and arrays in a model's words: bare, fenced, or with prose around them. Each is read, and mended where it can be,
+ * Finds JSON objects and arrays in a model's text: bare, fenced, or with prose around them. Each is read, and repaired where possible,
  * by {@link readValue}; a text that ends inside a value is `truncated`, whatever it would be with its missing braces.
  *
  * Every character is read at most three times and every bracket tried at most once, whatever the text: prose is passed over, and a
@@ -74,7 +74,7 @@ export function findJson(text: string): JsonInText {
   return { values, broken };
 }
 
-/** What most answers are: one object or array and nothing else, in JSON to the letter. What the reader would read otherwise is left to it. */
+/** Reads the most frequent form of an answer: one object or array in strict JSON, and nothing else. The reader reads all others. */
 function wholeJson(text: string): FoundJson | undefined {
   const first = text.charCodeAt(0);
   const last = text.charCodeAt(text.length - 1);
@@ -125,7 +125,7 @@ function nextOpening(text: string, from: number): number {
   return -1;
 }
 
-/** Where the bracket at `start` closes, strings respected; the end of the text when it never does. */
+/** Returns the place where the bracket at `start` closes, outside of strings; the end of the text when it never does. */
 function closingOf(text: string, start: number): number {
   let depth = 0;
   for (let i = start; i < text.length; i++) {

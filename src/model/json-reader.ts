@@ -1,12 +1,12 @@
 import type { Json } from "../kernel/json.ts";
 
-/** Deepest nesting that is read: real answers have a handful of levels, and deeper values would overflow the stacks of those who walk them. */
+/** The deepest nesting that is read: real answers have a handful of levels, and walking deeper values would overflow a stack. */
 export const MAX_DEPTH = 256;
 
 /** Why what looks like JSON cannot be read; `truncated` when the text ends inside it. */
 export type UnreadableReason = "truncated" | "malformed" | "too deep";
 
-/** A value and where it ends, or why there is none and where reading failed. */
+/** A value and its end, or the reason why there is none and the place at which reading failed. */
 export type ReadValue =
   | { readonly ok: true; readonly value: Json; readonly end: number }
   /** `prose`: it failed before anything in it looked like data. */
@@ -20,7 +20,7 @@ export interface ClosedJson {
 }
 
 /**
- * Reads the value that begins at `start`. Mends what can be mended without guessing: byte order marks, comments, trailing commas, single
+ * Reads the value that begins at `start`. Repairs what can be repaired without guessing: byte order marks, comments, trailing commas, single
  * and triple quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes, a comma that is missing at the end of a
  * line, the brace of an object that is missing before the bracket of its list. `__proto__` keys are dropped.
  *
@@ -95,7 +95,7 @@ class Reader {
   sawData = false;
   /** Set when the text has ended behind a whole member: the keys from the object that is being read to the innermost one. */
   open: string[] | undefined;
-  /** Where the number ends that was read last: at the end of the text more digits may have followed. */
+  /** The end of the number that was read last: at the end of the text more digits may have followed. */
   #numberEnd = -1;
 
   constructor(text: string, start: number) {
@@ -156,7 +156,7 @@ class Reader {
     for (;;) {
       if (this.#peek() === "]") break;
       items.push(this.value(depth + 1, true));
-      // Of a list nobody knows how many items were to come.
+      // The number of missing items of a list is unknown.
       if (this.open !== undefined) throw new Unreadable("truncated", this.position);
       const end = this.position;
       this.sawData = true;

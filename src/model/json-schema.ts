@@ -7,9 +7,9 @@ import { acceptsNull, asNode, childNodes, constantsOf, type Node, stringsOf } fr
 
 /** The required form of a reply: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
-  /** JSON Schema as zod tells it, frozen. Its root is an object: other values stand in a member `value`. */
+  /** The JSON Schema that zod makes, frozen. Its root is an object: other values stand in a member `value`. */
   readonly json: JsonObject;
-  /** The same for providers that enforce schemas; undefined when it says what they cannot enforce, such as records. */
+  /** The same for providers that enforce schemas; undefined for schemas that they cannot enforce, such as those with records. */
   readonly strict: JsonObject | undefined;
   /** True when the value asked for stands in the member `value`. */
   readonly wrapped: boolean;
@@ -40,7 +40,7 @@ function makeOutputSchema(schema: z.ZodType): OutputSchema {
   let strict: { readonly schema: Node | undefined } | undefined;
   return {
     json,
-    // Tools are told without it.
+    // Tools do not use it.
     get strict(): Node | undefined {
       strict ??= { schema: strictSchema(json) };
       return strict.schema;
@@ -76,11 +76,11 @@ function moveRoot<T extends Json>(node: T): T {
   return JSON.parse(JSON.stringify(node).replaceAll('"$ref":"#"', '"$ref":"#/$defs/root"')) as T;
 }
 
-/** Thrown inside {@link strictSchema} alone: the schema says something that strict mode cannot. */
+/** Thrown inside {@link strictSchema} alone: strict mode has no form for the schema. */
 class NotStrict extends Error {}
 
 /**
- * The schema in the subset that providers enforce: every property required, optional ones nullable, no other properties, no keywords
+ * Returns the schema in the subset that providers enforce: every property required, optional ones nullable, no other properties, no keywords
  * beyond structure. What is dropped (formats, lengths, ranges) goes into the description and is checked when the reply is read.
  */
 export function strictSchema(root: Node): Node | undefined {
@@ -140,14 +140,14 @@ function strictArray(node: Node): Node {
   return { type: "array", items: strictNode(asNode(items)) };
 }
 
-/** Structure says the rest. */
+/** Keywords of structure, which strict mode keeps. */
 const STRUCTURAL = new Set(
   "type properties required additionalProperties items anyOf oneOf allOf enum const description $ref $defs default title examples prefixItems".split(
     " ",
   ),
 );
 
-/** The description, and in words what strict mode cannot say: `(format: email, minLength: 3)`. zod's safe-integer bounds say nothing. */
+/** Returns the description with the keywords that strict mode drops: `(format: email, minLength: 3)`. zod's safe-integer bounds are left out. */
 function describe(node: Node): { readonly description?: string } {
   const rules = Object.entries(node).flatMap(([key, value]) => {
     if (STRUCTURAL.has(key) || (key === "pattern" && node["format"] !== undefined)) return [];
@@ -190,7 +190,7 @@ export function isZod3(value: unknown): boolean {
   return isSchema(value) && !("_zod" in value) && "_def" in value;
 }
 
-/** Why a value is no schema of zod 4, if it is none. */
+/** Returns the reason why a value is no schema of zod 4; undefined for one. */
 function versionFault(value: unknown): SchemaFault | undefined {
   const expected = "a schema of zod 4";
   if (isZod3(value)) return { expected, got: "one of zod 3", todo: 'Install zod 4 (npm install zod@4) and import { z } from "zod".' };
@@ -199,8 +199,8 @@ function versionFault(value: unknown): SchemaFault | undefined {
 }
 
 /**
- * Why a schema cannot say what is recorded and handed on, if it cannot: what it gives is typed as a Date or a Map, but comes back from the
- * record as something else. What a transform makes is not known before it runs.
+ * Returns the reason why a schema cannot describe recorded values: its result is typed as a Date or a Map, but comes back from the record as
+ * something else. Undefined where it can; the result of a transform is not known before it runs.
  */
 export function valueFault(value: unknown): SchemaFault | undefined {
   const fault = versionFault(value);

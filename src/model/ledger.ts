@@ -2,11 +2,11 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Usage } from "./chat-model.ts";
 import type { Cost, MicroUsd } from "./money.ts";
 
-/** How a hold was closed. */
+/** The end of a hold. */
 export interface Settlement {
   /** Undefined: the price is unknown. */
   readonly cost: MicroUsd | undefined;
-  /** Where the cost comes from: what the provider counted, the whole hold because it counted nothing, or nothing because nothing ran. */
+  /** The source of the cost: the usage of the provider, the whole hold because there is none, or nothing because nothing ran. */
   readonly basis: "usage" | "hold" | "none";
   readonly usage?: Usage;
 }
@@ -16,7 +16,7 @@ export interface UsageSum {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
-  /** Set when at least one of the numbers was counted from characters. */
+  /** Set when at least one of the numbers is an estimate. */
   readonly estimated: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface LedgerRecord {
   readonly spent: number;
   readonly unpriced: number;
   readonly usage: UsageSum;
-  /** Key and amount, in the order opened; those without a known price say so. */
+  /** Key and amount, in the order opened, with a mark where the price is unknown. */
   readonly open: readonly (readonly [string, number] | readonly [string, number, "unpriced"])[];
 }
 
@@ -38,13 +38,15 @@ interface OpenHold {
 }
 
 /**
- * What was spent and what is reserved. Pure arithmetic in whole micro-dollars: it knows no clock, no budget and no journal; who may
- * open a hold, and when, is decided by whoever drives it.
+ * The sums of settled costs and open holds, in whole micro-dollars. It owns the open holds. It knows no clock, no budget and no journal.
  *
- * Ledger.L1 spent is the sum of settled costs and held the sum of open holds, nothing else. Ledger.L2 a key has one open hold at a time; settling
- * closes it, and settling what is not open is an error. Ledger.L3 amounts are whole and never negative. Ledger.L4 an unknown cost adds one to
- * `unpriced` and nothing to `spent`, also while its hold is open; what settles at its hold has a known cost. Ledger.L5 a hold fits when spent + held + hold stays within
- * the budget. Ledger.L6 a ledger read back from its JSON is the same ledger.
+ * Ledger.L1 (`open`, `settle`) spent is the sum of settled costs, and held the sum of open holds.
+ * Ledger.L2 (`open`, `settle`) a key has one open hold at a time; settling closes it, and settling a key without an open hold is an error.
+ * Ledger.L3 (`whole`) amounts are whole and never negative.
+ * Ledger.L4 (`settle`) an unknown cost adds one to `unpriced` and nothing to `spent`, also while its hold is open; a settlement at the hold
+ * has a known cost.
+ * Ledger.L5 (`fits`) a hold fits when spent + held + hold stays within the budget.
+ * Ledger.L6 (`fromJSON`) a ledger read back from its JSON is the same ledger.
  */
 export class Ledger {
   readonly #open = new Map<string, OpenHold>();
@@ -74,7 +76,7 @@ export class Ledger {
     return this.#held as MicroUsd;
   }
 
-  /** How many calls had no known price, those that are open included. */
+  /** The number of calls without a known price, open ones included. */
   get unpriced(): number {
     return this.#unpriced + this.#openUnpriced;
   }
@@ -84,7 +86,7 @@ export class Ledger {
     return this.#usage;
   }
 
-  /** How many holds are open. */
+  /** The number of open holds. */
   get openHolds(): number {
     return this.#open.size;
   }
@@ -92,7 +94,7 @@ export class Ledger {
   /**
    * Reserves `hold` micro-dollars under `key`.
    *
-   * @param isUnpriced whether nobody knows what it costs
+   * @param isUnpriced true when the cost is unknown
    * @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` for an amount that is not whole or is negative.
    */
   open(key: string, hold: MicroUsd, isUnpriced: boolean = false): void {
@@ -104,7 +106,7 @@ export class Ledger {
   }
 
   /**
-   * Closes the hold of `key` with what it cost.
+   * Closes the hold of `key` with its cost.
    *
    * @throws UsageError `LEDGER_KEY` when the key has no open hold, `LEDGER_AMOUNT` for a cost that is not whole, is negative, or is
    * missing although it settles at its hold.
@@ -176,11 +178,11 @@ const NOTHING: Spending = Object.freeze({
   cost: Object.freeze({ known: 0 as MicroUsd, unpriced: 0 }),
 });
 
-/** Sums of what was settled, by name. It owns the sums; each is replaced and never changed, so that whoever has one keeps it. */
+/** Sums of settlements by name. It owns the sums; each is replaced and never changed, so that a returned one stays as it is. */
 export class SpendingTable {
   readonly #sums = new Map<string, Spending>();
 
-  /** Adds what was settled. What cost nothing and used nothing makes no entry. */
+  /** Adds a settlement. One without cost and usage makes no entry. */
   add(name: string, { cost, basis, usage }: Settlement): void {
     const isUnpriced = cost === undefined && basis !== "none";
     if (usage === undefined && !isUnpriced && (cost ?? 0) === 0) return;

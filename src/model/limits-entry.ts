@@ -4,7 +4,7 @@ export { budgetPool, type BudgetPoolOptions, type LocalBudgetPool } from "./budg
 export { modelLimits, type Lease, type LimitOptions, type LimitRequest, type ModelLimits } from "./limits.ts";
 export { type MicroUsd, usd } from "./money.ts";
 
-// For who keeps pools or limits elsewhere, such as in a database.
+// For programs that keep pools or limits elsewhere, such as in a database.
 export type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../kernel/budget.ts";
 export type { Cancellation } from "../kernel/cancellation.ts";
 export type { Clock } from "../kernel/clock.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 
-/** How much of a model may be used at once and by the minute. What is left out is not limited. */
+/** Limits on the use of a model, at once and by the minute. Use without an option is not limited. */
 export interface LimitOptions {
   /** Calls in flight at one time. */
   readonly concurrency?: number;
@@ -17,7 +17,7 @@ export interface LimitOptions {
 
 /** A request for a place under the limits. */
 export interface LimitRequest {
-  /** Tokens it will probably use; put right on release. */
+  /** The expected number of tokens, corrected on release. */
   readonly tokens: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export interface Lease {
   release(tokens?: number): void;
 }
 
-/** Keeps calls within a provider's limits. Share one among all models that draw on the same account. */
+/** Keeps calls within a provider's limits. Share one among all models of the same account. */
 export interface ModelLimits {
   /**
    * Waits for a place.
@@ -42,20 +42,14 @@ export interface ModelLimits {
 const WINDOW_MS = 60_000;
 const limitOptions: Known<LimitOptions> = { concurrency: true, requestsPerMinute: true, tokensPerMinute: true };
 
-interface Entry {
+interface RateUse {
   readonly at: number;
   tokens: number;
 }
 
 /**
- * Limits by concurrency, requests and tokens. It owns the lines of those that wait and the uses of the last 60 seconds.
- *
- * Limits.W1 never more calls in flight than `concurrency`. Limits.W2 in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more
- * tokens than `tokensPerMinute` as far as was known when they began; a call larger than the whole allowance goes alone. Limits.W3 places are
- * given in the order asked. Limits.W4 who stops waiting takes nothing and holds up nobody. The lines are bounded by the calls that
- * activations can have in flight.
- *
- * Give the same object as `limits` to each team, run and agent that shall share it.
+ * Returns limits by concurrency, requests and tokens. Calls get their places in the order asked. A call larger than the whole allowance of
+ * tokens goes alone. Give the same object as `limits` to each team, run and agent that must share it.
  *
  * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0; `OPTION_UNKNOWN`
  * @example
@@ -81,7 +75,7 @@ export function isModelLimits(limits: unknown): limits is ModelLimits {
 }
 
 /**
- * One object for limits that are given as options or as an object.
+ * Returns one object for limits given as options or as an object.
  *
  * @throws UsageError `LIMIT_INVALID`
  */
@@ -104,7 +98,7 @@ function membersOf(limits: ModelLimits): readonly ModelLimits[] {
   return limits instanceof AllLimits ? limits.members : [limits];
 }
 
-/** Places are taken in the order in which limits were first used together, whoever uses them, so that no two calls wait for each other. */
+/** All calls take places in the order in which limits were first used together, so that no two calls wait for each other. */
 const ranks = new WeakMap<ModelLimits, number>();
 let ranked = 0;
 
@@ -138,6 +132,16 @@ class AllLimits implements ModelLimits {
   }
 }
 
+/**
+ * Limits of this process. It owns the queues of waiting calls and the uses of the last 60 seconds. The length of the queues is bounded by
+ * the calls that activations can have in flight.
+ *
+ * Limits.W1 (`takePlace`) never more calls are in flight than `concurrency`.
+ * Limits.W2 (`RateWindow`) in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more tokens than `tokensPerMinute`, as far
+ * as was known when they began.
+ * Limits.W3 (`acquire`) places are given in the order asked.
+ * Limits.W4 (`takePlace`) a call that stops waiting takes nothing and holds up no other.
+ */
 class Limits implements ModelLimits {
   readonly #options: LimitOptions;
   readonly #window: RateWindow | undefined;
@@ -154,7 +158,7 @@ class Limits implements ModelLimits {
     throwIfAborted(signal);
     this.#lines ??= openLines(this.#options.concurrency ?? Infinity);
     const { places, gate } = await this.#lines;
-    // It may have aborted in that very turn, and a signal tells it once.
+    // It may have aborted meanwhile, and a signal has one event only.
     throwIfAborted(signal);
     const leave = await inLine(() => takePlace(places, signal), signal);
     const window = this.#window;
@@ -177,7 +181,7 @@ class Limits implements ModelLimits {
 class RateWindow {
   readonly #requests: number;
   readonly #tokens: number;
-  #entries: Entry[] = [];
+  #entries: RateUse[] = [];
   #changed: () => void = () => {};
 
   constructor(requests: number, tokens: number) {
@@ -185,7 +189,7 @@ class RateWindow {
     this.#tokens = tokens;
   }
 
-  async enter({ tokens, clock, signal }: LimitRequest): Promise<Entry> {
+  async enter({ tokens, clock, signal }: LimitRequest): Promise<RateUse> {
     for (;;) {
       throwIfAborted(signal);
       const now = clock.now();
@@ -200,7 +204,7 @@ class RateWindow {
     }
   }
 
-  correct(entry: Entry, tokens: number): void {
+  correct(entry: RateUse, tokens: number): void {
     entry.tokens = tokens;
     this.#changed();
   }
@@ -233,15 +237,15 @@ async function openLines(concurrency: number): Promise<{ readonly places: PQueue
   return { places: new Queue({ concurrency }), gate: new Queue({ concurrency: 1 }) };
 }
 
-/** Resolves with the way to give the place back; the queue sees one task that lasts from taking to giving back. */
+/** Resolves with the function that gives the place back; for the queue one task lasts from taking to giving back. */
 function takePlace(places: PQueue, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const occupy = (): Promise<void> =>
       new Promise((leave) => {
         resolve(leave);
       });
-    // The signal may take a waiting task out of the line; a running one ends by `leave` alone, or aborted calls would free their
-    // place while they still run.
+    // The signal removes a waiting task from the queue; a running one ends by `leave` alone, or aborted calls would free their place while
+    // they still run.
     let running = false;
     const waiting = new AbortController();
     const stop = (): void => {

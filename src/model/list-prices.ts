@@ -1,6 +1,6 @@
 import type { ModelPrice } from "./price.ts";
 
-/** The day the table was last looked over. */
+/** The day of the last check of the table. */
 export const PRICES_AS_OF = "2026-06-30";
 
 /** Prefixes that routers put before a vendor's models: a router's `openai/gpt-4o` costs what `gpt-4o` does. */
@@ -10,9 +10,9 @@ export interface VendorPrices {
 }
 
 /**
- * List prices as known to the authors on {@link PRICES_AS_OF}, in US dollars for a million tokens, standard tier, without tax, batch
- * or regional terms. Providers change them: what you are billed is between you and your provider, so give your own table where it
- * matters. A model that is missing here has no known price, which is told as such and never as nothing.
+ * List prices on {@link PRICES_AS_OF}, in US dollars for a million tokens, standard tier, without tax, batch or regional terms. Providers
+ * change them, so give your own table where the exact bill matters. A model that is missing here has no known price, which is not a price
+ * of 0.
  */
 export const LIST_PRICES: readonly VendorPrices[] = [
   {

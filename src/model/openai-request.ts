@@ -13,8 +13,7 @@ export interface WireDialect {
 }
 
 /**
- * The body of a `chat/completions` request: what OpenAI's servers accept, without empty fields. Fields that this package is
- * responsible for win over `extra`.
+ * Returns the body of a `chat/completions` request for OpenAI's servers, without empty fields. The fields of this package override `extra`.
  *
  * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
  */
@@ -59,7 +58,7 @@ function wireFormat(format: ReplyFormat | undefined): JsonObject {
 const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 
 /**
- * A conversation in the form that OpenAI's servers take, without empty fields. Pictures that tools return follow as a user's message after
+ * Returns a conversation in the form of OpenAI's servers, without empty fields. Pictures that tools return follow as a user's message after
  * the last of their answers: tool messages carry text alone and stand together.
  *
  * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
@@ -79,10 +78,10 @@ export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
 }
 
 /**
- * A message, or a whole conversation, in the form that OpenAI's servers take. Pictures of one tool's message have no place in it; those of a
+ * Returns a message, or a whole conversation, in the form of OpenAI's servers. Pictures of one tool's message are left out; those of a
  * conversation follow as a user's message after the last of the tools' answers.
  *
- * @throws UsageError `CHAT_MESSAGE_INVALID` for what is no message, `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for a value that is no message, `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
  */
 export function toOpenAI(messages: readonly ChatMessage[]): JsonObject[];
 export function toOpenAI(message: ChatMessage): JsonObject;
@@ -114,7 +113,7 @@ function contentParts(text: string, images: readonly ImagePart[]): JsonObject[] 
   return text === "" ? pictures : [{ type: "text", text }, ...pictures];
 }
 
-/** Models call tools by names that no tool may have and with arguments that are no JSON; servers refuse to be told so. */
+/** Models call tools by names that no tool may have and with arguments that are no JSON; servers refuse such calls in a conversation. */
 function wireCall({ id, function: { name, arguments: given }, extra }: ToolCall): JsonObject {
   const wireName = name.replace(UNNAMEABLE, "_").slice(0, 64);
   return {

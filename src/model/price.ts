@@ -18,14 +18,14 @@ export interface TokenPrice {
 export interface ModelPrice extends TokenPrice {
   /** Prices of requests with more than `over` input tokens. */
   readonly longPrompt?: TokenPrice & { readonly over: number };
-  /** The most tokens of a reply the provider takes a request for, where that is less than {@link DEFAULT_MAX_TOKENS}. */
+  /** The provider's limit on the tokens of a reply, where it is less than {@link DEFAULT_MAX_TOKENS}. */
   readonly maxOutput?: number;
 }
 
-/** Prices by model id, over and above what a model or the built-in table says. */
+/** Prices by model id. They override those of a model and of the built-in table. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** The most tokens a reply may have where a price is known and nobody said otherwise: without a bound no hold would be one. */
+/** The default limit on the tokens of a reply where a price is known: without a limit no hold would bound the cost. */
 export const DEFAULT_MAX_TOKENS = 16_384;
 
 /**
@@ -64,7 +64,7 @@ export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overr
 }
 
 /**
- * What a call cost, rounded up to a whole micro-dollar. A dollar for a million tokens is a micro-dollar for one.
+ * Returns the cost of a call, rounded up to a whole micro-dollar. A dollar for a million tokens is a micro-dollar for one.
  *
  * @param usage whole numbers of 0 or more
  */
@@ -77,7 +77,7 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
 }
 
 /**
- * The most a call can cost: no token is shorter than a byte, so the UTF-8 bytes of the canonical request bound the input, pictures by
+ * Returns the largest possible cost of a call: no token is shorter than a byte, so the UTF-8 bytes of the canonical request bound the input, pictures by
  * their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
  */
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {

@@ -63,7 +63,7 @@ function holdsNull(value: Json): boolean {
   return Array.isArray(value) ? value.some(holdsNull) : Object.values(value).some(holdsNull);
 }
 
-/** The names of the schema by the keys that stand for them. Where several schemas may be meant nothing is renamed. */
+/** Returns the names of the schema by the keys that stand for them. Where several schemas fit, nothing is renamed. */
 function newNames(value: Node, nodes: readonly Node[]): ReadonlyMap<string, string> {
   const [node] = nodes;
   if (node === undefined || nodes.length > 1 || isOpen(node)) return new Map();
@@ -131,7 +131,7 @@ function leaves(nodes: readonly Node[], root: Node): Node[] {
   return found;
 }
 
-/** Those of the schemas that the value can be meant for; all of its type when it fits none, for a wrong reply is read all the same. */
+/** Returns the schemas that the value can be meant for; all of its type when it fits none, because a wrong reply is read too. */
 function fitting(nodes: readonly Node[], value: Json, root: Node): readonly Node[] {
   const fits = nodes.filter((node) => isShapeOf(node, value, root));
   return fits.length > 0 ? fits : nodes.filter((node) => node["type"] === (Array.isArray(value) ? "array" : "object"));

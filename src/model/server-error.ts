@@ -29,12 +29,12 @@ const ONE_SCHEMA =
 const GENERATION_FAILED = /json_validate_failed|failed to generate json/i;
 
 /**
- * What a server's refusal means.
+ * Returns the error for a server's refusal.
  *
  * Money: 4xx, 429, 503 and 529 are refusals before the model ran. 500, 502, 504 and other 5xx come from servers and gateways whose
  * model may have run, and so does any error inside a begun stream: those tries keep their hold.
  *
- * @param formatAsked whether the request asked for a reply format, so that a complaint about formats is about it
+ * @param formatAsked true when the request asked for a reply format, so that a complaint about formats is about it
  */
 export function serverError(model: string, said: ServerSaid, formatAsked: boolean): ModelError {
   const data = facts(said);

@@ -6,7 +6,7 @@ import { type BrokenJson, findJson } from "./json-in-text.ts";
 import type { OutputSchema } from "./json-schema.ts";
 import { holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
 
-/** One thing that is wrong with a reply. */
+/** One fault of a reply. */
 export interface OutputIssue {
   /** `files[0].path`; empty for the whole reply. */
   readonly path: string;
@@ -18,19 +18,19 @@ export interface OutputIssue {
 /** A reply read against its schema. */
 export type ReadReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** Of a bad reply the model is shown the beginning and the end, so many characters together. */
+/** The characters of a bad reply that the model is shown, from its beginning and its end. */
 const SHOWN_REPLY = 8_000;
-/** Most issues a model is shown. */
+/** Limit on the issues that a model is shown. */
 const SHOWN_ISSUES = 20;
-/** Most issues an error keeps. */
+/** Limit on the issues that an error keeps. */
 const KEPT_ISSUES = 100;
 const SHOWN_VALUE = 120;
 
 /**
- * Reads a reply: finds its JSON, mends it, drops nulls that mean "absent", and checks it. Of several values in one reply the longest
- * that fits is the answer, for models like to give an example first. What looks like JSON, cannot be read and is longer than that was
- * the answer, and then nothing is. One that lacks nothing but the braces at its end is read where the schema says that nothing else can be
- * missing: whoever asks has refused replies that were cut by their length.
+ * Reads a reply: finds its JSON, repairs it, drops nulls that mean "absent", and checks it. The longest value that fits is the answer,
+ * because models often give an example first. A longer part that looks like JSON and cannot be read was meant as the answer, so that then
+ * there is none. A value that lacks only the braces at its end is read where by its schema nothing else can be missing: replies that were
+ * cut by their length have been refused before.
  */
 export function readReply<S extends z.ZodType>(text: string, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
   const { values, broken } = findJson(text);
@@ -50,7 +50,7 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
   return { ok: false, issues: first ?? [brokenIssue(text, broken)] };
 }
 
-/** The conversation with a bad reply and what is wrong with it, naming the bad fields only. It tells the schema in words for every rung. */
+/** Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. */
 export function askAgain(
   messages: readonly ChatMessage[],
   output: OutputSchema,
@@ -79,7 +79,7 @@ function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema
   return { ok: false, issues: first ?? [] };
 }
 
-/** A value in its wrapping or bare, and a string that holds JSON once more; first with the keys that the schema names, then as it came. */
+/** Returns the readings of a value: wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
 function readings(found: Json, output: OutputSchema): readonly Json[] {
   if (!output.wrapped) {
     const inner = typeof found === "string" ? findJson(found).values[0]?.value : undefined;
@@ -151,7 +151,7 @@ function brokenIssue(text: string, broken: BrokenJson | undefined): OutputIssue 
   return { path: "", message: `is not JSON at character ${broken.at - broken.start}`, got: near };
 }
 
-/** Beginning and end of a long text, with a mark where something is left out. */
+/** Returns the beginning and the end of a long text, with a mark between them. */
 function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor((limit - 20) / 2);

@@ -2,7 +2,7 @@ import type { Logger } from "../kernel/emit.ts";
 import type { StepTry } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 
-/** Which try of which step a piece of text belongs to. Pieces of one act, step and try are one answer, in their order. */
+/** The try that a piece of text belongs to. Pieces of one act, step and try are one answer, in their order. */
 export interface DeltaInfo {
   /** The activation, as `step.started` names it. Empty outside a run. */
   readonly act: string;
@@ -12,13 +12,13 @@ export interface DeltaInfo {
   readonly try: number;
 }
 
-/** Hears the text of answers while they come. */
+/** Receives the text of answers while they come. */
 export interface TextListener {
   /** Text as it comes; an answer from the record comes in one piece. */
   readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
   /**
-   * The text told of a try counts no more: the try failed or was stopped, or its answer did not fit the schema. It comes before the first
-   * text of a later try. A try of which nothing was told is not told here.
+   * The text of a try is void: the try failed or was stopped, or its answer did not fit the schema. Called before the first text of a later
+   * try, and only for a try with text.
    */
   readonly onVoid?: ((info: DeltaInfo) => void) | undefined;
 }
@@ -45,7 +45,7 @@ export class ToldText {
     this.#isBroken = !guarded("onDelta", this.#logger, () => onDelta(text, this.#info));
   }
 
-  /** Takes the text back, if any was told. */
+  /** Takes the text back, if there was any. */
   takeBack(): void {
     const { onVoid } = this.#listener;
     if (onVoid !== undefined && this.#isTold) guarded("onVoid", this.#logger, () => onVoid(this.#info));
@@ -53,7 +53,7 @@ export class ToldText {
   }
 }
 
-/** Remembers the try that was told last, so that an answer can be taken back after it came whole. */
+/** Remembers the try whose text came last, so that an answer can be taken back after it came whole. */
 export class LastTold {
   readonly listener: TextListener;
   readonly #logger: Logger | undefined;
@@ -65,7 +65,7 @@ export class LastTold {
     this.listener = onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid };
   }
 
-  /** Takes back the text that was told last, if any was. */
+  /** Takes back the last text, if there was any. */
   takeBack(): void {
     const last = this.#last;
     const { onVoid } = this.listener;
@@ -74,7 +74,7 @@ export class LastTold {
   }
 }
 
-/** Joins two listeners; the first is told first. */
+/** Joins two listeners; the first is called first. */
 export function bothOf(first: TextListener, second: TextListener): TextListener {
   return { onDelta: both(first.onDelta, second.onDelta), onVoid: both(first.onVoid, second.onVoid) };
 }
