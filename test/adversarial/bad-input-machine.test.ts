@@ -25,8 +25,10 @@ async function bareRun(name: string, ...words: readonly string[]): ReturnType<ty
 }
 
 describe("a machine without git and without bubblewrap", () => {
+  const refused = bareRun("refused");
+
   it("does not run what a real model wrote, and says how to allow it, before the run and after", async () => {
-    const { code, stdout, stderr } = await bareRun("refused");
+    const { code, stdout, stderr } = await refused;
     expect(code).toBe(0);
     expect(existsSync(join(cwd, "refused/trace"))).toBe(false);
     expect(stderr.split("\n")[0]).toMatch(/tests will not run.*--sandbox none/);
@@ -56,9 +58,9 @@ describe("a machine without git and without bubblewrap", () => {
   });
 
   it("writes the whole project without a history, and says so once", async () => {
-    const { stderr } = await bareRun("unversioned");
+    const { stderr } = await refused;
     expect(stderr.match(/keeps no history: git is not on the PATH/g)).toHaveLength(1);
-    const files = readdirSync(join(cwd, "unversioned/project"));
+    const files = readdirSync(join(cwd, "refused/project"));
     expect(files).toEqual(expect.arrayContaining(["docs", "index.html", "src", "tests"]));
     expect(files).not.toContain(".git");
   });

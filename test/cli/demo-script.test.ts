@@ -9,6 +9,7 @@ import { readCodeReply } from "../../actions/code-reply.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { softwareCompany } from "../../roles/index.ts";
+import { someOf } from "../effort.ts";
 import { type DemoIdea, demoIdeas, demoModel, matchIdea } from "../../src/cli/demo-script.ts";
 
 const ideas = await demoIdeas();
@@ -174,7 +175,9 @@ describe.each(ideas)("$id", (idea) => {
     ).toEqual([...plan.testList].sort());
     for (const path of under("code-2")) expect(plan.taskList).toContain(path);
   });
+});
 
+describe.each(someOf(ideas, 1))("$id", (idea) => {
   test("plays from the idea to a project whose tests pass", async () => {
     const workspace = fileWorkspace({ root: scratchFolder(), git: false });
     const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none") });

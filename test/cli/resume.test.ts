@@ -130,8 +130,10 @@ describe("a project that somebody changed since", () => {
     return { cwd, project };
   }
 
+  const kept = changed();
+
   it("is told file by file, and nothing is written over", async () => {
-    const { cwd, project } = await changed();
+    const { cwd, project } = await kept;
     const before = contentsOf(project);
     const { code, stderr } = await command(cwd, ["resume", "--rounds", "20"]);
     expect(code).toBe(2);
@@ -155,10 +157,10 @@ describe("a project that somebody changed since", () => {
   });
 
   it.each([
-    ["y", 4],
     ["n", 130],
+    ["y", 4],
   ])("is asked about on a terminal; the answer %s ends with %i", async (answer, code) => {
-    const { cwd, project } = await changed();
+    const { cwd, project } = await kept;
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
     const done = main(host, ["resume", "--rounds", "4"]);
     await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));

@@ -31,6 +31,13 @@ async function hostileRun(cwd: string, runId: string): Promise<void> {
   await journal.close();
 }
 
+const hostile = (async () => {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, ".troupe"));
+  await hostileRun(cwd, "bad\u001b[2Jid");
+  return cwd;
+})();
+
 describe("troupe runs ls", () => {
   it("lists the newest first, short, with what became of each", async () => {
     const { cwd, id } = await kept;
@@ -125,8 +132,7 @@ describe("troupe runs show", () => {
   });
 
   it.each(["ls", "show", "events"])("%s shows what a terminal would obey, and sends none of it", async (name) => {
-    const { cwd } = await withRun();
-    await hostileRun(cwd, "bad\u001b[2Jid");
+    const cwd = await hostile;
     const { code, stdout } = await command(cwd, ["runs", name, ...(name === "ls" ? [] : ["bad"])]);
     expect({ code, shown: stdout.includes("\\u{1b}") }).toEqual({ code: 0, shown: true });
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
@@ -216,7 +222,7 @@ describe("troupe runs export and import", () => {
   });
 
   it("give to one that came from elsewhere no power over this machine until it is trusted", async () => {
-    const { cwd, id } = await withRun();
+    const { cwd, id } = await kept;
     const { stdout } = await command(cwd, ["runs", "export", id]);
     const there = freshFolder();
     await command(there, ["runs", "import", "-"], { stdin: stdout });
