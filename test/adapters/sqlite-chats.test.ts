@@ -7,6 +7,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { chatOf } from "../../src/adapters/sqlite-events.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
+import { tries } from "../effort.ts";
 
 /** What is said in a turn: the same length whichever turn it is. */
 function turn(place: number): Json {
@@ -91,7 +92,7 @@ describe("conversations come back as they went in", () => {
         await written(journal, runId, events);
         expect((await readOut(journal, runId, from)).events).toEqual(events.slice(from));
       }),
-      { numRuns: 40 },
+      { numRuns: tries(14, 160) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { decodeColumns, encodeColumns } from "../../src/adapters/sqlite-message-blocks.ts";
 import type { StoredMessage } from "../../src/memory/message-store.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
+import { tries } from "../effort.ts";
 
 const json = fc
   .jsonValue({ maxDepth: 2 })
@@ -56,7 +57,7 @@ describe("messages as columns", () => {
           for (const member of Object.values(one)) expect(Object.isFrozen(member)).toBe(true);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 240) },
     );
   });
 

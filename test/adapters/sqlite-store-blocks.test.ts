@@ -10,6 +10,7 @@ import type { Message } from "../../src/message/message.ts";
 import { idsOf, say, watched } from "../memory/storage-setup.ts";
 import { COUNT, count, filledFile, messages, olderStore, storageAt } from "./sqlite-block-setup.ts";
 import { connection, meddle, newFile } from "./sqlite-setup.ts";
+import { tries } from "../effort.ts";
 
 async function all(store: MessageStore, after = 0): Promise<StoredMessage[]> {
   const found: StoredMessage[] = [];
@@ -118,7 +119,7 @@ describe("a store whose messages and vectors stand in blocks", () => {
         }
         await sqlite.close();
       }),
-      { numRuns: 40 },
+      { numRuns: tries(14, 160) },
     );
   });
 

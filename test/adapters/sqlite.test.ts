@@ -9,6 +9,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { asked, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
+import { tries } from "../effort.ts";
 
 journalContract({ describe, it, expect }, "sqlite (SqliteRuns.N2)", () => sqlite({ path: newFile() }));
 
@@ -118,7 +119,7 @@ describe("what comes back", () => {
         expect(await readOut(journal, runId)).toEqual({ events, error: undefined });
         expect((await readOut(journal, runId, 3)).events).toEqual(events.slice(3));
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 240) },
     );
   });
 
@@ -271,7 +272,7 @@ describe("sqlite and memoryJournal", () => {
         expect(await story(onDisk, told)).toEqual(await story(inMemory, told));
         await onDisk.close();
       }),
-      { numRuns: 40 },
+      { numRuns: tries(14, 160) },
     );
   });
 });

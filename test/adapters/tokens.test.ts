@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
 import { spentBy } from "../kernel/spent.ts";
+import { tries } from "../effort.ts";
 
 const WORDS = "The quick brown fox jumps over the lazy dog, and then it rests in the shade of a big tree. ";
 
@@ -53,7 +54,7 @@ describe("gptTokenizer", () => {
           Math.abs(((await counter.count(one)) as number) - exactly(one, { disallowedSpecial: new Set() })) <=
           2 * Math.floor(one.length / 1000),
       ),
-      { numRuns: 50 },
+      { numRuns: tries(17, 200) },
     );
   });
 });

@@ -8,6 +8,8 @@ import { someOf } from "../effort.ts";
 
 const cwd = scratchFolder();
 const project = "demo todo --out project --no-run-tests";
+/** The same, stopped after two rounds, which ends it with 4. */
+const begun = `${project} --rounds 2`;
 
 /** Runs a line of a shell in a folder of its own. */
 async function shell(name: string, line: string): Promise<{ readonly at: string; readonly stdout: string; readonly stderr: string }> {
@@ -26,15 +28,15 @@ function expectSound(root: string): void {
 
 describe("streams that are closed", () => {
   it("output to a reader that takes one line: quietly, and what is written is whole", async () => {
-    const { at, stdout, stderr } = await shell("head", `{ troupe ${project} --json --quiet; echo "code $?" >&2; } | head -n 1`);
+    const { at, stdout, stderr } = await shell("head", `{ troupe ${begun} --json --quiet; echo "code $?" >&2; } | head -n 1`);
     expect(JSON.parse(stdout)).toMatchObject({ type: "run.started" });
-    expect(stderr).toBe("code 0\n");
+    expect(stderr).toBe("code 4\n");
     if (existsSync(join(at, "project/docs"))) expectSound(join(at, "project"));
   });
 
   it("progress to a reader that takes one line: the company works on", async () => {
-    const { at, stdout } = await shell("progress", `{ troupe ${project}; echo "code $?" > code; } 2>&1 | head -n 1; cat code`);
-    expect(stdout).toMatch(/^Playing the bundled script.*\ncode 0\n$/);
+    const { at, stdout } = await shell("progress", `{ troupe ${begun}; echo "code $?" > code; } 2>&1 | head -n 1; cat code`);
+    expect(stdout).toMatch(/^Playing the bundled script.*\ncode 4\n$/);
     expectSound(join(at, "project"));
   });
 
@@ -70,7 +72,7 @@ describe("streams that are closed", () => {
 
 describe("streams that do not end, or take nothing", () => {
   it.runIf(existsSync("/dev/full"))("a full disk behind the output: 1, told on the other stream", async () => {
-    const { stdout, stderr } = await shell("full", `(troupe ${project} --quiet > /dev/full); echo "code $?"`);
+    const { stdout, stderr } = await shell("full", `(troupe ${begun} --quiet > /dev/full); echo "code $?"`);
     expect(stdout).toBe("code 1\n");
     expect(stderr).toMatch(/^error: Expected to write to standard output, but .*no space.* \(OUTPUT_UNWRITABLE\)\n$/);
   });

@@ -9,6 +9,7 @@ import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { brainWith, idsOf, said, talk } from "./brain-setup.ts";
 import { type FakeRemote, fakeRemote } from "../adapters/fake-remote.ts";
+import { tries } from "../effort.ts";
 
 const KEY = "shared";
 /** So long that everything that waits for a cooldown has had its turn. */
@@ -178,7 +179,7 @@ describe("two memories of one conversation", () => {
         const kept = new Set([...history.map(({ id }) => id), ...covered]);
         expect([...saved].filter((id) => !kept.has(id))).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: tries(34, 400) },
     );
   });
 });

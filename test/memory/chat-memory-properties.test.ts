@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChatMemory, type ChatMemoryOptions } from "../../src/memory/chat-memory.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
+import { tries } from "../effort.ts";
 
 /** What happens to a conversation. Ids are few, so that they clash. */
 type Event =
@@ -125,7 +126,7 @@ describe("any conversation", () => {
           expect(memory.messages.map(said)).toEqual(naive.messages);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: tries(167, 2_000) },
     );
   });
 
@@ -143,7 +144,7 @@ describe("any conversation", () => {
         }
         expect(memory.weigh(length)).toBe(sumOf(memory.messages.map(length)));
       }),
-      { numRuns: 500 },
+      { numRuns: tries(167, 2_000) },
     );
   });
 
@@ -155,7 +156,7 @@ describe("any conversation", () => {
         for (const messages of [memory.messages, memory.recent(n)]) checkSendable(messages);
         expect(memory.recent(n).length).toBeLessThanOrEqual(n);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(167, 2_000) },
     );
   });
 
@@ -170,7 +171,7 @@ describe("any conversation", () => {
         expect(again.messages).toEqual(memory.messages);
         expect(again.tokens).toBe(memory.tokens);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(100, 1_200) },
     );
   });
 });

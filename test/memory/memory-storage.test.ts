@@ -7,6 +7,7 @@ import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { minisearch } from "../../src/adapters/minisearch.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
+import { tries } from "../effort.ts";
 
 const DAY = 86_400_000;
 
@@ -282,7 +283,7 @@ describe("against a plain list", () => {
         }
         for (const storage of storages) expect((await storage.recover()).map(({ id }) => id)).toEqual(model.map((id) => `m${id}`));
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 240) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/
 import { Memory } from "../../src/memory/memory.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, pool, writeBoth } from "./naive-memory.ts";
+import { tries } from "../effort.ts";
 
 function said(id: string, causeBy = "Talk", more: Partial<Message> = {}): Message {
   return createMessage(`content of ${id}`, { id, causeBy, timestamp: 0, ...more });
@@ -40,7 +41,7 @@ describe("Memory", () => {
         }
         expect(memory.get()).toEqual(naive.held);
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 240) },
     );
   });
 
@@ -65,7 +66,7 @@ describe("Memory", () => {
         }
         expect(memory.size).toBe(naive.held.length);
       }),
-      { numRuns: 100 },
+      { numRuns: tries(34, 400) },
     );
   });
 
@@ -94,7 +95,7 @@ describe("Memory", () => {
         }
         expectSameAnswers(memory, naive);
       }),
-      { numRuns: 20 },
+      { numRuns: tries(10, 80) },
     );
   });
 
@@ -506,7 +507,7 @@ describe("Memory as JSON", () => {
         }
         expect(ids(read.get())).toEqual(ids(naive.held));
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 240) },
     );
   });
 

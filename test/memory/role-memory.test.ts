@@ -11,6 +11,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { Answer, answerer, isSummary, parrot, recallsIn, rememberedIn, storedIn, linesOf } from "./role-setup.ts";
+import { tries } from "../effort.ts";
 
 const FACTS = ["The harbour opens at six in the morning.", "Ferries to the island cost four coins.", "The lighthouse was painted red."];
 
@@ -248,7 +249,7 @@ describe("the budget of what is recalled", () => {
           expect(estimateTokens(block)).toBeLessThanOrEqual(maxTokens);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: tries(20, 240) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { ShardedStorage, shardOf } from "../../src/memory/sharded-storage.ts";
 import { idsOf, say, storageOver } from "./storage-setup.ts";
+import { tries } from "../effort.ts";
 
 const messages = Array.from({ length: 60 }, (_, n) => say(`m${n}`, `subject ${n % 7} detail ${n}`));
 
@@ -70,7 +71,7 @@ describe("ShardedStorage", () => {
           expect(held.every(({ id }) => shardOf("", id, after) === which)).toBe(true);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: tries(10, 80) },
     );
   });
 

@@ -10,6 +10,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { parseEvent } from "../../src/runtime/record/event-schema.ts";
 import { packedEvent, unpackedEvent } from "../../src/runtime/record/packed-event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { tries } from "../effort.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 6 });
 /** Mostly values that are accepted, and now and then one that is refused. */
@@ -84,7 +85,7 @@ describe("a message of any role", () => {
         expect(JSON.parse(encodeMessage({ runId: "r", addedAt: 5, message }).body)).toMatchObject({ runId: "r", addedAt: 5 });
         expect(await throughExport(message)).toEqual(message);
       }),
-      { numRuns: 200 },
+      { numRuns: tries(67, 800) },
     );
     expect(accepted).toBeGreaterThan(20);
   });

@@ -4,6 +4,7 @@ import { QueueFullError, UsageError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { MessageQueue } from "../../src/message/message-queue.ts";
+import { tries } from "../effort.ts";
 
 function said(id: string): Message {
   return createMessage(`content of ${id}`, { id, timestamp: 0 });
@@ -184,7 +185,7 @@ describe("MessageQueue", () => {
         }
         for (let n = 0; n <= 30; n++) expect(queue.has(`m${n}`)).toBe(model.some((entry) => entry.id === `m${n}`));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(100, 1_200) },
     );
   });
 

@@ -111,8 +111,8 @@ describe("readReply", () => {
     expect(result.ok ? [] : result.issues.map((issue) => issue.message).join()).toContain(what);
   });
 
-  it("a reply of ten megabytes and a hundred thousand mistakes is told in bounded words", () => {
-    const text = JSON.stringify({ title: "T", steps: Array.from({ length: 100_000 }, (_, n) => ({ do: n, hours: "x".repeat(80) })) });
+  it("a reply of megabytes with very many mistakes gives a short report", () => {
+    const text = JSON.stringify({ title: "T", steps: Array.from({ length: 30_000 }, (_, n) => ({ do: n, hours: "x".repeat(80) })) });
     const result = read(Plan, text);
     expect(result.ok ? 0 : result.issues.length).toBe(100);
     expect(JSON.stringify(result).length).toBeLessThan(50_000);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { PlanError } from "../../src/kernel/errors.ts";
 import { Plan } from "../../src/role/plan.ts";
 import type { Task, TaskFields } from "../../src/agent/task.ts";
+import { tries } from "../effort.ts";
 
 function task(id: string, ...dependsOn: string[]): TaskFields {
   return { id, dependsOn, instruction: `do ${id}` };
@@ -338,7 +339,7 @@ describe("Plan against a plain model", () => {
         // What needs no sorting is not moved.
         expect(ids(planOf(...plan.tasks).tasks)).toEqual(ids(plan.tasks));
       }),
-      { numRuns: 500 },
+      { numRuns: tries(167, 2_000) },
     );
   });
 
@@ -394,7 +395,7 @@ describe("Plan against a plain model", () => {
           for (const needed of plan.currentTask?.dependsOn ?? []) expect(plan.getTask(needed)?.status).toBe("done");
         }
       }),
-      { numRuns: 200 },
+      { numRuns: tries(67, 800) },
     );
   });
 

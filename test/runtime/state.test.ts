@@ -7,6 +7,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import { StateDraft } from "../../src/runtime/turn/state-draft.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { answering, town } from "./town.ts";
+import { tries } from "../effort.ts";
 
 const Counter = z.object({ count: z.number().int().default(3), names: z.array(z.string()).default([]), label: z.string().optional() });
 
@@ -204,7 +205,7 @@ describe("StateDraft", () => {
         for (const [name, now] of set) expect(canonicalJson(now)).not.toBe(was.has(name) ? canonicalJson(was.get(name)) : "nothing");
         expect(difference).not.toEqual({ set: {}, unset: [] });
       }),
-      { numRuns: 300 },
+      { numRuns: tries(100, 1_200) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { allocatedBy, workOf } from "./work.ts";
+import { allocatedBy } from "./heap.ts";
+import { workOf } from "./work.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
 import { defineTool } from "../../src/tool/tool.ts";

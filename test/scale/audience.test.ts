@@ -4,7 +4,8 @@ import { Environment } from "../../src/runtime/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { audience, say } from "./players.ts";
-import { heapOfEach, workOf } from "./work.ts";
+import { heapOfEach } from "./heap.ts";
+import { workOf } from "./work.ts";
 
 /** Bytes of heap of one role that waits, with a shared definition. */
 const MOST_BYTES_OF_A_ROLE = 256;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { allocatedBy, resourcesOf, workOf } from "./work.ts";
+import { allocatedBy } from "./heap.ts";
+import { resourcesOf, workOf } from "./work.ts";
 import { counter, played, players, stepper } from "./players.ts";
 
 /** Measured 1.2 of a hop that nobody listens to. */
@@ -43,7 +44,7 @@ describe("a hop", () => {
   it("takes no more bytes, however long the game is", async () => {
     await game(500);
     const early = await perHop(200, 600, (n) => allocatedBy(() => game(n)));
-    const late = await perHop(4_000, 6_000, (n) => allocatedBy(() => game(n)));
+    const late = await perHop(2_000, 3_000, (n) => allocatedBy(() => game(n)));
     expect(early).toBeGreaterThan(100);
     expect(late).toBeLessThan(early * 1.5);
   });
@@ -64,7 +65,7 @@ describe("a hop of plain functions", () => {
     const plain = await perHop(200, 2_000, (n) => workOf(() => stepGame(n)));
     expect(plain).toBeGreaterThan(5);
     expect(plain).toBeLessThan(full * MOST_OF_A_FULL_ONE);
-    expect(await perHop(4_000, 6_000, (n) => workOf(() => stepGame(n)))).toBeLessThan(plain * 1.5);
+    expect(await perHop(3_000, 4_000, (n) => workOf(() => stepGame(n)))).toBeLessThan(plain * 1.5);
   });
 
   it("makes nothing that waits: a breath for very many, and not one for each", async () => {
@@ -79,10 +80,10 @@ describe("a hop of plain functions", () => {
     await stepGame(500);
     await countingGame(500);
     const early = await perHop(200, 600, (n) => allocatedBy(() => stepGame(n)));
-    const late = await perHop(4_000, 6_000, (n) => allocatedBy(() => stepGame(n)));
+    const late = await perHop(2_000, 3_000, (n) => allocatedBy(() => stepGame(n)));
     expect(early).toBeGreaterThan(100);
     expect(late).toBeLessThan(early * 1.5);
     // Of one that counts its hits too: a hop that changes no state makes less than either.
-    expect(late).toBeLessThan(await perHop(4_000, 6_000, (n) => allocatedBy(() => countingGame(n))));
+    expect(late).toBeLessThan(await perHop(2_000, 3_000, (n) => allocatedBy(() => countingGame(n))));
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { heapOfEach, workOf } from "./work.ts";
+import { heapOfEach } from "./heap.ts";
+import { workOf } from "./work.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 

@@ -3,7 +3,7 @@ import type { Environment } from "../../src/runtime/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { answering, town } from "../runtime/town.ts";
 import { player, played, players, stepper } from "./players.ts";
-import { allocatedBy, heapOfEach } from "./work.ts";
+import { allocatedBy, heapOfEach } from "./heap.ts";
 
 const RUNS = 200;
 /**

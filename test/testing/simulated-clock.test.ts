@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { sleep } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { tries } from "../effort.ts";
 
 describe("SimulatedClock", () => {
   test("starts where told and stands still by itself", () => {
@@ -49,7 +50,7 @@ describe("SimulatedClock", () => {
         const due = plans.map((plan, n) => ({ ...plan, n })).filter(({ ms, cancelled }) => !cancelled && ms <= until);
         expect(fired).toEqual(due.toSorted((a, b) => a.ms - b.ms || a.n - b.n).map(({ ms, n }) => ({ ms, n, at: ms })));
       }),
-      { numRuns: 50 },
+      { numRuns: tries(17, 200) },
     );
   });
 

@@ -12,6 +12,7 @@ import { webSearchTool } from "../../src/tools/web-search.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { call } from "./tool-kit.ts";
+import { tries } from "../effort.ts";
 
 const outside = scratchFolder();
 writeFileSync(join(outside, "secret"), "secret-canary");
@@ -99,7 +100,7 @@ it.each(tools.map((tool) => [tool.name, tool] as const))("%s takes whatever a mo
       expect(result.error ?? "").not.toMatch(STUMBLED);
       expect(JSON.stringify(result)).not.toContain("secret-canary");
     }),
-    { numRuns: 400 },
+    { numRuns: tries(134, 1_600) },
   );
   expect(readdirSync(outside).sort()).toEqual(["project", "secret"]);
   expect(readFileSync(join(outside, "secret"), "utf8")).toBe("secret-canary");

@@ -15,6 +15,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
+import { tries } from "../effort.ts";
 
 /** A project next to a folder with a secret that no path of the project may reach. */
 function neighbours(): { readonly root: string; readonly outside: string; readonly secret: string } {
@@ -99,7 +100,7 @@ describe("a workspace on disk", () => {
         expect(readdirSync(outside)).toEqual(["secret.txt"]);
         expect(readFileSync(secret, "utf8")).toBe("secret");
       }),
-      { numRuns: 40 },
+      { numRuns: tries(14, 160) },
     );
   });
 

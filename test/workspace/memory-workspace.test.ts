@@ -5,6 +5,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { scratchFolder } from "./scratch.ts";
+import { tries } from "../effort.ts";
 
 const request = { message: "m", author: "Engineer", date: 1_700_000_000_000 };
 
@@ -40,7 +41,7 @@ describe("a workspace in memory", () => {
           expect([one, inMemory]).toEqual([one, onDisk]);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: tries(10, 120) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TroupeError } from "../../src/kernel/errors.ts";
 import { checkPath, isNormalPath, visible, visibleLines } from "../../src/workspace/path-rules.ts";
+import { tries } from "../effort.ts";
 
 /** Pieces that attacks on paths are made of, next to harmless ones. */
 const pieces = [
@@ -62,7 +63,7 @@ describe("checkPath", () => {
         expect(way).toBe(normal.split("/").join(sep));
         expect(resolve(root, normal).startsWith(root + sep)).toBe(true);
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(1_667, 20_000) },
     );
   });
 

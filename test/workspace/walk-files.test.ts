@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walkFiles } from "../../src/workspace/folders.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
+import { tries } from "../effort.ts";
 
 const all = { skip: () => false, limit: 1000 };
 
@@ -26,7 +27,7 @@ describe("walkFiles", () => {
         const above = new Set(made.flatMap((path) => path.split("/").map((_, depth, parts) => parts.slice(0, depth).join("/"))));
         expect(folders).toEqual([...above].filter((folder) => folder !== "").sort());
       }),
-      { numRuns: 25 },
+      { numRuns: tries(10, 100) },
     );
   });
 

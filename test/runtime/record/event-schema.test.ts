@@ -6,6 +6,7 @@ import type { Json } from "../../../src/kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../../src/runtime/record/event.ts";
 import { list, parseEvent, record } from "../../../src/runtime/record/event-schema.ts";
 import { manyRuns } from "../many-runs.ts";
+import { tries } from "../../effort.ts";
 
 let events: readonly RunEvent[];
 
@@ -92,7 +93,7 @@ describe("an event of a run", () => {
           prototypes,
         );
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(667, 8_000) },
     );
     expect(taken).toEqual(new Set([true, false]));
   });

@@ -14,6 +14,7 @@ import { Outside, shuffled } from "../../properties/outside.ts";
 import { sixRoles, teamOf } from "../../properties/six-roles.ts";
 import { eventsOf, journalWith } from "../../team/recorded.ts";
 import { manyRuns } from "../many-runs.ts";
+import { tries } from "../../effort.ts";
 
 let runs: ReadonlyMap<string, readonly RunEvent[]>;
 let waiting: readonly RunEvent[];
@@ -86,7 +87,7 @@ describe("an exported run", () => {
         expect(await collected(exportRun(journal, "run"))).toEqual(first);
         expect(await eventsOf(journal, "run")).toEqual(events);
       }),
-      { numRuns: 100 },
+      { numRuns: tries(34, 400) },
     );
   });
 
@@ -177,7 +178,7 @@ describe("an import that is refused leaves nothing behind", () => {
         const changed = text.slice(0, place) + character + text.slice(place + 1);
         expect((await refusal(changed.split("\n"))).code).toMatch(/^(EXPORT|EVENT|JOURNAL)_/);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(100, 1_200) },
     );
   });
 

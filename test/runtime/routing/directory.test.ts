@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createMessage, type Message } from "../../../src/message/message.ts";
 import { Directory, type Listening, type Recipient } from "../../../src/runtime/routing/directory.ts";
 import { spentBy } from "../../kernel/spent.ts";
+import { tries } from "../../effort.ts";
 
 /** A definition, and the names it is hired under. */
 interface Kind {
@@ -96,7 +97,7 @@ describe("Directory", () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: tries(167, 2_000) },
     );
   });
 

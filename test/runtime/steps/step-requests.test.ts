@@ -5,6 +5,7 @@ import { maskSecrets } from "../../../src/kernel/mask.ts";
 import { ChatMessage } from "../../../src/model/chat-message.ts";
 import { masked } from "../../../src/runtime/record/masking.ts";
 import { StepRequests } from "../../../src/runtime/steps/step-requests.ts";
+import { tries } from "../../effort.ts";
 
 const mask = maskSecrets(["open sesame", "temperature"]);
 
@@ -48,7 +49,7 @@ describe("the request of a step", () => {
           expect(JSON.stringify(written.value)).toBe(JSON.stringify(plainly(request).value));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: tries(100, 1_200) },
     );
   });
 
