@@ -16,7 +16,7 @@ import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { type Observer, RunLog } from "./record/run-log.ts";
+import { RunLog } from "./record/run-log.ts";
 import { roundsOf, RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/asking.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
@@ -85,7 +85,6 @@ export class Environment {
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
     this.#observers = backing.observers ?? new ObserverRegistry();
-    const announcer = new Announcer({ observers: this.#observers, logger, mask });
     const isLive = backing.mode !== "replay";
     // Without a journal all environments have one name, and a store would take their runs for one run.
     const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
@@ -93,8 +92,8 @@ export class Environment {
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
-    const observer = observerOf(this.memories, announcer, backing.grew);
-    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer });
+    const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer: announcer });
     this.#opening =
       backing.state === undefined ? new Opening(this.#log, this.#hired, schedulerOf(options.scheduler ?? "rounds")) : undefined;
     this.#engine = new Engine({
@@ -292,22 +291,6 @@ export class Environment {
 }
 
 const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });
-
-/**
- * Returns the observer of an environment's events: for memories that outlast the run, for its observers, and for callers that wait for new
- * events.
- */
-function observerOf(memories: RoleMemories, announcer: Announcer, grew: (() => void) | undefined): Observer {
-  return {
-    observes: (type) => memories.isUsed || announcer.observers.observes(type),
-    observe: (event, taken) => {
-      if (memories.isUsed) memories.learn(event, taken);
-      announcer.tell(event);
-      grew?.();
-    },
-    dropped: (role, message) => announcer.dropped(role, message),
-  };
-}
 
 function assertAlias(o: unknown): void {
   if (typeof o === "object" && o !== null) return;

@@ -4,9 +4,11 @@ import type { Mask } from "../kernel/mask.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import { isOutput } from "./record/delivery.ts";
-import type { Observed, ObservedOf, RunNotice, Sent } from "./record/event.ts";
+import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/event.ts";
 import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
+import type { Observer } from "./record/run-log.ts";
+import type { RoleMemories } from "./role-memories.ts";
 
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
@@ -38,28 +40,40 @@ export class ObserverRegistry {
 /** The parts of an announcer. */
 export interface AnnouncerParts {
   readonly observers: ObserverRegistry;
+  /** Memories that outlast the run: they learn from every event. */
+  readonly memories: RoleMemories;
   readonly logger: Logger;
   readonly mask: Mask;
+  /** Called after every event, for callers that wait for new events. */
+  readonly grew: (() => void) | undefined;
 }
 
 /**
- * Reports events to the logger and the observers of an environment. It owns the set of roles whose full mailboxes it has warned of.
+ * Reports events to the memories, the logger and the observers of an environment. It owns the set of roles whose full mailboxes it has warned of.
  *
  * Announcer.A1 (`#call`) an observer that fails is logged, and the run and the other observers go on.
  * Announcer.A2 (`tell`) every observed value is frozen, so that no observer can change the run.
  * No notice is made while nobody observes its type (`telling`).
  */
-export class Announcer {
+export class Announcer implements Observer {
   readonly observers: ObserverRegistry;
-  readonly #logger: Logger;
-  readonly #mask: Mask;
+  readonly #parts: AnnouncerParts;
   /** Roles with a warning about their full mailbox. */
   readonly #dropping = new Set<string>();
 
-  constructor({ observers, logger, mask }: AnnouncerParts) {
-    this.observers = observers;
-    this.#logger = logger;
-    this.#mask = mask;
+  constructor(parts: AnnouncerParts) {
+    this.observers = parts.observers;
+    this.#parts = parts;
+  }
+
+  observes(type: RunEvent["type"]): boolean {
+    return this.#parts.memories.isUsed || this.observers.observes(type);
+  }
+
+  observe(event: RunEvent, taken?: readonly Message[]): void {
+    if (this.#parts.memories.isUsed) this.#parts.memories.learn(event, taken);
+    this.tell(event);
+    this.#parts.grew?.();
   }
 
   readonly telling: Tell = (type) => (this.observers.observes(type) ? this.tell : undefined);
@@ -71,7 +85,7 @@ export class Announcer {
   };
 
   warn(role: string | undefined, text: string): void {
-    this.#logger.warn(text);
+    this.#parts.logger.warn(text);
     this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
@@ -85,7 +99,7 @@ export class Announcer {
   saidOutside({ message, to, dead }: Sent): void {
     if (dead !== undefined) this.#tellDead(message, dead);
     if (!isOutput(message, to)) return;
-    this.#logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+    this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.telling("message.unheard")?.({ type: "message.unheard", message });
   }
 
@@ -99,7 +113,7 @@ export class Announcer {
   }
 
   gaveUp(role: string, error: unknown): void {
-    this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#mask, error).message}`);
+    this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
   }
 
   #tellDead(message: Message, dead: readonly string[]): void {
@@ -111,7 +125,7 @@ export class Announcer {
 
   #call(observer: (observed: Observed) => unknown, observed: Observed): void {
     const failed = (error: unknown): void =>
-      this.#logger.error(`A listener of ${observed.type} failed: ${maskedError(this.#mask, error).message}`);
+      this.#parts.logger.error(`A listener of ${observed.type} failed: ${maskedError(this.#parts.mask, error).message}`);
     try {
       const returned = observer(observed);
       if (isThenable(returned)) void Promise.resolve(returned).catch(failed);
