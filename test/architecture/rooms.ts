@@ -22,7 +22,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
   tools: ["zod"],
   workspace: ["zod"],
-  research: ["zod"],
   testing: ["zod"],
   inspector: ["zod"],
 };
