@@ -2,7 +2,7 @@ import { iterable, listOf, takes } from "../kernel/argument.ts";
 import { isMessage, type Message } from "../message/message.ts";
 import { excerptOf } from "./flow-drawing.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import { identityIn } from "../memory/message-memory.ts";
+import { identityIn } from "../memory/memory.ts";
 
 /** Messages of a group that a report shows, and characters of each. */
 const SHOWN = 3;

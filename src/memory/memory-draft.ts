@@ -1,19 +1,16 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
 import { assertMessage, createMessage, checkedTarget, type Message } from "../message/message.ts";
-import { Memory } from "./memory.ts";
+import { findNewsIn, identityIn, Memory, resolveTarget } from "./memory.ts";
 import {
   checkedCount,
   containing,
-  findNewsIn,
-  identityIn,
   type MemoryJson,
   memoryJson,
   type MessageMemory,
   newestOf,
   olderThan,
   type ReadableMemory,
-  resolveTarget,
 } from "./message-memory.ts";
 
 /** One write to a memory: a message added, a message deleted by its identity (the id, or with `ignoreId` the content), or all deleted. */
@@ -235,8 +232,10 @@ export class MemoryDraft implements MessageMemory {
   }
 
   #isOfBase(target: Message | string): boolean {
-    if (this.#changes?.isCleared === true || !this.#base.has(target)) return false;
-    return this.#changes?.hidden.has(typeof target === "string" ? target : identityIn(this.#base, target)) !== true;
+    const changes = this.#changes;
+    if (changes?.isCleared === true || !this.#base.has(target)) return false;
+    if (changes === undefined || changes.hidden.size === 0) return true;
+    return !changes.hidden.has(typeof target === "string" ? target : identityIn(this.#base, target));
   }
 
   /** Joins the answers of the base and of the added messages. */

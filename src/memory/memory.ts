@@ -8,14 +8,12 @@ import { assertMessage, checkedTarget, type Message, MessageSchema } from "../me
 import {
   checkedCount,
   containing,
-  findNewsIn,
-  identityIn,
   type MemoryJson,
   memoryJson,
   type MessageMemory,
   namesOf,
   olderThan,
-  resolveTarget,
+  type ReadableMemory,
 } from "./message-memory.ts";
 
 /** Options of a {@link Memory}. */
@@ -56,8 +54,6 @@ export class Memory implements MessageMemory {
   /** By identity. */
   #held: Map<string, Slot> | undefined;
   #arrivals = new Arrivals();
-  /** Number of messages ever added. */
-  #arrived = 0;
   /** Built at the first query. */
   #byCause: Map<string, Arrivals> | undefined;
   #byRole: Map<string, Arrivals> | undefined;
@@ -87,9 +83,8 @@ export class Memory implements MessageMemory {
     const identity = identityIn(this, message);
     const held = (this.#held ??= new Map<string, Slot>());
     if (held.has(identity)) return false;
-    const slot = { message, order: ++this.#arrived };
+    const slot = this.#arrivals.add(message);
     held.set(identity, slot);
-    this.#arrivals.push(slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && held.size > this.limit) this.#evictOldest();
@@ -113,8 +108,9 @@ export class Memory implements MessageMemory {
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
-    const known = resolveTarget(this, target);
-    return known === undefined ? undefined : this.#held?.get(typeof known === "string" ? known : identityIn(this, known))?.message;
+    const known = typeof target === "string" ? resolveTarget(this, target) : target;
+    if (known === undefined) return undefined;
+    return this.#held?.get(typeof known === "string" ? known : identityIn(this, known))?.message;
   }
 
   get(k = 0): Message[] {
@@ -235,6 +231,33 @@ export class Memory implements MessageMemory {
   }
 }
 
+/** Returns the key by which a memory recognizes a message. */
+export function identityIn(memory: ReadableMemory, message: Message): string {
+  return memory.ignoreId ? message.content : message.id;
+}
+
+/** Resolves an id. Where ids are ignored, an id names the newest message that has it. */
+export function resolveTarget(memory: ReadableMemory, target: Message | string): Message | string | undefined {
+  if (typeof target !== "string" || !memory.ignoreId) return target;
+  for (const message of memory.newestFirst()) {
+    if (message.id === target) return message;
+  }
+  return undefined;
+}
+
+/** Returns the observed messages that are not among the newest `k`, each once. */
+export function findNewsIn(memory: ReadableMemory, observed: Iterable<Message>, k: number): Message[] {
+  const known = new Set(checkedCount(k) === 0 ? [] : memory.get(k).map((message) => identityIn(memory, message)));
+  const news: Message[] = [];
+  for (const message of observed) {
+    const identity = identityIn(memory, message);
+    if (known.has(identity) || (k === 0 && memory.has(message))) continue;
+    known.add(identity);
+    news.push(message);
+  }
+  return news;
+}
+
 const memorySchema = lazily(() =>
   z.object({
     ignoreId: z.boolean().optional(),
@@ -262,6 +285,13 @@ class Arrivals {
   /** Index of the oldest slot that is not deleted. */
   #first = 0;
   size = 0;
+
+  /** Makes the slot of a message that arrives now. */
+  add(message: Message): Slot {
+    const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
+    this.push(slot);
+    return slot;
+  }
 
   push(slot: Slot): void {
     this.#slots.push(slot);

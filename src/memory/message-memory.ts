@@ -73,20 +73,6 @@ export interface MessageMemory extends ReadableMemory {
   clear(): void;
 }
 
-/** Returns the key by which a memory recognizes a message. */
-export function identityIn(memory: ReadableMemory, message: Message): string {
-  return memory.ignoreId ? message.content : message.id;
-}
-
-/** Resolves an id. Where ids are ignored, an id names the newest message that has it. */
-export function resolveTarget(memory: ReadableMemory, target: Message | string): Message | string | undefined {
-  if (typeof target !== "string" || !memory.ignoreId) return target;
-  for (const message of memory.newestFirst()) {
-    if (message.id === target) return message;
-  }
-  return undefined;
-}
-
 export function containing(memory: ReadableMemory, substring: string): Message[] {
   return Array.from(memory).filter((message) => message.content.includes(substring));
 }
@@ -105,19 +91,6 @@ export function newestOf(memory: ReadableMemory, k: number): Message[] {
     messages.push(message);
   }
   return messages.reverse();
-}
-
-/** Returns the observed messages that are not among the newest `k`, each once. */
-export function findNewsIn(memory: ReadableMemory, observed: Iterable<Message>, k: number): Message[] {
-  const known = new Set(checkedCount(k) === 0 ? [] : memory.get(k).map((message) => identityIn(memory, message)));
-  const news: Message[] = [];
-  for (const message of observed) {
-    const identity = identityIn(memory, message);
-    if (known.has(identity) || (k === 0 && memory.has(message))) continue;
-    known.add(identity);
-    news.push(message);
-  }
-  return news;
 }
 
 /** Returns the names of the addresses, each once. */
