@@ -1,4 +1,5 @@
-import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import { inFence } from "../../actions/markdown.ts";
+import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
 import { checkPath } from "../workspace/path-rules.ts";
@@ -6,7 +7,7 @@ import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readdir, readFile } from "node:fs/promises";
-import { scriptedModel, type ScriptedModel } from "../testing/scripted-model.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { thrownText } from "../kernel/value-text.ts";
 
@@ -93,59 +94,56 @@ export interface DemoModelOptions {
 
 const PIECE = /[^]{1,48}/gu;
 
-/** The file of the script that answers a task. Code is sent between fences. */
-type Reply = { readonly kind: "data" | "code"; readonly file: string; readonly path: string };
-
 /**
  * A model that plays a bundled idea: it answers each task, named in the first line of the last question, from the idea's files. Usage is
  * counted from characters and priced as the idea says.
  *
  * Its calls fail with ModelError `MODEL_SCRIPT` for a task without a reply.
  */
-export function demoModel(idea: DemoIdea, options: DemoModelOptions = {}): ChatModel {
-  return new DemoModel(idea, options);
+export function demoModel(idea: DemoIdea, { latency = 0, clock = systemClock }: DemoModelOptions = {}): ChatModel {
+  const { model: id, price } = idea;
+  const script = scriptedModel((request) => answer(idea, request), { id, price });
+  return {
+    id,
+    price,
+    chat: (request, o) => script.chat(request, o),
+    async *stream(request, o) {
+      const { content, finishReason, usage } = await script.chat(request, o);
+      for (const [piece] of content.matchAll(PIECE)) {
+        if (latency > 0) await sleep(clock, latency, o.signal);
+        yield { content: piece };
+      }
+      yield { finishReason, ...(usage === undefined ? {} : { usage }) };
+    },
+  };
 }
 
-class DemoModel implements ChatModel {
-  readonly id: string;
-  readonly price: ModelPrice;
-  readonly #script: ScriptedModel;
-  readonly #latency: number;
-  readonly #clock: Clock;
-
-  constructor(idea: DemoIdea, { latency = 0, clock = systemClock }: DemoModelOptions) {
-    this.id = idea.model;
-    this.price = idea.price;
-    this.#script = scriptedModel((request) => answer(idea, request), { id: idea.model, price: idea.price });
-    this.#latency = latency;
-    this.#clock = clock;
-  }
-
-  chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
-    return this.#script.chat(request, o);
-  }
-
-  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
-    const { content, finishReason, usage } = await this.#script.chat(request, o);
-    for (const [piece] of content.matchAll(PIECE)) {
-      if (this.#latency > 0) await sleep(this.#clock, this.#latency, o.signal);
-      yield { content: piece };
-    }
-    yield { finishReason, ...(usage === undefined ? {} : { usage }) };
-  }
-}
+/** The files that answer the tasks, by the path and the round of a task. */
+const FILES = new Map<string, (path: string, round: number) => string>([
+  ["WritePrd", () => "prd.json"],
+  ["WriteDesign", () => "design.json"],
+  ["WriteTasks", () => "tasks.json"],
+  ["WriteCode", (path) => `code/${path}`],
+  ["WriteCodeReview", (path, round) => (round === 1 ? `review/${path}.json` : `review-${round}/${path}.json`)],
+  ["RewriteCode", (path, round) => `code-${round + 1}/${path}`],
+  ["WriteTest", (path) => path],
+  ["DebugError", (_path, round) => `debug/${round}.json`],
+  ["FixCode", (path, round) => `debug-${round}/${path}`],
+]);
+/** Tasks that are answered with code, between fences. */
+const CODE_TASKS: ReadonlySet<string> = new Set(["WriteCode", "RewriteCode", "WriteTest", "FixCode"]);
 
 async function answer(idea: DemoIdea, request: ChatRequest): Promise<string> {
   const task = taskIn(request);
-  const reply = replyTo(task);
-  if (reply === undefined) throw noReply(idea, task);
-  let text: string;
+  const [, name = "", path = "", round = "1"] = /^(\w+)(?:: (.+?))?(?: \(round (\d+)\))?$/.exec(task) ?? [];
+  const file = FILES.get(name)?.(path, Number(round));
+  if (file === undefined) throw noReply(idea, task);
   try {
-    text = await readFile(join(idea.folder, checkPath(reply.file)), "utf8");
+    const text = await readFile(join(idea.folder, checkPath(file)), "utf8");
+    return CODE_TASKS.has(name) ? `${inFence(text, path)}\n` : text;
   } catch (error) {
     throw noReply(idea, task, error);
   }
-  return reply.kind === "code" ? fenced(text, reply.path) : text;
 }
 
 /** The task of the newest question that names one: a repeated question names none. */
@@ -155,43 +153,6 @@ function taskIn({ messages }: ChatRequest): string {
     if (role === "user" && first.startsWith("# ")) return first.slice(2).trim();
   }
   return "";
-}
-
-function replyTo(task: string): Reply | undefined {
-  const [, name = "", path = "", round = "1"] = /^(\w+)(?:: (.+?))?(?: \(round (\d+)\))?$/.exec(task) ?? [];
-  const n = Number(round);
-  const data = (file: string): Reply => ({ kind: "data", file, path });
-  const code = (file: string): Reply => ({ kind: "code", file, path });
-  switch (name) {
-    case "WritePrd":
-      return data("prd.json");
-    case "WriteDesign":
-      return data("design.json");
-    case "WriteTasks":
-      return data("tasks.json");
-    case "WriteCode":
-      return code(`code/${path}`);
-    case "WriteCodeReview":
-      return data(n === 1 ? `review/${path}.json` : `review-${n}/${path}.json`);
-    case "RewriteCode":
-      return code(`code-${n + 1}/${path}`);
-    case "WriteTest":
-      return code(path);
-    case "DebugError":
-      return data(`debug/${n}.json`);
-    case "FixCode":
-      return code(`debug-${n}/${path}`);
-    default:
-      return undefined;
-  }
-}
-
-/** The file as a model would send it: between fences longer than any run of backticks in it. */
-function fenced(text: string, path: string): string {
-  let longest = 2;
-  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${path}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
 }
 
 function noReply(idea: DemoIdea, task: string, cause?: unknown): ModelError {

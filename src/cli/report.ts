@@ -146,24 +146,13 @@ export interface NextSteps {
   readonly answers: readonly string[];
 }
 
-/** The facts that next steps depend on besides the result. */
-export interface NextFacts {
-  /** Short id of the run. */
-  readonly short: string;
-  readonly store: Pick<Store, "option">;
-  /** Micro-dollars; undefined when nothing binds. */
-  readonly budget: number | undefined;
-  /** True when it works in a folder that holds other files. */
-  readonly isForced: boolean;
-}
-
 /** Fewest letters of a question's id that are shown. */
 const LEAST = 4;
 
 /** The commands that continue a run or answer its questions. */
 export function nextSteps(
   { status, questions }: Pick<RunResult, "status" | "questions">,
-  { short, store, budget, isForced }: NextFacts,
+  { short, store, budget, isForced }: { short: string; store: Pick<Store, "option">; budget: number | undefined; isForced: boolean },
 ): NextSteps {
   const run = `${shellWord(short)}${store.option}`;
   const ids = questions.map(({ id }) => id);

@@ -120,14 +120,8 @@ export interface StubRefusal {
   readonly body: string;
 }
 
-/** The parts of a request that refusals repeat. */
-export interface RefusedRequest {
-  readonly model: string;
-  readonly authorization: string;
-}
-
 /** The refusal a fault stands for; undefined for faults that begin like an answer. */
-export function refusalOf(reply: StubFault, request: RefusedRequest): StubRefusal | undefined {
+export function refusalOf(reply: StubFault, request: { readonly model: string; readonly authorization: string }): StubRefusal | undefined {
   switch (reply.fault) {
     case "rate-limit":
       return refusal(429, `Rate limit reached for ${request.model}.`, "rate_limit_exceeded", { headers: waitHeaders(reply) });

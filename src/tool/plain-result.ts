@@ -11,20 +11,13 @@ import type { ToolResult } from "./tool-result.ts";
 /** Deeper values are not read. */
 const MAX_DEPTH = 100;
 
-/** A value as plain JSON. */
-interface PlainValue {
-  readonly value: Json;
-  /** True when the value is larger than the limit. */
-  readonly isCut: boolean;
-}
-
 /**
  * Any value as plain JSON of bounded size. Values that JSON lacks become words: `[cycle]`, `[binary: 512 bytes]`, `[function]`. Never
  * throws, whatever the value does when it is read, and reads no more of it than it returns.
  *
- * @param limit most characters, near enough
+ * @param limit most characters, near enough; a larger value is cut
  */
-export function plainValue(value: unknown, limit: number): PlainValue {
+export function plainValue(value: unknown, limit: number): { readonly value: Json; readonly isCut: boolean } {
   const walk = new Walk(limit);
   const plain = walk.tell(value, 0);
   return { value: plain === undefined ? "[undefined]" : plain, isCut: walk.isCut };

@@ -1,9 +1,3 @@
-/** A page as text. */
-interface PageText {
-  readonly title: string;
-  readonly text: string;
-}
-
 /** Elements whose content is not shown. */
 const UNREAD: ReadonlySet<string> = new Set("script style template svg math iframe object canvas audio video title".split(" "));
 /** Elements that begin a line. */
@@ -22,7 +16,7 @@ const LONGEST_ATTRIBUTES = 4000;
  *
  * @param base the page's address; it makes links absolute, and only those to http and https are kept
  */
-export function readHtml(html: string, base: string): PageText {
+export function readHtml(html: string, base: string): { readonly title: string; readonly text: string } {
   const title = /<title[^>]{0,200}>([^<]{0,1000})/i.exec(html.slice(0, 100_000))?.[1] ?? "";
   const reader = new PageReader(html, base);
   return { title: decodeEntities(title).replace(/\s+/g, " ").trim(), text: reader.read() };

@@ -111,12 +111,6 @@ export function fitsMasked(text: string, masked: string): boolean {
   return place === text.length;
 }
 
-/** The caller of a tool. */
-interface CallerOfTool {
-  /** The session of the agent; the same object for all its calls. */
-  readonly session?: object;
-}
-
 /**
  * The state of a tool between calls, one for each session: two agents that share a tool have two states. Callers without a session share
  * one.
@@ -129,7 +123,7 @@ export class ToolStates<S> {
     this.#make = make;
   }
 
-  of({ session = this }: CallerOfTool): S {
+  of({ session = this }: { readonly session?: object }): S {
     const known = this.#states.get(session);
     if (known !== undefined) return known;
     const made = this.#make();

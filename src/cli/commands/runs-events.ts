@@ -26,13 +26,11 @@ export async function runsEvents(session: Session, id: string, flags: Flags): Pr
   });
 }
 
-interface Selection {
-  readonly from: number;
-  readonly type: string | undefined;
-  readonly isJson: boolean;
-}
-
-async function* linesOf(journal: Journal, info: RunInfo, { from, type, isJson }: Selection): AsyncIterable<string> {
+async function* linesOf(
+  journal: Journal,
+  info: RunInfo,
+  { from, type, isJson }: { from: number; type: string | undefined; isJson: boolean },
+): AsyncIterable<string> {
   const began = isJson ? 0 : ((await eventAt(journal, info, 0))?.time ?? 0);
   for await (const event of journal.read(info.runId, from)) {
     if (type !== undefined && event.type !== type) continue;

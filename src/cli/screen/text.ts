@@ -1,4 +1,5 @@
 import { visible } from "../../workspace/path-rules.ts";
+import type { Variables } from "../settings.ts";
 
 /** Longest text from outside that one place on the screen shows. */
 const LONGEST = 2_000;
@@ -173,16 +174,8 @@ export interface Style {
   readonly active: (text: string) => string;
 }
 
-/** The facts that decide whether colour is used. */
-export interface ColorWish {
-  /** True when `--no-color` was given. */
-  readonly isOff: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly isTTY: boolean;
-}
-
 /** True when colour is used: `--no-color` wins, then FORCE_COLOR, NO_COLOR, TERM=dumb, and whether the stream is a terminal. */
-export function wantsColor({ isOff, env, isTTY }: ColorWish): boolean {
+export function wantsColor({ isOff, env, isTTY }: { readonly isOff: boolean; readonly env: Variables; readonly isTTY: boolean }): boolean {
   if (isOff) return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
