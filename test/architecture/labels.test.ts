@@ -38,6 +38,10 @@ describe("labels of invariants", () => {
     expect([...cited].filter((label) => !stated.has(label))).toEqual([]);
   });
 
+  it("are cited by a test", () => {
+    expect([...stated].filter((label) => !cited.has(label))).toEqual([]);
+  });
+
   it("are found in comments and in names of tests", () => {
     const files = [
       ["src/kernel/line.ts", "/** `Line.L1` it has no end. */"],
