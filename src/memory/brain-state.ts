@@ -130,9 +130,9 @@ export function joinedBrain(sides: BrainSides): BrainState {
   return withSummary(sides, chosenSummary(sides) ?? "both");
 }
 
-type Choice = "theirs" | "mine" | "both";
+type SummaryChoice = "theirs" | "mine" | "both";
 
-function withSummary({ theirs, mine, base }: BrainSides, choice: Choice): BrainState {
+function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice): BrainState {
   const isCoveredByThem = memberOf(choice === "mine" ? [] : theirs.covered);
   const isCoveredByMe = memberOf(choice === "theirs" ? [] : mine.covered);
   const stored = theirs.history.filter(({ id }) => !isCoveredByMe(id));
@@ -151,7 +151,7 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: Choice): BrainS
   };
 }
 
-function chosenSummary({ theirs, mine, base }: BrainSides): Choice | undefined {
+function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | undefined {
   if (isSameSummary(theirs.levels, mine.levels)) return "both";
   if (base === undefined) return unrelated(theirs, mine);
   const isMineChanged = !isSameSummary(mine.levels, base.levels);
@@ -162,7 +162,7 @@ function chosenSummary({ theirs, mine, base }: BrainSides): Choice | undefined {
 }
 
 /** Without a base, a summary that covers all messages of the other replaces it; otherwise both are kept. */
-function unrelated(theirs: BrainState, mine: BrainState): Choice {
+function unrelated(theirs: BrainState, mine: BrainState): SummaryChoice {
   const [isTheirsMore, isMineMore] = [covers(theirs, mine), covers(mine, theirs)];
   if (isTheirsMore && isNothingOrNamed(mine)) return "theirs";
   return isMineMore && isNothingOrNamed(theirs) ? "mine" : "both";

@@ -54,7 +54,7 @@ interface Given {
   readonly storedBy: string;
 }
 
-type Change = { readonly type: "add"; readonly message: Message } | { readonly type: "delete"; readonly id: string };
+type MemoryChange = { readonly type: "add"; readonly message: Message } | { readonly type: "delete"; readonly id: string };
 
 /** Most changes that wait for a slow or failing store. */
 const MOST_UNSAVED = 10_000;
@@ -81,7 +81,7 @@ export class KeptMemory {
   readonly #store: MessageStore;
   /** By id. */
   readonly #known = new Map<string, Given>();
-  readonly #queue: WriteBehindQueue<Change>;
+  readonly #queue: WriteBehindQueue<MemoryChange>;
   #opened: MemoryStorage | undefined;
   /** True after `#takeInherited`. */
   #knowsInherited = false;
@@ -89,7 +89,7 @@ export class KeptMemory {
   constructor(o: KeptMemoryOptions) {
     this.#o = o;
     this.#store = o.parts.store ?? inMemoryStore();
-    const store = (changes: readonly Change[]): Promise<void> => this.#withinLimit("to be stored", () => this.#keep(changes));
+    const store = (changes: readonly MemoryChange[]): Promise<void> => this.#withinLimit("to be stored", () => this.#keep(changes));
     this.#queue = new WriteBehindQueue({ limit: MOST_UNSAVED, maxBatch: MAX_BATCH, store, onError: o.onError });
   }
 
@@ -241,7 +241,7 @@ export class KeptMemory {
     return withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} ${what}`, never, work);
   }
 
-  async #keep(changes: readonly Change[]): Promise<void> {
+  async #keep(changes: readonly MemoryChange[]): Promise<void> {
     const [first] = changes;
     if (first?.type === "delete") {
       await this.#storage.delete(first.id);

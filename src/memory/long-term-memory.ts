@@ -29,7 +29,7 @@ export interface FoundMessage {
   readonly score: number | undefined;
 }
 
-type Change =
+type StoreChange =
   | { readonly type: "add"; readonly message: Message }
   | { readonly type: "delete"; readonly id: string }
   | { readonly type: "older"; readonly than: number }
@@ -64,7 +64,7 @@ const FOUND = 5;
  */
 export class LongTermMemory extends Memory {
   readonly storage: MemoryStorage;
-  readonly #queue: WriteBehindQueue<Change>;
+  readonly #queue: WriteBehindQueue<StoreChange>;
 
   /** @throws UsageError `LIMIT_INVALID` */
   constructor(options: LongTermMemoryOptions) {
@@ -180,7 +180,7 @@ export class LongTermMemory extends Memory {
     this.#queue.push({ type: "clear" });
   }
 
-  async #store(changes: readonly Change[]): Promise<void> {
+  async #store(changes: readonly StoreChange[]): Promise<void> {
     const [first] = changes;
     switch (first?.type) {
       case "delete":

@@ -41,7 +41,7 @@ export function meteredEmbedder(embedder: Embedder, { steps, policy, until }: Me
   return { ...traitsOf(embedder), embed };
 }
 
-interface Call {
+interface EmbedderCall {
   readonly embedder: Embedder;
   readonly model: string;
   readonly texts: readonly string[];
@@ -52,7 +52,7 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-async function called(call: Call): Promise<readonly string[]> {
+async function called(call: EmbedderCall): Promise<readonly string[]> {
   const { embedder, model, policy, signal, until = Infinity } = call;
   const price = priceOf({ id: model, ...(embedder.price === undefined ? {} : { price: embedder.price }) }, policy.prices);
   if (price === undefined && policy.requirePrice === true) throw unpriced(model);
@@ -69,7 +69,7 @@ async function called(call: Call): Promise<readonly string[]> {
 }
 
 /** Waits for the rate limits first and then for the budget, as chat calls do. */
-async function limitedTry(call: Call, price: ModelPrice | undefined): Promise<readonly string[]> {
+async function limitedTry(call: EmbedderCall, price: ModelPrice | undefined): Promise<readonly string[]> {
   const { policy, texts, signal, door } = call;
   // No token is shorter than a byte.
   const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
@@ -83,7 +83,7 @@ async function limitedTry(call: Call, price: ModelPrice | undefined): Promise<re
   }
 }
 
-async function oneTry(call: Call, price: ModelPrice | undefined, hold: number): Promise<readonly string[]> {
+async function oneTry(call: EmbedderCall, price: ModelPrice | undefined, hold: number): Promise<readonly string[]> {
   const { embedder, texts, kind, policy, door, signal, model, until } = call;
   let told: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
   const onUsage = ({ inputTokens }: { readonly inputTokens: number }): void => {

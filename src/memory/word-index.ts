@@ -41,7 +41,7 @@ const MOST_WRONG = 6;
 const MOST_INDEXED = 5_000;
 const MOST_CANDIDATES = 2_000;
 
-interface Entry {
+interface IndexedText {
   readonly id: number;
   readonly text: string;
 }
@@ -66,7 +66,7 @@ class MiniSearchIndex implements LexicalIndex {
   readonly #texts = new Map<number, string>();
   /** Keys of texts that are not in the index yet. */
   readonly #fresh = new Set<number>();
-  #index: MiniSearch<Entry> | undefined;
+  #index: MiniSearch<IndexedText> | undefined;
   readonly candidates: CandidateRanking = { wordsOf: wordsIn, rank: rankedTexts };
 
   get size(): number {
@@ -99,7 +99,7 @@ class MiniSearchIndex implements LexicalIndex {
     this.#index = undefined;
   }
 
-  async #whole(): Promise<MiniSearch<Entry>> {
+  async #whole(): Promise<MiniSearch<IndexedText>> {
     const made = this.#index ?? (await newIndex());
     const index = (this.#index ??= made);
     for (const id of this.#fresh) index.add({ id, text: this.#texts.get(id) ?? "" });
@@ -132,7 +132,7 @@ function isBeginning({ length }: string): boolean {
   return length >= SURE;
 }
 
-function best(index: MiniSearch<Entry>, text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] {
+function best(index: MiniSearch<IndexedText>, text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] {
   const found = index.search(text, accept === undefined ? {} : { filter: ({ id }) => accept(id as number) });
   return found
     .map(({ id, score }): LexicalHit => ({ key: id as number, score }))
@@ -145,9 +145,9 @@ function allowedMistakes({ length }: string): number {
   return length < SURE || length > LONGEST_WORD ? 0 : Math.min(MOST_WRONG, Math.round(length * MISSPELT));
 }
 
-async function newIndex(): Promise<MiniSearch<Entry>> {
+async function newIndex(): Promise<MiniSearch<IndexedText>> {
   const { default: Index } = await import("minisearch");
-  return new Index<Entry>({
+  return new Index<IndexedText>({
     fields: ["text"],
     tokenize: termsOf,
     processTerm: (term) => term,

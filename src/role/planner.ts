@@ -31,7 +31,7 @@ const answerSchema = lazily(() =>
 );
 
 /** The values that all tasks of one activation share. */
-interface Activation<S> {
+interface PlannedActivation<S> {
   readonly spec: RoleSpec;
   readonly rc: RoleContext<S>;
   /** The role, when it has its own way to act. */
@@ -81,7 +81,7 @@ function sayResults<S>(rc: RoleContext<S>, doneBefore: ReadonlySet<string>, caus
   return said;
 }
 
-async function takeTask<S>({ spec, rc, actor, later }: Activation<S>, task: Task): Promise<string> {
+async function takeTask<S>({ spec, rc, actor, later }: PlannedActivation<S>, task: Task): Promise<string> {
   const action = actionFor(spec, task);
   const work = actor === undefined ? actWith(rc, action, { task, text: taskText(rc.plan, task, later) }) : actor.act(rc, action);
   const said = messagesOf(await work, rc.name);

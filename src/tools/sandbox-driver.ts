@@ -81,7 +81,7 @@ function changesSince(before) {
   return { written: written.slice(0, order.changedFiles), removed: removed.slice(0, order.mostFiles), skipped: skipped.slice(0, order.mostSkipped), files: before.size };
 }
 
-class Kept {
+class KeptOutput {
   constructor(limit) { this.head = Math.ceil(limit * 0.5); this.tail = limit - this.head; this.front = []; this.back = []; this.size = 0; this.held = 0; this.fronted = 0; }
   add(chunk) {
     this.size += chunk.length;
@@ -144,7 +144,7 @@ const [file, args] = programs[order.program];
 const wanted = path.resolve(root, order.cwd);
 const isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
 child = spawn(file, args, { cwd: isThere ? wanted : root, env: environment(), stdio: ["ignore", "pipe", "pipe"], detached: true });
-const stdout = new Kept(order.outputBytes), stderr = new Kept(order.outputBytes);
+const stdout = new KeptOutput(order.outputBytes), stderr = new KeptOutput(order.outputBytes);
 let timedOut = false, ended = false;
 
 const parent = process.ppid;

@@ -68,7 +68,7 @@ function rolesVectors({ messages, vectors }: StoredRole): string {
   return missing > 0 ? `${text}, ${counted(missing)} to be made` : text;
 }
 
-interface FoundMessage extends SimilarMessage {
+interface MemoryHit extends SimilarMessage {
   readonly roleId: string;
 }
 
@@ -93,9 +93,9 @@ async function foundIn(
   asked: readonly string[],
   text: string,
   k: number,
-): Promise<readonly FoundMessage[]> {
+): Promise<readonly MemoryHit[]> {
   const { signal } = interruptions;
-  const all: FoundMessage[] = [];
+  const all: MemoryHit[] = [];
   for (const roleId of asked) {
     throwIfAborted(signal);
     const storage = store.reading(roleId);
@@ -105,7 +105,7 @@ async function foundIn(
   return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
-async function printFound(session: Session, found: readonly FoundMessage[]): Promise<void> {
+async function printFound(session: Session, found: readonly MemoryHit[]): Promise<void> {
   const { json, screen, host } = session;
   if (json !== undefined) {
     for (const { roleId, runId, score, message } of found) await json.write({ type: "found", roleId, runId, score, message });

@@ -33,9 +33,9 @@ export function asks(event: RunEvent, id: string): boolean {
   return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
 }
 
-type Asked = Extract<RunEvent, { readonly type: "step.started" }>;
+type StepEvent = Extract<RunEvent, { readonly type: "step.started" }>;
 
-function questionOf(runId: string, { act, key, request, try: nth }: Pick<Asked, "act" | "key" | "request" | "try">): RecordedQuestion {
+function questionOf(runId: string, { act, key, request, try: nth }: Pick<StepEvent, "act" | "key" | "request" | "try">): RecordedQuestion {
   const { role, question } = request as { readonly role: string; readonly question: string };
   return { id: stepId(runId, act, key), role, text: question, act, key, try: nth };
 }

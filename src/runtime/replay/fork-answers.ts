@@ -15,7 +15,7 @@ export interface ForkDifference {
 }
 
 /** A step of the parent that can still answer the fork. */
-type Entry = Omit<SourcedStep, "within">;
+type ParentStep = Omit<SourcedStep, "within">;
 
 /**
  * Answers the steps of a fork from the run it came from. It owns the set of used answers.
@@ -28,11 +28,11 @@ type Entry = Omit<SourcedStep, "within">;
  * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request is not answered, because the fork may have changed that.
  */
 export class ForkAnswers implements AnswerSource {
-  readonly #exact = new Map<string, Entry>();
+  readonly #exact = new Map<string, ParentStep>();
   /** Unused answers by role and request, in the order they came. */
-  readonly #ofRole = new Map<string, Entry[]>();
+  readonly #ofRole = new Map<string, ParentStep[]>();
   /** Answers by the step they were asked in. */
-  readonly #within = new Map<string, Entry[]>();
+  readonly #within = new Map<string, ParentStep[]>();
   /** Steps by activation, and by place in it. */
   readonly #places = new Map<string, Map<string, StepStarted>>();
   readonly #starts = new Map<string, number>();
@@ -107,7 +107,7 @@ export class ForkAnswers implements AnswerSource {
    * Returns the entry with the steps inside it, and marks them used. Under another key those steps would have other names, so only their
    * cost is added.
    */
-  #whole(entry: Entry, key: string): SourcedStep {
+  #whole(entry: ParentStep, key: string): SourcedStep {
     this.#used.add(entry.seq);
     const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
     const within = unused.map((inner) => this.#whole(inner, inner.started.key));
@@ -123,7 +123,7 @@ export class ForkAnswers implements AnswerSource {
     this.#lost.delete(name);
     if (started === undefined || event.seq <= shared) return;
     const { ok, value = null, error, at, cost, seq } = event;
-    const entry: Entry = { started, outcome: { ok, value, error, at }, seq, saved: lost + (event.saved ?? cost ?? 0) };
+    const entry: ParentStep = { started, outcome: { ok, value, error, at }, seq, saved: lost + (event.saved ?? cost ?? 0) };
     this.#exact.set(name, entry);
     if (started.in !== undefined) append(this.#within, nameOf({ act: event.act, key: started.in }), entry);
     if (ok) append(this.#ofRole, roleQuestion(roleNameIn(event.act), event.key), entry);
@@ -141,7 +141,7 @@ export class ForkAnswers implements AnswerSource {
     } else if (at !== undefined) this.#starts.set(act, at);
   }
 
-  #next({ role, key }: OpenQuestion): Entry | undefined {
+  #next({ role, key }: OpenQuestion): ParentStep | undefined {
     const entries = this.#ofRole.get(roleQuestion(role, key)) ?? [];
     while (entries[0] !== undefined && this.#used.has(entries[0].seq)) entries.shift();
     return entries[0];
@@ -163,7 +163,7 @@ function sumOf(steps: readonly SourcedStep[]): number {
   return steps.reduce((sum, { saved, within }) => sum + saved + sumOf(within), 0);
 }
 
-function append(lists: Map<string, Entry[]>, name: string, entry: Entry): void {
+function append(lists: Map<string, ParentStep[]>, name: string, entry: ParentStep): void {
   const known = lists.get(name);
   if (known === undefined) lists.set(name, [entry]);
   else known.push(entry);

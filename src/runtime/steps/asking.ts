@@ -179,7 +179,7 @@ export interface AnswererParts {
 }
 
 /** One question of one role. */
-export interface Question {
+export interface ActivationQuestion {
   readonly steps: StepPort;
   readonly spec: RoleSpec;
   readonly card: RoleCard;
@@ -206,7 +206,7 @@ export class Answerer {
   }
 
   /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
-  async ask(question: Question): Promise<unknown> {
+  async ask(question: ActivationQuestion): Promise<unknown> {
     const { spec, options, card, steps, prompt, remembered = [] } = question;
     if (spec.role.human) return this.#askPerson(question);
     const { system, images, temperature, maxTokens, schema } = options;
@@ -252,7 +252,7 @@ export class Answerer {
 
   /** Returns the door of the effect of a step. */
   effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
-    const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
+    const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
       this.ask({ steps: door, spec, card, prompt, options });
     const { key, mode, signal, ending, attempts, step } = door;
     const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
@@ -282,7 +282,7 @@ export class Answerer {
     return this.#parts.clock;
   }
 
-  async #askPerson({ steps, card, prompt, options: { schema } }: Question): Promise<unknown> {
+  async #askPerson({ steps, card, prompt, options: { schema } }: ActivationQuestion): Promise<unknown> {
     // A person's schema is checked like a model's, so that both refuse the same ones.
     if (schema !== undefined) outputSchema(schema);
     const answer = await this.askHuman(steps, card, prompt);

@@ -7,7 +7,7 @@ import type { MicroUsd } from "../../model/money.ts";
 import type { RunState } from "../record/run-state.ts";
 import { type BudgetLender, LentBudget } from "./lent-budget.ts";
 
-interface Waiter {
+interface GateWaiter {
   readonly hold: number;
   readonly ending: Cancellation;
   /** Called when its hold fits. */
@@ -37,7 +37,7 @@ export type StartTry = (taken: BudgetHold | undefined) => void;
 export class BudgetGate implements BudgetLender {
   readonly #state: RunState;
   readonly #funds: Funds | undefined;
-  #line: Waiter[] = [];
+  #line: GateWaiter[] = [];
   /** Micro-dollars that fit here and wait for the pools above. */
   #coming = 0;
   #lentSpent = 0;
@@ -142,7 +142,7 @@ export class BudgetGate implements BudgetLender {
     this.#funds?.charge(amount);
   }
 
-  #wait(waiter: Waiter): void {
+  #wait(waiter: GateWaiter): void {
     this.#line.push(waiter);
     this.settled();
   }
