@@ -14,23 +14,14 @@ export interface Cancellation {
 
 /** Returns a signal as a cancellation. */
 export function cancellationOf(given: AbortSignal | Cancellation): Cancellation {
-  return "onEnd" in given ? given : new SignalCancellation(given);
-}
-
-class SignalCancellation implements Cancellation {
-  readonly signal: AbortSignal;
-
-  constructor(signal: AbortSignal) {
-    this.signal = signal;
-  }
-
-  get ended(): { readonly reason: Error } | undefined {
-    return this.signal.aborted ? { reason: abortReason(this.signal) } : undefined;
-  }
-
-  onEnd(cancelled: (reason: Error) => void): () => void {
-    return onAbort(this.signal, () => cancelled(abortReason(this.signal)));
-  }
+  if ("onEnd" in given) return given;
+  return {
+    signal: given,
+    get ended() {
+      return given.aborted ? { reason: abortReason(given) } : undefined;
+    },
+    onEnd: (cancelled) => onAbort(given, () => cancelled(abortReason(given))),
+  };
 }
 
 /** @throws ControlError when it was cancelled */
@@ -46,8 +37,8 @@ export function throwIfEnded({ ended }: Cancellation): void {
  */
 export class CancellationScopes {
   readonly #open = new Set<CancellationScope>();
-  /** Cancels all scopes; after `close`, its last state. */
-  #outer: Outer | undefined;
+  /** Cancels all scopes. */
+  #outer: Pick<Cancellation, "ended" | "onEnd"> | undefined;
   #unsubscribe: (() => void) | undefined;
 
   /** @param outer cancels all scopes */
@@ -64,7 +55,7 @@ export class CancellationScopes {
   /** Unsubscribes from the outer cancellation. */
   close(): void {
     this.#unsubscribe?.();
-    this.#outer = new EndedCancellation(this.#outer?.ended);
+    this.#outer = { ended: this.#outer?.ended, onEnd: () => () => {} };
   }
 
   /** Begins a scope. It must be closed. */
@@ -79,21 +70,6 @@ export class CancellationScopes {
 
   #endAll(reason: ControlError): void {
     for (const scope of this.#open) scope.end(reason);
-  }
-}
-
-type Outer = Pick<Cancellation, "ended" | "onEnd">;
-
-/** The last state of an outer cancellation. */
-class EndedCancellation implements Outer {
-  readonly ended: Cancellation["ended"];
-
-  constructor(ended: Cancellation["ended"]) {
-    this.ended = ended;
-  }
-
-  onEnd(): () => void {
-    return () => {};
   }
 }
 

@@ -90,7 +90,7 @@ export function unchanging<T>(value: T): T {
 
 /** True for a value that {@link unchanging} returned. */
 export function isUnchanging(value: unknown): value is object {
-  return isObject(value) && unchangingValues.has(value);
+  return unchangingValues.has(value as object);
 }
 
 /** Returns the members of an object that are objects: a shorter list than all its values. */

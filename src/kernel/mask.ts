@@ -1,3 +1,5 @@
+import { isObject } from "./value-kind.ts";
+
 /** Replaces secrets in a text. */
 export type Mask = (text: string) => string;
 
@@ -53,3 +55,20 @@ export function redactor(secrets: readonly string[]): Mask {
 
 /** The redactor without known secrets. */
 export const redact: Mask = redactor([]);
+
+/** Returns a JSON value with every text in it masked, keys too: the same object where it holds no secret. */
+export function masked<T>(mask: Mask, value: T): T {
+  if (typeof value === "string") return mask(value) as T;
+  if (!isObject(value)) return value;
+  const isArray = Array.isArray(value);
+  const members: [string, unknown][] = [];
+  let isSame = true;
+  for (const [name, member] of Object.entries<unknown>(value as object as Readonly<Record<string, unknown>>)) {
+    const cleanName = isArray ? name : mask(name);
+    const clean = masked(mask, member);
+    if (cleanName !== name || clean !== member) isSame = false;
+    members.push([cleanName, clean]);
+  }
+  if (isSame) return value;
+  return (isArray ? members.map(([, member]) => member) : Object.fromEntries(members)) as T;
+}

@@ -120,9 +120,7 @@ class Watch {
     return modelError(
       "MODEL_TIMEOUT",
       `Expected the whole answer of ${this.#model} within the time of the call, but its last ${this.#bounds.timeLeft} ms are over. Raise callTimeout or ask for less.`,
-      {
-        retryable: false,
-      },
+      { retryable: false },
     );
   }
 }
@@ -183,9 +181,7 @@ export class ReplyBuilder {
       throw modelError(
         "MODEL_PROTOCOL",
         `Expected an answer of at most ${MAX_REPLY_CHARS} characters from ${this.#model}, and more came. Set maxTokens.`,
-        {
-          retryable: false,
-        },
+        { retryable: false },
       );
     }
     if (chunk.finishReason !== undefined) {
@@ -206,7 +202,7 @@ export class ReplyBuilder {
       throw modelError(
         "MODEL_CUT",
         `Expected a whole answer from ${this.#model}, but it ended after ${content.length} characters without a finish reason. Check the server's log and any proxy on the way, or ask for less at once.`,
-        { data: keptText(content) },
+        content === "" ? {} : { data: { text: content.slice(0, KEPT_TEXT) } },
       );
     }
     const isCut = this.#finish === "length";
@@ -250,7 +246,10 @@ export class ReplyBuilder {
  * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
  */
 export function checkReply(model: string, request: ChatRequest, reply: ChatResponse): void {
-  const data: ModelErrorData = { ...keptText(reply.content), ...(reply.usage === undefined ? {} : { usage: reply.usage }) };
+  const data: ModelErrorData = {
+    ...(reply.content === "" ? {} : { text: reply.content.slice(0, KEPT_TEXT) }),
+    ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+  };
   if (reply.refusal !== undefined && reply.refusal !== "") {
     const refusal = reply.refusal.slice(0, KEPT_TEXT);
     throw modelError(
@@ -303,8 +302,4 @@ function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
     function: { name, arguments: pieces.join("") || (isCut ? "" : "{}") },
     ...(extra === undefined ? {} : { extra }),
   };
-}
-
-function keptText(text: string): ModelErrorData {
-  return text === "" ? {} : { text: text.slice(0, KEPT_TEXT) };
 }

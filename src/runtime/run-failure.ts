@@ -1,6 +1,6 @@
 import { ActionError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError, UsageError } from "../kernel/errors.ts";
-import type { Mask } from "../kernel/mask.ts";
-import { masked, maskedError } from "./record/masking.ts";
+import { type Mask, masked } from "../kernel/mask.ts";
+import { maskedError } from "./record/masking.ts";
 
 /** The code of a failure that is no error of this package: the same in the event, the dead letters and the result. */
 const ACTION_FAILED = "ACTION_FAILED";

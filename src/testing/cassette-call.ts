@@ -4,11 +4,10 @@ import { type ErrorRecord, UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, canonicalJson } from "../kernel/json.ts";
 import type { ChatResponse, ChatRequest } from "../model/chat-model.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { type Mask, masked } from "../kernel/mask.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import { strictSchema } from "../model/json-schema.ts";
 import { promptFor, rungsFor } from "../model/format-ladder.ts";
-import { masked } from "../runtime/record/masking.ts";
 import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 import { type ModelPrice, priceOf } from "../model/price.ts";
 

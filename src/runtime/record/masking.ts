@@ -1,18 +1,12 @@
 import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
-import { isList, isRecord } from "../../kernel/value-kind.ts";
 import { deepFreeze } from "../../kernel/json.ts";
-import type { Mask } from "../../kernel/mask.ts";
+import { type Mask, masked } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
  */
-
-/** A JSON value with every text in it masked, keys too. */
-export function masked<T>(mask: Mask, value: T): T {
-  return maskedValue(mask, value) as T;
-}
 
 /** Returns the record of an error with its texts masked. */
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
@@ -85,19 +79,6 @@ function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {
   if (op[0] !== "+" || typeof op[1] === "string") return op;
   const message = maskedMessage(mask, op[1]);
   return message === op[1] ? op : ["+", message];
-}
-
-function maskedValue(mask: Mask, value: unknown): unknown {
-  if (typeof value === "string") return mask(value);
-  if (isList(value)) return mapped(mask, value, maskedValue);
-  return isRecord(value) ? maskedRecord(mask, value) : value;
-}
-
-function maskedRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(record);
-  const clean = entries.map(([key, value]) => [mask(key), maskedValue(mask, value)] as const);
-  const isSame = clean.every(([key, value], place) => key === entries[place]?.[0] && value === entries[place][1]);
-  return isSame ? record : Object.fromEntries(clean);
 }
 
 /** Returns the same list where nothing in it holds a secret. */

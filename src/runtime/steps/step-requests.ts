@@ -1,7 +1,6 @@
 import { canonicalJson, isUnchanging, type Json, textHash, unchanging } from "../../kernel/json.ts";
 import { NotJsonError } from "../../kernel/errors.ts";
-import type { Mask } from "../../kernel/mask.ts";
-import { masked } from "../record/masking.ts";
+import { type Mask, masked } from "../../kernel/mask.ts";
 
 /** A value without secrets: as it is recorded, and as canonical JSON. */
 export interface WrittenValue {

@@ -3,9 +3,10 @@ import { throwIfEnded } from "../../kernel/cancellation.ts";
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
+import { masked } from "../../kernel/mask.ts";
 import type { Attempts, StepDoor, StepPort, StepSpec, StepTry } from "../../kernel/step.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
-import { masked, maskedError } from "../record/masking.ts";
+import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests } from "./step-requests.ts";
@@ -142,12 +143,12 @@ export class ActivationSteps implements StepPort {
       if (known === undefined) {
         const tries = new Tries(this.#parts, step);
         known = this.#sourced(step, tries);
-        by = tries.current;
         if (known === undefined) {
           const outcome = await this.#live(step, tries, effect);
           if (!log.isDurable) await log.durable();
           return outcome;
         }
+        by = tries.current;
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
@@ -169,7 +170,7 @@ export class ActivationSteps implements StepPort {
 
   /** Lets the effect happen, and records its tries and its answer. */
   async #live<T>(step: AskedStep, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
-    const { scope, begin, mask, now, recorded } = this.#parts;
+    const { scope, begin, mask, clock, recorded } = this.#parts;
     const { spec, key } = step;
     begin();
     const isQuestion = spec.kind === "human";
@@ -181,11 +182,11 @@ export class ActivationSteps implements StepPort {
       const value = await scope.until(effect(this.#door(step, tries)));
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
-      return tries.answer({ ok: true, value: clean, error: undefined, at: now() });
+      return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now() });
     } catch (error) {
       this.#fails(step);
       const control = this.#controlIn(error);
-      if (control === undefined) return tries.answer({ ok: false, value: null, error: maskedError(mask, error), at: now() });
+      if (control === undefined) return tries.answer({ ok: false, value: null, error: maskedError(mask, error), at: clock.now() });
       tries.interrupt();
       throw control;
     } finally {

@@ -1,5 +1,6 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import type { CancellationScope } from "../../kernel/cancellation.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Mask } from "../../kernel/mask.ts";
@@ -18,7 +19,7 @@ export interface StepsParts {
   readonly log: RunLog;
   readonly gate: BudgetGate;
   readonly mask: Mask;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly scope: CancellationScope;
   /** Records the start of the activation; called before its first step is recorded. */
   readonly begin: () => void;
@@ -36,7 +37,7 @@ export interface StepsParts {
   readonly role: string;
   /** The target of repeated writes: the real world, or the scratch directory of a replay. */
   readonly mode: StepDoor["mode"];
-  /** The value of `now()` until the first answer. */
+  /** Milliseconds: the time of the activation until the first answer. */
   readonly startedAt: number;
   /** True when the activation ended before it asked for its steps. */
   readonly isOver: boolean;
@@ -166,7 +167,7 @@ export class Tries implements Attempts {
   #end(
     outcome: AttemptOutcome,
     end: TryEnd,
-    { at = this.#parts.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
+    { at = this.#parts.clock.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
   ): void {
     const { act, log, gate } = this.#parts;
     const taken = this.#taken;

@@ -190,7 +190,7 @@ export class RoleTurn {
       log,
       gate,
       mask,
-      now: () => clock.now(),
+      clock,
       scope: this.scope,
       begin: () => recordBegin(this.tools, role, begun),
       waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),

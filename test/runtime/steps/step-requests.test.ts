@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, isUnchanging, type Json, unchanging } from "../../../src/kernel/json.ts";
-import { maskSecrets } from "../../../src/kernel/mask.ts";
+import { masked, maskSecrets } from "../../../src/kernel/mask.ts";
 import { ChatMessage } from "../../../src/model/chat-message.ts";
-import { masked } from "../../../src/runtime/record/masking.ts";
 import { StepRequests } from "../../../src/runtime/steps/step-requests.ts";
 import { tries } from "../../effort.ts";
 
