@@ -19,10 +19,10 @@ export function placesOf(most: number, few: readonly number[], more: readonly nu
   return effort === "soak" ? more : few;
 }
 
-/** Returns the places 0 to `length` where a run is cut: under `npm test` every third of them, from a first one that differs between lengths. */
+/** Returns the places 0 to `length` where a run is cut: under `npm test` every fifth of them, from a first one that differs between lengths. */
 export function cutsOf(length: number): readonly number[] {
   const all = Array.from({ length: length + 1 }, (_, place) => place);
-  return effort === "test" ? all.filter((place) => place % 3 === length % 3) : all;
+  return effort === "test" ? all.filter((place) => place % 5 === length % 5) : all;
 }
 
 /** Returns the cases that are tried: under `npm test` so many of them, spread over the list. */

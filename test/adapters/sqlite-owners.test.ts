@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "nod
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { childEvent } from "./sqlite-child.ts";
+import { until } from "../workspace/scratch.ts";
 import { startChild } from "./sqlite-process.ts";
 import { errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
@@ -69,7 +70,7 @@ function openIn(folder: string): number {
 /** Resolves when the kernel has stopped the process: until then it may still finish what it is at. */
 async function stopped(pid: number): Promise<void> {
   if (!existsSync("/proc")) return;
-  while (!/^\d+ \(.*\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))) await new Promise((resolve) => void setImmediate(resolve));
+  await until(() => /^\d+ \(.*\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
 }
 
 describe("two journals of one process", () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { softwareCompany } from "../../roles/index.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import { type Clock, fold, ModelError, type RunEvent, type RunResult, Team, usd } from "../../src/index.ts";
@@ -53,7 +53,7 @@ interface Outcome {
 
 describe("the company over HTTP, with replies that no script of ours contains", () => {
   const cleanUps: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
+  afterAll(async () => {
     for (const clean of cleanUps.splice(0)) await clean();
   });
 
@@ -78,8 +78,11 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     return { result: await run.result, events, files, root, stub };
   }
 
+  let undisturbed: Promise<Outcome> | undefined;
+  const plain = (): Promise<Outcome> => (undisturbed ??= work());
+
   it("makes files from those replies, tests and commits them; every body is one OpenAI's server accepts", async () => {
-    const { result, files, stub } = await work();
+    const { result, files, stub } = await plain();
     expect(result).toMatchObject({ status: "finished", output: { instructContent: { tests: "passed", total: 1, passed: 1 } } });
     expect(files).toEqual(expect.arrayContaining(["docs/prd/greeter.json", "index.html", "src/greet.js", "tests/greet.test.mjs"]));
     expect(stub.rejected).toEqual([]);
@@ -103,16 +106,14 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     { fault: "empty" },
   ];
 
-  let undisturbed: Outcome | undefined;
-
   it.each(someOf(survived, 2))("survives $fault and pays only what may have been paid: %j", async (fault) => {
-    const plain = (undisturbed ??= await work());
+    const whole = await plain();
     const { result, stub, files } = await work(fault);
     expect(result.status, JSON.stringify(result.error)).toBe("finished");
-    expect(files).toEqual(plain.files);
-    expect(stub.requests).toHaveLength(plain.stub.requests.length + 1);
+    expect(files).toEqual(whole.files);
+    expect(stub.requests).toHaveLength(whole.stub.requests.length + 1);
     expect(result.cost.unpriced).toBe(0);
-    expect(result.cost.known).toBeGreaterThanOrEqual(plain.result.cost.known);
+    expect(result.cost.known).toBeGreaterThanOrEqual(whole.result.cost.known);
   });
 
   const refused: readonly (readonly [StubFault, string])[] = [
@@ -147,7 +148,7 @@ describe("the company over HTTP, with replies that no script of ours contains", 
   });
 
   it("the recorded requests hold no key, and the written files neither", async () => {
-    const { events, root } = await work();
+    const { events, root } = await plain();
     expect(JSON.stringify(events)).not.toContain(KEY);
     const written = (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
     expect(written.length).toBeGreaterThan(10);

@@ -6,7 +6,7 @@ import { rolesOf, teamSketch } from "./random-team.ts";
 import { tries } from "../effort.ts";
 
 /** Of longer runs not every prefix is lived, but so many. */
-const LONGEST = tries(20, 60);
+const LONGEST = tries(10, 60);
 
 /** Where a run of so many events is cut: everywhere, or in a long one at places spread over it, each time others. */
 function placesIn(length: number, seed: number): readonly number[] {
@@ -29,7 +29,7 @@ describe("random small teams", () => {
         for (const cut of placesIn(uncut.events.length, seed))
           await expectSameEnd(company, uncut, uncut.events.slice(0, cut), shuffled(seed + cut));
       }),
-      { numRuns: tries(20, 100) },
+      { numRuns: tries(12, 100) },
     );
   });
 
@@ -41,7 +41,7 @@ describe("random small teams", () => {
         for (const cut of placesIn(uncut.events.length, seed))
           await expectSameSaid(company, uncut, uncut.events.slice(0, cut), shuffled(seed + cut), dependsOnOrder);
       }),
-      { numRuns: tries(12, 60) },
+      { numRuns: tries(8, 60) },
     );
   });
 });

@@ -2,12 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
 import { someOf } from "../effort.ts";
-import { errorOf, scratchFolder } from "../workspace/scratch.ts";
+import { errorOf, scratchFolder, until } from "../workspace/scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
 const isolates = bubblewrap.kind === "bubblewrap";
@@ -82,7 +81,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     const stop = new AbortController();
     const root = scratchFolder();
     const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, place: start, timeout: 60_000 }, stop.signal);
-    await vi.waitUntil(() => processesWith(mark).length > 0, { timeout: 20_000, interval: 20 });
+    await until(() => processesWith(mark).length > 0);
     stop.abort();
     expect((await errorOf(() => running)).code).toBe("ABORTED");
     await untilGone(mark);
@@ -240,7 +239,7 @@ it("says why nothing is run where no sandbox works", async () => {
 
 /** Who is killed is seen for a moment more. One who is not lives for an hour, longer than any test. */
 async function untilGone(mark: string): Promise<void> {
-  while (processesWith(mark).length > 0) await nextMacrotask();
+  await until(() => processesWith(mark).length === 0);
 }
 
 /** Programs called sleep that have a mark among their arguments. */

@@ -11,7 +11,7 @@ import {
   plainEnvironment,
 } from "../../src/workspace/process.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
-import { scratchFolder } from "./scratch.ts";
+import { scratchFolder, until } from "./scratch.ts";
 
 const cwd = scratchFolder();
 
@@ -31,7 +31,7 @@ async function startNode(script: string, request: Partial<ProcessRequest> = {}):
     };
   `;
   const ended = runNode(tell + script, request);
-  while (!existsSync(mark)) await nextMacrotask();
+  await until(() => existsSync(mark));
   return { said: readFileSync(mark, "utf8"), ended };
 }
 
@@ -47,7 +47,7 @@ function isDead(pid: number): boolean {
 }
 
 async function untilDead(...pids: readonly number[]): Promise<void> {
-  while (!pids.every(isDead)) await nextMacrotask();
+  await until(() => pids.every(isDead));
 }
 
 /** Prints the pids of two children of its group, which would live for minutes, and its own. */

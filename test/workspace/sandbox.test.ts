@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { chooseSandbox, probeBubblewrap } from "../../src/workspace/choose-sandbox.ts";
 import type { Sandbox, SandboxRequest, SandboxResult } from "../../src/workspace/sandbox.ts";
-import { errorOf, scratchFolder } from "./scratch.ts";
+import { errorOf, scratchFolder, until } from "./scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
 const isolates = bubblewrap.kind === "bubblewrap";
@@ -130,7 +130,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     // It hears no signal to end: force comes after a while.
     await vi.advanceTimersByTimeAsync(60_000);
     expect(await ended).toMatchObject({ kind: "timeout", ms: 1500, stdout: "started\n" });
-    while (processesWith(mark) > 0) await nextMacrotask();
+    await until(() => processesWith(mark) === 0);
   });
 
   it("Sandbox.S3 ends a command when the signal aborts, before and while it runs", async () => {
@@ -139,10 +139,10 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     const mark = `21337.${process.pid}${sandbox.kind.length}`;
     const script = `console.log("on"); (await import("node:child_process")).spawnSync("sleep", ["${mark}"])`;
     const ended = runScript(sandbox, script, { signal: controller.signal });
-    while (processesWith(mark) === 0) await nextMacrotask();
+    await until(() => processesWith(mark) > 0);
     controller.abort();
     expect(await ended).toMatchObject({ kind: "aborted", stdout: "on\n" });
-    while (processesWith(mark) > 0) await nextMacrotask();
+    await until(() => processesWith(mark) === 0);
   });
 
   it("keeps a megabyte of endless output", async () => {
@@ -235,7 +235,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
       console.log("true");
     `;
     expect(await answerOf(bubblewrap, script)).toBe(true);
-    while (processesWith(mark) > 0) await nextMacrotask();
+    await until(() => processesWith(mark) === 0);
   });
 
   it("Sandbox.S6 sees no process but its own, and no more rights than anybody", async () => {
@@ -268,7 +268,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     const started = (await answerOf(bubblewrap, script)) as number;
     expect(started).toBeGreaterThan(0);
     expect(started).toBeLessThan(128);
-    while (processesWith(mark) > 0) await nextMacrotask();
+    await until(() => processesWith(mark) === 0);
   });
 
   it("Sandbox.S7 bounds disk and memory", async () => {

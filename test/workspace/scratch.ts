@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { TroupeError } from "../../src/kernel/errors.ts";
 import { afterEachFile } from "../after-file.ts";
 
@@ -15,6 +16,11 @@ export function scratchFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "troupe-test-")));
   made.push(folder);
   return folder;
+}
+
+/** Waits for what another process does. It looks now and then, so that the other process has the processor. Not under fake timers. */
+export async function until(isSo: () => boolean): Promise<void> {
+  await vi.waitUntil(isSo, { timeout: 60_000, interval: 10 });
 }
 
 /** The typed error some work is expected to end with. */
