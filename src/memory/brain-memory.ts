@@ -16,7 +16,7 @@ import {
   withKnowledge,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { askRelated, askRewritten, askTitle, BrainModel, extractInfo } from "./brain-model.ts";
+import { BrainModel, extractInfo } from "./brain-model.ts";
 import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
 import { type AskText, splitTexts, summarizeText } from "./summary.ts";
 import {
@@ -190,7 +190,10 @@ export class BrainMemory {
    */
   async compress({ signal }: BrainCallOptions = {}): Promise<boolean> {
     for (;;) {
-      const current = (this.#compressing ??= this.#begun(signal));
+      const current = (this.#compressing ??= {
+        work: this.#compressAll(signal).finally(() => (this.#compressing = undefined)),
+        signal,
+      });
       try {
         return await (signal === undefined ? current.work : untilAborted(current.work, signal));
       } catch (error) {
@@ -257,18 +260,17 @@ export class BrainMemory {
 
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   isRelated(text1: string, text2: string, { signal }: BrainCallOptions = {}): Promise<boolean> {
-    return askRelated((messages) => this.#model.ask(messages, signal), text1, text2);
+    return this.#model.isRelated(text1, text2, signal);
   }
 
   /** Completes a sentence from its context. @throws ModelError, ControlError */
   rewrite(sentence: string, context: string, { signal }: BrainCallOptions = {}): Promise<string> {
-    return askRewritten((messages) => this.#model.ask(messages, signal), sentence, context);
+    return this.#model.rewrite(sentence, context, signal);
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
   async getTitle(text: string, { signal }: BrainCallOptions = {}): Promise<string> {
-    const short = await this.summarize(text, { signal });
-    return askTitle((messages) => this.#model.ask(messages, signal), short);
+    return this.#model.titleOf(await this.summarize(text, { signal }), signal);
   }
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
@@ -290,11 +292,6 @@ export class BrainMemory {
   static extractInfo(input: string): { readonly tag: string | undefined; readonly text: string } {
     takes("BrainMemory.extractInfo", "input", input, aText);
     return extractInfo(input);
-  }
-
-  #begun(signal: AbortSignal | undefined): { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } {
-    const work = this.#compressAll(signal).finally(() => (this.#compressing = undefined));
-    return { work, signal };
   }
 
   async #compressAll(signal: AbortSignal | undefined): Promise<boolean> {

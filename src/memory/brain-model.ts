@@ -6,10 +6,14 @@ import type { ChatModel, ChatResponse } from "../model/chat-model.ts";
 import { checkReply } from "../model/attempt.ts";
 import { isStepped } from "../model/ask.ts";
 import { OutputError } from "../kernel/errors.ts";
-import type { AskText } from "./summary.ts";
 
 /** Most answers that are kept to be used again, in case their result could not be stored. */
 const MOST_ANSWERS = 100;
+
+/** Most words of a title. */
+const TITLE_WORDS = 5;
+/** Most characters of an answer in an error message. */
+const SHOWN = 200;
 
 /** Asks a model on behalf of a brain memory. Owns the timeout and the answers so far. */
 export class BrainModel {
@@ -55,45 +59,32 @@ export class BrainModel {
     if (this.#answers.size > MOST_ANSWERS && oldest !== undefined) this.#answers.delete(oldest);
     return text;
   }
-}
 
-/** Most words of a title. */
-const TITLE_WORDS = 5;
-/** Most characters of an answer in an error message. */
-const SHOWN = 200;
+  /** Asks whether two texts are related. @throws OutputError `OUTPUT_INVALID` when the answer is neither TRUE nor FALSE, or both */
+  async isRelated(text1: string, text2: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const task = 'You decide whether two paragraphs are about the same. Answer with one word: "TRUE" when they are, "FALSE" when not.';
+    const answer = await this.ask(question(task, { "paragraph 1": text2, "paragraph 2": text1 }), signal);
+    const words = new Set(answer.toUpperCase().match(/\b(TRUE|FALSE)\b/g));
+    if (words.size === 1) return words.has("TRUE");
+    throw new OutputError("OUTPUT_INVALID", `Expected TRUE or FALSE, got ${JSON.stringify(answer.slice(0, SHOWN))}. Use another model.`);
+  }
 
-/**
- * Asks whether two texts are related.
- *
- * @throws OutputError `OUTPUT_INVALID` when the answer is neither TRUE nor FALSE, or both.
- */
-export async function askRelated(ask: AskText, text1: string, text2: string): Promise<boolean> {
-  const answer = await ask(
-    question('You decide whether two paragraphs are about the same. Answer with one word: "TRUE" when they are, "FALSE" when not.', {
-      "paragraph 1": text2,
-      "paragraph 2": text1,
-    }),
-  );
-  const words = new Set(answer.toUpperCase().match(/\b(TRUE|FALSE)\b/g));
-  if (words.size === 1) return words.has("TRUE");
-  throw new OutputError("OUTPUT_INVALID", `Expected TRUE or FALSE, got ${JSON.stringify(answer.slice(0, SHOWN))}. Use another model.`);
-}
+  /** Asks for a sentence that can be understood without its context. Without context it stays unchanged. */
+  async rewrite(sentence: string, context: string, signal: AbortSignal | undefined): Promise<string> {
+    if (context.trim() === "" || sentence.trim() === "") return sentence;
+    const task =
+      "You complete a sentence with what it leaves out and its context tells: who, what, when. Answer with the completed sentence alone, in its own language. If nothing is missing, answer with the sentence as it is.";
+    return (await this.ask(question(task, { context, sentence }), signal)).trim();
+  }
 
-/** Asks for a sentence that can be understood without its context. Without context it stays unchanged. */
-export async function askRewritten(ask: AskText, sentence: string, context: string): Promise<string> {
-  if (context.trim() === "" || sentence.trim() === "") return sentence;
-  const task =
-    "You complete a sentence with what it leaves out and its context tells: who, what, when. Answer with the completed sentence alone, in its own language. If nothing is missing, answer with the sentence as it is.";
-  return (await ask(question(task, { context, sentence }))).trim();
-}
-
-/** Asks for a title of at most five words. A text that is short enough is its own title. */
-export async function askTitle(ask: AskText, text: string): Promise<string> {
-  const words = text.split(/\s+/).filter((word) => word !== "");
-  if (words.length <= TITLE_WORDS && text.length <= TITLE_WORDS * 12) return text.trim();
-  const task = `You write titles. Answer with a title of at most ${TITLE_WORDS} words for the text, in its language, without quotes.`;
-  const [title = ""] = (await ask(question(task, { text }))).trim().split("\n");
-  return title.split(/\s+/).slice(0, TITLE_WORDS).join(" ");
+  /** Asks for a title of at most five words. A text that is short enough is its own title. */
+  async titleOf(text: string, signal: AbortSignal | undefined): Promise<string> {
+    const words = text.split(/\s+/).filter((word) => word !== "");
+    if (words.length <= TITLE_WORDS && text.length <= TITLE_WORDS * 12) return text.trim();
+    const task = `You write titles. Answer with a title of at most ${TITLE_WORDS} words for the text, in its language, without quotes.`;
+    const [title = ""] = (await this.ask(question(task, { text }), signal)).trim().split("\n");
+    return title.split(/\s+/).slice(0, TITLE_WORDS).join(" ");
+  }
 }
 
 /** Splits `[TAG]: text` into its two parts; a text of another form has no tag. */

@@ -109,10 +109,12 @@ export class StorageRanking {
   }
 
   #answers(hits: readonly LexicalHit[]): SimilarMessage[] {
-    return hits.flatMap(({ key, score }) => {
+    const found: SimilarMessage[] = [];
+    for (const { key, score } of hits) {
       const entry = this.#known.at(key);
-      return entry === undefined ? [] : [{ message: entry.message, score, runId: entry.runId }];
-    });
+      if (entry !== undefined) found.push({ message: entry.message, score, runId: entry.runId });
+    }
+    return found;
   }
 }
 

@@ -27,12 +27,16 @@ export function foldedText(text: string): string {
 /** Returns the sequences of letters and digits of a text, in lower case and NFKC. */
 export function runsOf(text: string): TextRun[] {
   const { runs, cjk } = patterns();
-  return (foldedText(text).match(runs) ?? []).map((run) => ({ text: run, isCjk: cjk.test(run) }));
+  const found: TextRun[] = [];
+  for (const run of foldedText(text).match(runs) ?? []) found.push({ text: run, isCjk: cjk.test(run) });
+  return found;
 }
 
 /** Returns the terms of a text: words, and characters and pairs in scripts without spaces. */
 export function termsOf(text: string): string[] {
-  return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : run.text));
+  const terms: string[] = [];
+  for (const run of runsOf(text)) terms.push(...(run.isCjk ? charactersAndPairs(run.text) : [run.text]));
+  return terms;
 }
 
 /** Returns the characters of a sequence and every pair of neighbours. */
