@@ -1,5 +1,5 @@
 import { MemoryError, UsageError } from "../kernel/errors.ts";
-import { brainJson, type BrainState, joinedBrain, readBrainState } from "./brain-state.ts";
+import { brainJson, type BrainState, eachOnce, joinedBrain, readBrainState } from "./brain-state.ts";
 import { type Cache, type CacheEntry, replaceIn } from "./cache.ts";
 
 /** A state that others have stored. */
@@ -89,7 +89,8 @@ export class BrainPlace {
 
   #parsed(text: string): BrainState | string {
     try {
-      return readBrainState(text);
+      const state = readBrainState(text);
+      return typeof state === "string" ? state : { ...state, history: eachOnce(state.history), knowledge: eachOnce(state.knowledge) };
     } catch (error) {
       if (error instanceof UsageError) this.#newer = error;
       throw error;

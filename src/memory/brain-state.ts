@@ -102,8 +102,8 @@ export function readBrainState(text: string): BrainState | string {
   }
   const parsed = stateSchema().safeParse(json);
   if (!parsed.success) return `it is no brain memory: ${z.prettifyError(parsed.error)}`;
-  const { v: _version, history, knowledge, ...state } = parsed.data;
-  return { ...state, history: eachOnce(history), knowledge: eachOnce(knowledge), lastTalk: state.lastTalk };
+  const { v: _version, ...state } = parsed.data;
+  return { ...state, lastTalk: state.lastTalk };
 }
 
 /** Two states of one conversation, and their common base where it is known. */
@@ -192,7 +192,7 @@ function isSameSummary(one: SummaryLevels, other: SummaryLevels): boolean {
 }
 
 /** Keeps the first message of each id. */
-function eachOnce(messages: readonly Message[]): Message[] {
+export function eachOnce(messages: readonly Message[]): Message[] {
   const known = new Set<string>();
   return messages.filter(({ id }) => known.size < known.add(id).size);
 }

@@ -265,6 +265,16 @@ describe("what is no snapshot", () => {
     expect(await errorOf(async () => importSnapshot(await textOf(storage), storageOver())).catch(() => "taken")).toBe("taken");
   });
 
+  it("is refused when a brain memory names a message twice", async () => {
+    const { brain } = brainWith();
+    talk(brain, 1, 2);
+    const twice = await forged(brain, (body) => ({
+      ...body,
+      history: [...(body["history"] as unknown[]), ...(body["history"] as unknown[])],
+    }));
+    expect((await errorOf(() => importSnapshot(twice, brainWith().brain))).message).toContain("message 2 is message 0 once more");
+  });
+
   it("is refused when its count is wrong", async () => {
     const snapshot = JSON.parse(await good) as MemorySnapshot;
     expect(await refused({ ...snapshot, messages: 2 })).toBe("SNAPSHOT_INVALID");
