@@ -1,5 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
+import { systemCode } from "../kernel/system-error.ts";
 import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts";
 import type { Variables } from "./settings.ts";
 
@@ -63,8 +64,8 @@ export class Interruptions {
   constructor(host: Host) {
     this.#host = host;
     const offSignal = host.onSignal((signal) => this.raise(signal));
-    const onError = (error: NodeJS.ErrnoException): void => {
-      if (error.code === "EPIPE") this.raise("pipe");
+    const onError = (error: unknown): void => {
+      if (systemCode(error) === "EPIPE") this.raise("pipe");
     };
     host.stdout.on("error", onError);
     this.#stopListening = () => {

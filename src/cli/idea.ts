@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
 import { nearestWord } from "../kernel/known-options.ts";
+import { systemCode } from "../kernel/system-error.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 import { decodedText, fileStart, firstBytes, isEndless } from "./text-file.ts";
@@ -149,8 +151,7 @@ async function readFile(path: string, from: string, readers: IdeaReaders): Promi
     return await readers.file(path, IDEA_BYTES + 1);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const { code, message = String(error) } = error as Partial<NodeJS.ErrnoException>;
-    const reason = READ_FAILURES[String(code)] ?? message;
+    const reason = READ_FAILURES[systemCode(error)] ?? thrownText(error);
     throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${shown(reason, 200)}.`, { cause: error });
   }
 }

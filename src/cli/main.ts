@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { systemCode } from "../kernel/system-error.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Host, HostSignal } from "./host.ts";
 import { failed, main } from "./program.ts";
@@ -35,9 +36,9 @@ const host: Host = {
 };
 
 // A closed pipe or terminal is no error here: the command notices it by a listener of its own and ends in good order.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  const isTerminalClosed = error.code === "EIO" && process.stdout.isTTY;
-  if (error.code === "EPIPE" || isTerminalClosed) return;
+process.stdout.on("error", (error) => {
+  const code = systemCode(error);
+  if (code === "EPIPE" || (code === "EIO" && process.stdout.isTTY)) return;
   const text = `Expected to write to standard output, but ${error.message}.`;
   process.exit(failed(host, words, new TroupeError("OUTPUT_UNWRITABLE", text, { cause: error })));
 });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
-import { succeeds } from "../kernel/system-error.ts";
+import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { shown } from "./screen/text.ts";
 
 /** The default parent of projects, below the working folder. */
@@ -109,7 +109,7 @@ async function isMadeMarked(folder: string): Promise<boolean> {
 
 /** True when another process has claimed the folder, given it back, or put a file there in between. */
 function isQuicker(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ["EEXIST", "ENOTEMPTY", "ENOENT", "ENOTDIR"].includes(String(error.code));
+  return ["EEXIST", "ENOTEMPTY", "ENOENT", "ENOTDIR"].includes(systemCode(error));
 }
 
 async function removeEmpty(folders: readonly string[]): Promise<void> {

@@ -46,16 +46,9 @@ export class Lines {
 }
 
 /** Writes values as lines of JSON, at the pace of the reader: see {@link Lines}. */
-export class JsonLines {
-  readonly #lines: Lines;
-
-  constructor(sink: Sink) {
-    this.#lines = new Lines(sink);
-  }
-
-  /** Resolves when the stream takes more. To be awaited before the next call. */
-  write(value: unknown): Promise<void> {
-    return this.#lines.write(escapedJson(JSON.stringify(value)));
+export class JsonLines extends Lines {
+  override write(value: unknown): Promise<void> {
+    return super.write(escapedJson(JSON.stringify(value)));
   }
 }
 

@@ -1,6 +1,7 @@
 import { open, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
@@ -110,8 +111,7 @@ function unreadable(what: string, from: string, why: string, cause?: unknown): U
 }
 
 function unwritable(place: string, error: unknown): UsageError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === "EEXIST" ? "it exists already" : message;
+  const reason = systemCode(error) === "EEXIST" ? "it exists already" : thrownText(error);
   const text = `Expected to write the new file "${shown(place, 300)}", but ${shown(reason, 200)}. Choose another.`;
   return new UsageError("EXPORT_UNWRITABLE", text, { cause: error });
 }

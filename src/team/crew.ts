@@ -93,11 +93,6 @@ export function teamChanged(runId: string, differences: readonly string[], advic
   return new JournalError("TEAM_CHANGED", text, { data: { differences } });
 }
 
-/** Refuses a crew without a role of the run, which may have messages. @throws JournalError `TEAM_CHANGED` */
-export function assertSameNames({ runId, parent, roles }: RunState, crew: Crew): void {
-  assertHired(parent?.runId ?? runId, roles.values(), crew);
-}
-
 /** Refuses a crew without one of these roles. @throws JournalError `TEAM_CHANGED` */
 export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>, crew: Crew): void {
   const names = new Set(crew.roles.map(([name]) => name));

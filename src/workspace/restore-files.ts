@@ -47,19 +47,17 @@ export async function restoreFiles(
   for await (const event of events) {
     throwIfAborted(signal);
     for (const deed of open.endedBy(event)) {
-      if (deed.kind === "commit") commits += (await workspace.commit({ ...deed.request, ...signalOf(signal) })) === undefined ? 0 : 1;
-      else if (deed.content === ABSENT) await removeAgain(workspace, deed.path, paths);
-      else paths.add((await workspace.write(deed.path, deed.content)).path);
+      if (deed.kind === "commit")
+        commits += (await workspace.commit({ ...deed.request, ...(signal === undefined ? {} : { signal }) })) === undefined ? 0 : 1;
+      else if (deed.content === ABSENT) {
+        await workspace.remove(deed.path);
+        paths.delete(deed.path);
+      } else paths.add((await workspace.write(deed.path, deed.content)).path);
     }
     // Not one more is read: what comes behind may be damaged.
     if (event.seq >= at) break;
   }
   return { files: paths.size, commits };
-}
-
-async function removeAgain(workspace: Workspace, path: string, paths: Set<string>): Promise<void> {
-  await workspace.remove(path);
-  paths.delete(path);
 }
 
 type Deed = (FileChange & { readonly kind: "change" }) | { readonly kind: "commit"; readonly request: CommitRequest };
@@ -127,8 +125,4 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function isTextsByKey(value: unknown): value is Readonly<Record<string, string>> {
   return isObject(value) && isTexts(Object.values(value));
-}
-
-function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

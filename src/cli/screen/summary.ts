@@ -5,7 +5,19 @@ import { requestDifference, requestDifferenceText } from "../../runtime/replay/d
 import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
 import type { Session } from "../session.ts";
-import { column, counted, elapsed, LONGEST_QUESTION, plural, shellWord, shown, type Style, type TextStyle, wrapped } from "./text.ts";
+import {
+  column,
+  counted,
+  elapsed,
+  type Fact,
+  LONGEST_QUESTION,
+  plural,
+  shellWord,
+  shown,
+  type Style,
+  type TextStyle,
+  wrapped,
+} from "./text.ts";
 
 const SHOWN_FAILURES = 3;
 
@@ -27,8 +39,6 @@ export interface SummaryFacts extends TextStyle {
 export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "budget"> & {
   readonly model: Pick<ChatModel, "id" | "price">;
 };
-
-type Row = readonly [label: string, text: string];
 
 /** Prints the result of a run: as one line of JSON, or as a summary. */
 export async function printResult(session: Session, report: ResultReport, { model, ...facts }: ResultFacts): Promise<void> {
@@ -53,38 +63,39 @@ function differenceLines({ fork }: ResultReport): readonly string[] {
 export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
   const { files, by, usage, rounds } = report;
   const { style, folder, age, width } = facts;
-  const rows: readonly Row[] = [
+  const all: readonly Fact[] = [
     ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
-    ...(by === "agent" ? [] : [["Tests", testsText(report, style)] as const]),
-    ...deniedRow(report, style),
-    ...commitRow(report),
+    ["Tests", by === "agent" ? undefined : testsText(report, style)],
+    ["Denied", deniedText(report, style)],
+    ["Commit", commitText(report)],
     ["Cost", costText(report, facts)],
     [
       "Tokens",
       `${counted(usage.inputTokens)} in, ${counted(usage.outputTokens)} out${usage.estimated ? " (some counted from characters)" : ""}`,
     ],
-    ...modelRow(report),
+    ["Models", modelsText(report)],
     by === "agent" ? ["Time", elapsed(age)] : ["Rounds", `${rounds} of ${facts.roundLimit}, in ${elapsed(age)}`],
     ["Run", shown(facts.run)],
-    ...forkRow(report),
+    ["Fork", forkText(report)],
     ...lookRows(report, folder),
     ...nextRows(report),
   ];
+  const rows = all.filter(([, text]) => text !== undefined);
   const labels = Math.max(...rows.map(([label]) => label.length));
-  const told = rows.flatMap(([label, text]) => wrapped(`  ${style.faint(column(label, labels + 1))} ${text}`, width, labels + 4));
+  const told = rows.flatMap(([label, text = ""]) => wrapped(`  ${style.faint(column(label, labels + 1))} ${text}`, width, labels + 4));
   return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...told, ...closing(report, facts)];
 }
 
-function deniedRow({ denied = [] }: ResultReport, style: Style): readonly Row[] {
-  if (denied.length === 0) return [];
+function deniedText({ denied = [] }: ResultReport, style: Style): string | undefined {
+  if (denied.length === 0) return undefined;
   const names = [...new Set(denied.map(({ tool }) => shown(tool, 60)))].join(", ");
-  return [["Denied", style.warn(`${plural(denied.length, "call")} not made: ${names}`)]];
+  return style.warn(`${plural(denied.length, "call")} not made: ${names}`);
 }
 
-function commitRow({ commit }: ResultReport): readonly Row[] {
-  if (commit === undefined) return [];
+function commitText({ commit }: ResultReport): string | undefined {
+  if (commit === undefined) return undefined;
   const made = commit.id === undefined ? "" : `${commit.id.slice(0, 10)} (${plural(commit.files, "file")})`;
-  return [["Commit", [made, shown(commit.note, 300)].filter((part) => part !== "").join("; ")]];
+  return [made, shown(commit.note, 300)].filter((part) => part !== "").join("; ");
 }
 
 function answerLines({ answer }: ResultReport): readonly string[] {
@@ -151,38 +162,38 @@ function costText({ cost, isScripted }: ResultReport, { modelId, price }: Summar
 }
 
 /** The cost of each model, where there were several. */
-function modelRow({ byModel, isScripted }: ResultReport): readonly Row[] {
+function modelsText({ byModel, isScripted }: ResultReport): string | undefined {
   const models = Object.entries(byModel);
-  if (isScripted || models.length < 2) return [];
-  return [["Models", models.map(([id, { cost }]) => `${shown(id, 60)} ${formatCost(cost)}`).join("; ")]];
+  if (isScripted || models.length < 2) return undefined;
+  return models.map(([id, { cost }]) => `${shown(id, 60)} ${formatCost(cost)}`).join("; ");
 }
 
-function forkRow({ fork }: ResultReport): readonly Row[] {
-  if (fork === undefined) return [];
+function forkText({ fork }: ResultReport): string | undefined {
+  if (fork === undefined) return undefined;
   const { parent, reused, reusedCalls, paid, saved } = fork;
   const counts = `${plural(reused, "answer")} reused (${reusedCalls} of models), ${plural(paid, "model call")} made, ${formatUsd(saved)} saved`;
-  return [["Fork", `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`]];
+  return `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`;
 }
 
 /** The open questions, and the command that continues the run. */
-function nextRows({ questions, goOn }: ResultReport): readonly Row[] {
-  const asked = questions.flatMap(({ role, text, answer }): Row[] => [
+function nextRows({ questions, goOn }: ResultReport): readonly Fact[] {
+  const asked = questions.flatMap(({ role, text, answer }): Fact[] => [
     ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
     ["Answer", shown(answer)],
   ]);
-  return goOn === undefined ? asked : [...asked, ["Go on", shown(goOn)]];
+  return [...asked, ["Go on", goOn && shown(goOn)]];
 }
 
 /** The ways to open the project and run its tests, guessed from its files. */
-function lookRows({ files }: ResultReport, folder: string): Row[] {
-  const steps: Row[] = [];
-  const at = shellWord(folder);
+function lookRows({ files }: ResultReport, folder: string): readonly Fact[] {
   const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));
   const readme = files.find((path) => /^readme(\.md|\.txt)?$/i.test(path));
-  if (page !== undefined) steps.push(["Open", `${shown(folder)}/${page}`]);
-  if (readme !== undefined) steps.push(["Read", `${shown(folder)}/${readme}`]);
-  if (files.some((path) => /\.test\.[cm]?js$/.test(path))) steps.push(["Test", `cd ${at} && node --test`]);
-  return steps;
+  const hasTests = files.some((path) => /\.test\.[cm]?js$/.test(path));
+  return [
+    ["Open", page && `${shown(folder)}/${page}`],
+    ["Read", readme && `${shown(folder)}/${readme}`],
+    ["Test", hasTests ? `cd ${shellWord(folder)} && node --test` : undefined],
+  ];
 }
 
 function closing({ deadLetters }: ResultReport, { style, warnings }: SummaryFacts): readonly string[] {
