@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Host, HostSignal } from "./host.ts";
 import { failed, main } from "./program.ts";
@@ -39,7 +40,7 @@ const host: Host = {
 process.stdout.on("error", (error) => {
   const code = systemCode(error);
   if (code === "EPIPE" || (code === "EIO" && process.stdout.isTTY)) return;
-  const text = `Expected to write to standard output, but ${error.message}.`;
+  const text = `Expected to write to standard output, but ${thrownText(error)}.`;
   process.exit(failed(host, words, new TroupeError("OUTPUT_UNWRITABLE", text, { cause: error })));
 });
 // Errors of stderr cannot be printed anywhere.
