@@ -16,14 +16,14 @@ import { copyIn, type CopyState, mergedEntry, sumOf, type Unasked } from "./cach
 import type { Cooldown } from "./circuit-breaker.ts";
 import { GuardedRemote, type RemoteCache } from "./guarded-remote.ts";
 import { bodySum, type Stamped, stampedText } from "./stamped-text.ts";
+import { WriteBackList } from "./write-back-list.ts";
 
 /*
- * A fast shared cache that may fail at any time (the remote), over a slow one that stays (the local). It owns the stamps of its writes and
- * the list of entries to write back.
+ * A fast shared cache that may fail at any time (the remote), over a slow one that stays (the local). It owns the stamps of its writes.
  *
  * GuardedCache.G1 (`set`) a write goes to both and resolves when one of them has it. GuardedCache.G2 (`get`) a read asks both, and the newer
  * answer counts: a remote that returns with old contents hides nothing. GuardedCache.G3 (`GuardedRemote`) one probe at a time asks a remote
- * that does not answer, so that a caller waits for it at most once per cooldown. GuardedCache.G4 (`#writeBack`) entries that the remote
+ * that does not answer, so that a caller waits for it at most once per cooldown. GuardedCache.G4 (`WriteBackList`, `#writeBack`) entries that the remote
  * missed are written back when it answers again, never over newer ones. GuardedCache.G5 (`delete`) a deletion is written like a value, so
  * that neither side restores the entry. GuardedCache.G6 (`replace`) an entry stored while the remote was away carries the sum of the value
  * that it replaced, and is written back over that value only: after a write of another machine, `get` returns both. GuardedCache.G7 (`get`)
@@ -62,8 +62,6 @@ interface LocalCopy {
 }
 
 const COOLDOWN: Cooldown = { first: 500, most: 30_000 };
-/** Most keys in the list of entries to write back. A key that finds no room is not lost: its next read compares both copies again. */
-const MOST_BEHIND = 10_000;
 /** Further tries of a write with a later stamp, when a machine whose clock is ahead has written the same key. */
 const RESTAMPS = 3;
 /** Tries of a replacement while others write the same key, or the remote fails and returns. */
@@ -79,24 +77,18 @@ class LocalAndRemote implements GuardedCache {
   readonly #local: Cache;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #retryAfter: number;
-  /** The entries to write back, each with a mark of its write: a write back that ends after a newer write does not remove the newer one. */
-  readonly #behind = new Map<string, symbol>();
+  readonly #behind: WriteBackList;
   #lastStamp = 0;
   #longestTtl = DEFAULT_TTL;
-  #cancelRetry: (() => void) | undefined;
-  #writingBack: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor({ remote, local, clock = systemClock, logger = silentLogger, cooldown = COOLDOWN }: GuardedOptions) {
-    const onReturn = (): void => {
-      if (this.#behind.size > 0) this.#retryIn(0);
-    };
-    this.#remote = new GuardedRemote({ remote, clock, logger, cooldown, onReturn });
+    this.#remote = new GuardedRemote({ remote, clock, logger, cooldown, onReturn: () => this.#behind.startNow() });
     this.#local = local;
     this.#clock = clock;
     this.#logger = logger;
-    this.#retryAfter = cooldown.first;
+    const wait = (): number => Math.max(cooldown.first, this.#remote.wait);
+    this.#behind = new WriteBackList({ clock, wait, write: (key) => this.#writeBack(key) });
   }
 
   get health(): CacheHealth {
@@ -108,7 +100,7 @@ class LocalAndRemote implements GuardedCache {
     const [local, remote] = await this.#copies(key);
     const { entry, isRemoteBehind, isLocalBehind } = mergedEntry(local.state, remote, this.#clock.now());
     if (entry === undefined) throw unreachable(local.state, remote);
-    if (isRemoteBehind) this.#fallBehind(key);
+    if (isRemoteBehind) this.#behind.add(key);
     if (isLocalBehind && remote.kind === "found") await this.#copyToLocal(key, remote.it, local);
     return entry;
   }
@@ -149,11 +141,11 @@ class LocalAndRemote implements GuardedCache {
   }
 
   async #end(): Promise<void> {
-    this.#cancelRetry?.();
+    const stopped = this.#behind.stop();
     // A call to a remote cache that is down would wait for its whole limit.
     if (!this.#remote.isUp) await this.#remote.close();
-    await this.#writingBack;
-    if (this.#remote.isUp) await this.#writeBack();
+    await stopped;
+    if (this.#remote.isUp) await this.#behind.writeAll();
     const left = this.#behind.size;
     if (left > 0) this.#logger.warn(`The cache was closed with ${left} entries that only its local place has.`);
     await Promise.all([this.#remote.close(), this.#local.close()]);
@@ -168,7 +160,7 @@ class LocalAndRemote implements GuardedCache {
         continue;
       }
       if (remote.kind === "unasked" && local !== undefined) throw storedNowhere(local.error);
-      if (remote.kind === "unasked") this.#fallBehind(key);
+      if (remote.kind === "unasked") this.#behind.add(key);
       return;
     }
   }
@@ -205,7 +197,7 @@ class LocalAndRemote implements GuardedCache {
     const ttl = it.expires - this.#clock.now();
     const other = await replaceIn(this.#local, key, stampedText({ ...it, base }), { expected: local.entry, ttl });
     if (other !== undefined) return false;
-    this.#fallBehind(key);
+    this.#behind.add(key);
     return true;
   }
 
@@ -244,39 +236,12 @@ class LocalAndRemote implements GuardedCache {
     }
   }
 
-  #fallBehind(key: string): void {
-    if (this.#behind.size >= MOST_BEHIND && !this.#behind.has(key)) return;
-    this.#behind.set(key, Symbol("write"));
-    this.#retryIn(Math.max(this.#retryAfter, this.#remote.wait));
-  }
-
-  /** Starts the only timer. Errors of a write back are reported by the calls that it makes. */
-  #retryIn(ms: number): void {
-    if (this.#cancelRetry !== undefined || this.#writingBack !== undefined || this.#closing !== undefined) return;
-    this.#cancelRetry = this.#clock.timer(ms, () => {
-      this.#cancelRetry = undefined;
-      this.#writingBack = this.#writeBack().finally(() => {
-        this.#writingBack = undefined;
-        if (this.#behind.size > 0) this.#retryIn(Math.max(this.#retryAfter, this.#remote.wait));
-      });
-    });
-  }
-
-  /** Stops at the first entry that cannot be written: the others would fail too. */
-  async #writeBack(): Promise<void> {
-    for (const [key, mark] of [...this.#behind]) {
-      const local = await this.#localCopy(key);
-      if (local.state.kind === "unasked") return;
-      if (local.state.kind === "found" && local.state.it.expires > this.#clock.now()) {
-        const isDone = await this.#bringBack(key, local, local.state.it).catch(() => false);
-        if (!isDone) return;
-      }
-      if (this.#behind.get(key) === mark) this.#behind.delete(key);
-    }
-  }
-
-  /** @returns false when it has to be tried again */
-  async #bringBack(key: string, local: LocalCopy, it: Stamped): Promise<boolean> {
+  /** Writes a local entry to the remote place. @returns false when it has to be tried again */
+  async #writeBack(key: string): Promise<boolean> {
+    const local = await this.#localCopy(key);
+    if (local.state.kind === "unasked") return false;
+    if (local.state.kind !== "found" || local.state.it.expires <= this.#clock.now()) return true;
+    const { it } = local.state;
     if (it.base === undefined) return (await this.#remote.putOver(key, it)).kind !== "unasked";
     const remote = await this.#remote.get(key);
     if (remote.kind === "unasked") return false;

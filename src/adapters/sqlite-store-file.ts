@@ -1,4 +1,5 @@
 import { MemoryError } from "../kernel/errors.ts";
+import type { StoreState } from "../memory/message-store.ts";
 import type { Database, SqlRow } from "./sqlite-database.ts";
 import type { FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
@@ -34,6 +35,32 @@ export const STORE: FileKind = {
   ],
   error: (fault, message, o) => new MemoryError(`MEMORY_${fault}`, message, o),
 };
+
+/** The row of a role. */
+interface RoleRow extends StoreState {
+  readonly number: number;
+}
+
+/** Returns the row of a role, if there is one. */
+export function roleOf(db: Database, roleId: string): RoleRow | undefined {
+  const [number, last, removals] =
+    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role = ?", [
+      JSON.stringify(roleId),
+    ]) ?? [];
+  return number === undefined ? undefined : { number: Number(number), last: Number(last), removals: Number(removals) };
+}
+
+/** Returns the row before the first place of a role. */
+export function baseOf(db: Database, roleId: string): number | undefined {
+  const role = roleOf(db, roleId);
+  return role === undefined ? undefined : role.number * SPAN;
+}
+
+/** Adds a role. */
+export function madeRole(db: Database, roleId: string): RoleRow {
+  db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
+  return roleOf(db, roleId) as RoleRow;
+}
 
 /** The contents of a store for one role. */
 export interface StoredRole {

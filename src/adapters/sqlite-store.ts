@@ -24,7 +24,7 @@ import {
   removeFromMessageBlocks,
   writeMessageBlocks,
 } from "./sqlite-message-blocks.ts";
-import { STORE } from "./sqlite-store-file.ts";
+import { baseOf, madeRole, roleOf, STORE } from "./sqlite-store-file.ts";
 import {
   BLOCK,
   blockOf,
@@ -263,7 +263,10 @@ export class SqliteStore implements MessageStore {
       if (!page.isLoose && !(await this.#ask((db) => lacks(db, start + 1, page.upTo)))) continue;
       // A reader does not wait for writers. A gathering that fails loses nothing, and the next writer gets the error.
       const work = (db: Database): void => gather(db, start + 1, page.upTo);
-      mayGather = await this.#ask((db) => db.transaction("IMMEDIATE", () => work(db), "the process"), 0).then(didIt, didNot);
+      mayGather = await this.#ask((db) => db.transaction("IMMEDIATE", () => work(db), "the process"), 0).then(
+        () => true,
+        () => false,
+      );
     }
   }
 
@@ -296,33 +299,9 @@ export class SqliteStore implements MessageStore {
   }
 }
 
-const didIt = (): boolean => true;
-const didNot = (): boolean => false;
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
 const READ_PLACE = "SELECT CAST(place AS INTEGER) FROM messages WHERE number = ? AND identity = ?";
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
-
-interface RoleRow extends StoreState {
-  readonly number: number;
-}
-
-function roleOf(db: Database, roleId: string): RoleRow | undefined {
-  const [number, last, removals] =
-    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role = ?", [
-      JSON.stringify(roleId),
-    ]) ?? [];
-  return number === undefined ? undefined : { number: Number(number), last: Number(last), removals: Number(removals) };
-}
-
-function baseOf(db: Database, roleId: string): number | undefined {
-  const role = roleOf(db, roleId);
-  return role === undefined ? undefined : role.number * SPAN;
-}
-
-function madeRole(db: Database, roleId: string): RoleRow {
-  db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
-  return roleOf(db, roleId) as RoleRow;
-}
 
 /** Finds the row of an identity. `isWhole`: the row can be read; `isInBlock`: the message can be read in its block. */
 function heldAt(
