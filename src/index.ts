@@ -39,7 +39,7 @@ export type {
   ToolSpec,
   Usage,
 } from "./model/chat-model.ts";
-export type { DeltaInfo } from "./model/told-text.ts";
+export type { DeltaInfo } from "./model/streamed-text.ts";
 export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
 export type { Spending, Spendings } from "./model/ledger.ts";
 export type { LimitOptions } from "./model/limits.ts";

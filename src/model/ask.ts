@@ -9,22 +9,22 @@ import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsa
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
 import { askAgain, issueLine, type OutputIssue, readReply } from "./structured-output.ts";
-import { LastTold, type TextListener, ToldText, bothOf } from "./told-text.ts";
+import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
-/** The parts of a question to a model, whatever it asks. */
-export interface AskedThrough extends TextListener {
+/** The parts of a model call besides its request. */
+export interface CallParts extends TextListener {
   readonly steps: StepPort;
   readonly model: ChatModel;
-  /** How calls are made: clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
+  /** Clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
   readonly policy: CallPolicy;
   /** Stops this question alone; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of the tries of this call. */
+  /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
 }
 
-/** One question to a model, through the door every side effect passes. */
-export interface AskInput extends AskedThrough {
+/** One question to a model, asked as a step. */
+export interface AskInput extends CallParts {
   readonly messages: readonly ChatMessage[];
   readonly temperature?: number | undefined;
   /** Most tokens of the reply. Default: none, and 16,384 where a price is known. */
@@ -44,23 +44,13 @@ export interface OutputErrorData {
 }
 
 const KEPT_TEXT = 100_000;
-/** Most of one issue that an error's message repeats, in characters. */
+/** Limit on the characters of one issue in the message of an error. */
 const SHOWN_ISSUE = 300;
-/** How often a reply that does not fit its schema is asked for again. */
+/** The number of further requests after a reply that does not fit its schema. */
 const REASKS = 1;
 
 /**
- * One model call as one step: recorded under what decides its answer (model, messages, tools, schema, sampling), and answered from the
- * record next time. How it travels (streamed or not, which reply format) is no part of its address.
- *
- * @throws ModelError, ControlError: see {@link callModel}
- */
-export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatResponse> {
-  return recordedCall(request, way);
-}
-
-/**
- * A model's answer: its text, or with `schema` the value read from it.
+ * Returns a model's answer: its text, or with `schema` the value read from it.
  *
  * A reply that does not fit is repaired here if that is possible, and else requested once more, in a second step that shows the faults.
  * Listeners are told that its text is void.
@@ -72,17 +62,17 @@ export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatR
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
-  if (input.schema === undefined) return (await recordedCall({ ...input, schema: undefined }, input)).content;
+  if (input.schema === undefined) return (await chatStep({ ...input, schema: undefined }, input)).content;
   const output = outputSchema(input.schema);
   let messages = input.messages;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   for (let n = 0; ; n++) {
-    const way = new LastTold(input, input.policy.logger);
-    const reply = await recordedCall({ ...input, messages, schema: undefined }, { ...input, ...way.listener }, output, n > 0);
+    const streamed = new LastStreamed(input, input.policy.logger);
+    const reply = await chatStep({ ...input, messages, schema: undefined }, { ...input, ...streamed.listener }, output, n > 0);
     usage = addUsage(usage, reply.usage);
     const read = readReply(reply.content, input.schema, output);
     if (read.ok) return read.value;
-    way.takeBack();
+    streamed.takeBack();
     if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
     input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
     messages = askAgain(messages, output, reply.content, read.issues);
@@ -90,37 +80,39 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
 }
 
 /**
- * Asks in one step. The step records the raw answer; reading it against a schema happens outside, so that a changed reader reads old records.
+ * Makes one model call as one step: recorded under everything that determines its answer (model, messages, tools, schema, sampling), and
+ * answered from the record afterwards. Its transport (streamed or not, the reply format) is no part of its address. The step records the
+ * raw answer; it is read against a schema outside, so that a changed reader reads old records.
  *
- * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`
+ * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`; ModelError, ControlError: see {@link callModel}
  */
-async function recordedCall(asked: Asked, way: AskedThrough, output?: OutputSchema, isSchemaTold = false): Promise<ChatResponse> {
-  const { model, policy, steps } = way;
+export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSchema, isSchemaTold = false): Promise<ChatResponse> {
+  const { model, policy, steps } = parts;
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
   const request = boundedRequest(model, requestOf(asked, model), policy.prices);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
   let isLive = false;
   let recorded: StepTry = { act: "", key: "", try: 1 };
-  const onRecorded = way.onDelta === undefined ? undefined : (by: StepTry): void => void (recorded = by);
+  const onRecorded = parts.onDelta === undefined ? undefined : (by: StepTry): void => void (recorded = by);
   const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true, onRecorded }, (door) => {
     isLive = true;
-    const signal = way.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(way.signal, door.signal);
-    const attempts = way.meter === undefined ? door.attempts : metered(door.attempts, way.meter);
-    const deps = { ...policy, attempts, signal, onDelta: way.onDelta, onVoid: way.onVoid };
+    const signal = parts.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(parts.signal, door.signal);
+    const attempts = parts.meter === undefined ? door.attempts : metered(door.attempts, parts.meter);
+    const deps = { ...policy, attempts, signal, onDelta: parts.onDelta, onVoid: parts.onVoid };
     if (output === undefined) return callModel(model, request, deps);
     return withLadder(model, output, (rung) => {
       const messages = isSchemaTold ? request.messages : promptFor(request.messages, output, rung);
       return callModel(model, { ...request, messages, schema: rung.format }, deps);
     });
   });
-  if (!isLive && reply.content !== "") new ToldText(way, policy.logger, recorded).tell(reply.content);
+  if (!isLive && reply.content !== "") new StreamedText(parts, policy.logger, recorded).send(reply.content);
   return reply;
 }
 
-/** A request of which nothing was looked at: members may be there without a value. */
+/** A request that was not checked: its members may be undefined. */
 type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof ChatRequest, "messages">]?: ChatRequest[K] | undefined };
 
-/** Everything that decides the answer, and nothing else. The model's own extra fields are said here, so that they are part of the address. */
+/** Returns everything that determines the answer, and nothing else. The model's own extra fields are part of it, so that they are part of the address. */
 function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   const { tools, toolChoice, schema, temperature, maxTokens, seed, stop, extra } = asked;
   const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: asked.messages };
@@ -147,20 +139,20 @@ function outputError(model: string, text: string, issues: readonly OutputIssue[]
   );
 }
 
-/** The first issues, each cut to a length at which what to do about them is still seen: their words are partly the model's. */
+/** Returns the first issues, each cut: their texts come partly from the model. */
 function issuesText(issues: readonly OutputIssue[], count: number): string {
   const lines = issues.slice(0, count).map(issueLine);
   return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
 }
 
-/** Told of every try of a call that is made, and not of an answer from a record. */
+/** Called for every try of a live call, and not for an answer from a record. */
 export interface CallMeter {
   /** @param hold micro-dollars; 0 where `isUnpriced`, because the cost is unknown */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
 }
 
-/** Attempts that tell a meter of each try. */
+/** Returns attempts that also report each try to a meter. */
 function metered(attempts: Attempts, meter: CallMeter): Attempts {
   return {
     get current() {
@@ -182,32 +174,32 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
 
 /** Options of one call. */
 export interface SteppedChatOptions extends ChatOptions, TextListener {
-  /** Told of the tries of this call. */
+  /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
 }
 
 /**
- * A model behind the door that every side effect passes: each answer is one step, made with retries and limits, bound by the budget,
- * recorded, and given from the record afterwards. It does not stream by itself, since a try that fails takes its text back: see `onDelta`.
+ * A model whose calls are steps: each answer is made with retries and limits, bound by the budget, recorded, and given from the record
+ * afterwards. It does not stream, because a failed try takes its text back: see `onDelta`.
  */
 export interface SteppedModel extends ChatModel {
   readonly streams: false;
   /** @throws ModelError, ControlError, UsageError `MESSAGES_EMPTY` */
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
-  /** The same model through another door: what an effect asks is part of that effect's step. */
+  /** Returns the same model with other steps, such as those inside an effect. */
   through(steps: StepPort): SteppedModel;
 }
 
-/** The parts of a stepped model. Its listener hears all text, besides the caller's. */
+/** The parts of a stepped model. Its listener gets all text, besides that of the caller. */
 export interface SteppedModelParts extends TextListener {
   readonly steps: StepPort;
-  /** How calls are made; none of it is part of a step's address. */
+  /** None of it is part of a step's address. */
   readonly policy: CallPolicy;
   /** Makes the meter of a call that comes without one. */
   readonly meter?: (() => CallMeter) | undefined;
 }
 
-/** Puts a model behind a door; one that stands behind a door already is given the other door instead, or its answers would be recorded twice. */
+/** Returns a model whose calls are steps. A stepped model gets other steps instead, or its answers would be recorded twice. */
 export function steppedModel(model: ChatModel, parts: SteppedModelParts): SteppedModel {
   if (isStepped(model)) return model.through(parts.steps);
   const { steps, policy } = parts;
@@ -246,7 +238,7 @@ export function missingModel(who: string): never {
   );
 }
 
-/** True when a model stands behind a door, which bounds its calls. */
+/** True for a model whose calls are steps. */
 export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
 }

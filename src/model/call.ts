@@ -12,7 +12,7 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
-import { type TextListener, ToldText } from "./told-text.ts";
+import { type TextListener, StreamedText } from "./streamed-text.ts";
 
 /** Longest silence between two pieces of an answer, the first included, in milliseconds. */
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
@@ -126,7 +126,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
   }
   begins?.();
   const started = deps.clock.now();
-  const told = deps.onDelta && new ToldText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
+  const streamed = deps.onDelta && new StreamedText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
   let answer: ChatResponse;
   try {
     answer = await attempt(model, request, {
@@ -134,12 +134,12 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
       clock: deps.clock,
       idleTimeout: deps.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       timeLeft,
-      ...(told === undefined ? {} : { onText: (text) => told.tell(text) }),
+      ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
   } catch (error) {
     const failed = error instanceof Error ? error : new Error(String(error));
     deps.attempts.settle({ ...failedSettlement(call, failed), error: failed });
-    told?.takeBack();
+    streamed?.takeBack();
     if (failed instanceof ControlError) throw failed;
     return { ok: false, error: failed, took: deps.clock.now() - started };
   }

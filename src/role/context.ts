@@ -13,7 +13,7 @@ import type { Message, MessageFields, Receipt } from "../message/message.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/ask.ts";
-import type { DeltaInfo } from "../model/told-text.ts";
+import type { DeltaInfo } from "../model/streamed-text.ts";
 
 /** The identity of a role, as prompts and user interfaces show it. */
 export interface RoleCard {

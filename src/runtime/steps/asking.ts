@@ -14,7 +14,7 @@ import type { ChatModel } from "../../model/chat-model.ts";
 import { outputSchema } from "../../model/json-schema.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
 import type { PriceTable } from "../../model/price.ts";
-import { bothOf, type TextListener } from "../../model/told-text.ts";
+import { bothOf, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";

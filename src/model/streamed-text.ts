@@ -24,11 +24,11 @@ export interface TextListener {
 }
 
 /** Passes the text of one try to a listener. A listener that throws gets no more of that try's text; the answer stays. */
-export class ToldText {
+export class StreamedText {
   readonly #listener: TextListener;
   readonly #logger: Logger | undefined;
   readonly #info: DeltaInfo;
-  #isTold = false;
+  #isSent = false;
   #isBroken = false;
 
   constructor(listener: TextListener, logger: Logger | undefined, { act, key, try: nth }: StepTry) {
@@ -38,23 +38,23 @@ export class ToldText {
   }
 
   /** Passes on the next piece. */
-  tell(text: string): void {
+  send(text: string): void {
     const { onDelta } = this.#listener;
     if (onDelta === undefined || this.#isBroken) return;
-    this.#isTold = true;
+    this.#isSent = true;
     this.#isBroken = !guarded("onDelta", this.#logger, () => onDelta(text, this.#info));
   }
 
   /** Takes the text back, if there was any. */
   takeBack(): void {
     const { onVoid } = this.#listener;
-    if (onVoid !== undefined && this.#isTold) guarded("onVoid", this.#logger, () => onVoid(this.#info));
-    this.#isTold = false;
+    if (onVoid !== undefined && this.#isSent) guarded("onVoid", this.#logger, () => onVoid(this.#info));
+    this.#isSent = false;
   }
 }
 
 /** Remembers the try whose text came last, so that an answer can be taken back after it came whole. */
-export class LastTold {
+export class LastStreamed {
   readonly listener: TextListener;
   readonly #logger: Logger | undefined;
   #last: DeltaInfo | undefined;
@@ -91,9 +91,9 @@ function both<A extends unknown[]>(
 }
 
 /** Returns false when the listener throws. */
-function guarded(name: string, logger: Logger | undefined, tell: () => void): boolean {
+function guarded(name: string, logger: Logger | undefined, call: () => void): boolean {
   try {
-    tell();
+    call();
     return true;
   } catch (error) {
     logger?.warn(`${name} threw and gets no more of this try: ${thrownText(error)}`);
