@@ -36,7 +36,7 @@ const MAX_PACKAGES = 16;
 /** Bytes of everything that is packed, unpacked: what runs, its types, the demo, the pages and the examples. */
 const MAX_PACKED = 3_000_000;
 
-describe("what an install brings", () => {
+describe("an install", () => {
   it("is exactly these packages", () => {
     expect([...production.keys()].sort()).toEqual([
       "node_modules/@libsql/darwin-arm64",

@@ -47,7 +47,7 @@ describe("reading blocks", () => {
 });
 
 describe("writing blocks", () => {
-  test("whatever is put between fences comes out again, alone", () => {
+  test("the text between fences comes out again, alone", () => {
     fc.assert(
       fc.property(fenceText, fc.constantFrom("", "js", "src/a.js"), (text, info) => {
         const blocks = fencedBlocks(`Here:\n\n${inFence(text, info)}\n\nDone.`);

@@ -40,7 +40,7 @@ describe("the project's name", () => {
 });
 
 describe("the requirements", () => {
-  test("what is only taste is cut to size or taken as it is", () => {
+  test("a matter of taste is shortened or accepted", () => {
     const many = Array.from({ length: 9 }, (_, index) => `story ${index}`);
     const parsed = PrdSchema.parse({ ...prd, productGoals: many, userStories: many });
     expect(parsed.productGoals).toEqual(many.slice(0, 5));

@@ -68,7 +68,7 @@ describe("paths of a plan", () => {
     expect(faults(Array.from({ length: 10_000 }, (_, index) => `../${index}.js`)).length).toBeLessThanOrEqual(1_001);
   });
 
-  test("whatever comes through is a path the workspace takes as it is", () => {
+  test("an accepted path is a path that the workspace takes unchanged", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom("a", "/", ".", "..", "\\", "git", " ", "\u202e") }), { maxLength: 8 }),

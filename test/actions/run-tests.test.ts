@@ -78,7 +78,7 @@ describe("RunTests, for real", () => {
   });
 });
 
-describe("who hears of it", () => {
+describe("the recipients of the report", () => {
   const failing = pretendSandbox(() => ({ failing: "no" }));
 
   test("failing tests go to the engineer while rounds are left, then to everyone", async () => {

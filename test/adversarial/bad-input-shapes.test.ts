@@ -98,7 +98,7 @@ describe("definitions that are none", () => {
     expect((error as Error).message).toMatch(/\. [A-Z].*\.$/);
   });
 
-  test("what a team refused leaves it as it was", async () => {
+  test("a refused argument leaves a team unchanged", async () => {
     const staff = new Team({ roles: [postman] });
     for (const wrong of [null, 7, "Ann", {}, defineRole({ name: "Ann", actions: odd([null]) })]) thrownBy(() => staff.hire(odd(wrong)));
     expect(staff.roleNames).toEqual(["Pat"]);

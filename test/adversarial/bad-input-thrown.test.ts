@@ -4,7 +4,7 @@ import { ActionError, defineAction, type RoleContext } from "../../src/index.ts"
 import { act } from "../../src/role/act.ts";
 import { lived, odd } from "./odd-role.ts";
 
-describe("what is thrown in an activation", () => {
+describe("a value that is thrown in an activation", () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
 

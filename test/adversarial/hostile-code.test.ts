@@ -16,7 +16,7 @@ async function onGo(
 }
 
 describe("a role that takes more than it was given", () => {
-  test("what it gets of news, inbox and memory is its own, or frozen", async () => {
+  test("it gets news, inbox and memory as copies, or frozen", async () => {
     const { environment } = await onGo((rc) => {
       rc.memory.get().length = 0;
       expect(() => (rc.news as Message[]).push(createMessage("forged"))).toThrow(TypeError);

@@ -16,7 +16,7 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 10; i += 1) await nextMacrotask();
 }
 
-describe("what if the run is stopped", () => {
+describe("a run that is stopped", () => {
   test("while an effect waits that knows nothing of signals: it ends at once", async () => {
     const run = new Team({ roles: [answering("Ann", async (rc) => void (await rc.step("deaf", {}, never)))] }).run("go");
     await settled();
@@ -117,7 +117,7 @@ describe("what if the run is stopped", () => {
   });
 });
 
-describe("what if code catches what it should not", () => {
+describe("code that catches control errors", () => {
   test("a stop that is swallowed does not become an answer", async () => {
     const journal = memoryJournal();
     const run: Run = new Team({
@@ -152,7 +152,7 @@ describe("what if code catches what it should not", () => {
   });
 });
 
-describe("what if the answer comes too late", () => {
+describe("an answer that comes too late", () => {
   test("after the stop: nothing of it is recorded", async () => {
     const journal = memoryJournal();
     let answer: (text: string) => void = () => {};

@@ -179,7 +179,7 @@ describe("a run that was forced on without one of its roles", () => {
     expect(await eventsOf(journal, "r")).toHaveLength(length);
   });
 
-  test("nobody says anything to that one meanwhile: its name is nobody's, and a broadcast passes it by", async () => {
+  test("a removed role has no address, and a broadcast does not reach it", async () => {
     const journal = memoryJournal();
     const ann = answering("Ann", (rc) => [rc.message("for Bob", { sendTo: "Bob" }), rc.message("for all")]);
     const bob = answering("Bob", (rc) => rc.message("heard"), { observeAll: true, addresses: ["Builder"] });

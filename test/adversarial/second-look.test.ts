@@ -115,7 +115,7 @@ describe("a step that must not happen twice", () => {
   });
 });
 
-describe("what an activation says and remembers", () => {
+describe("the messages and memories of an activation", () => {
   it("Outbox.O1 a message made elsewhere is sent once, however often it is published", async () => {
     const Say = defineAction({
       name: "Say",

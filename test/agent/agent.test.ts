@@ -51,7 +51,7 @@ it("gives each call outside a run a key of its own: a service takes calls of one
   expect(new Set(keys).size).toBe(2);
 });
 
-describe("what an agent's tools may do", () => {
+describe("the permissions of an agent's tools", () => {
   const done: string[] = [];
   const write = defineTool({
     name: "write",
@@ -135,7 +135,7 @@ describe("what an agent's tools may do", () => {
   });
 });
 
-describe("what can never work", () => {
+describe("options that can never work", () => {
   it("is refused before anything runs or is paid for", () => {
     const invalid = (code: string): unknown => expect.objectContaining({ code });
     expect(() => new Agent({ name: "a", model: undefined as never })).toThrow(invalid("AGENT_INVALID") as Error);

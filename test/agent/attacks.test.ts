@@ -63,7 +63,7 @@ describe("hostile text", () => {
   });
 });
 
-describe("what an agent leaves behind", () => {
+describe("the traces of an agent", () => {
   const warnings: Error[] = [];
   const heard = (warning: Error): void => void warnings.push(warning);
   beforeEach(() => void process.on("warning", heard));

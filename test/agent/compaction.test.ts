@@ -151,7 +151,7 @@ describe("making room", () => {
   });
 });
 
-describe("what room is made of", () => {
+describe("how room is made", () => {
   const wish = (id: string): ToolCall => call("look", {}, id);
   const result = (id: string, content: string): ChatMessage => ({ role: "tool", name: "look", toolCallId: id, content });
 

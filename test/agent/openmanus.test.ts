@@ -12,7 +12,7 @@ import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 
 const end = (status = "success", answer = "done"): ReturnType<typeof call> => call("terminate", { status, answer });
 
-describe("what OpenManus gets wrong in an agent's life, and this does not", () => {
+describe("faults of OpenManus in an agent's life that are absent here", () => {
   it("shows ERROR from outside, after the run", async () => {
     const { agent } = agentOf([new ModelError("MODEL_AUTH", "no key")]);
     expect(await agent.run("x").result).toMatchObject({ status: "failed", error: { code: "MODEL_AUTH" } });
@@ -62,7 +62,7 @@ describe("what OpenManus gets wrong in an agent's life, and this does not", () =
   });
 });
 
-describe("what OpenManus gets wrong in its loop, and this does not", () => {
+describe("faults of OpenManus in its loop that are absent here", () => {
   it("ends with a text answer instead of running to the last step", async () => {
     const { agent, model } = agentOf((_request, n) => `hello ${n}`, { maxSteps: 5 });
     expect(await agent.run("say hello").result).toMatchObject({ status: "finished", answer: "hello 0", steps: 1 });
@@ -192,7 +192,7 @@ describe("what OpenManus gets wrong in its loop, and this does not", () => {
   });
 });
 
-describe("what OpenManus's agents share, and these do not", () => {
+describe("state that OpenManus's agents share, and these do not", () => {
   it("has tools of its own: a tool added to one agent is no other's", async () => {
     const own = new ToolCollection([noting("mine")]);
     const first = new Agent({ name: "a", model: scriptedModel(["x"]), tools: own });

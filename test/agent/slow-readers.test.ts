@@ -53,7 +53,7 @@ async function slowlyRead(brain: Brain): Promise<{ readonly text: string; readon
   return { text, failed: false };
 }
 
-describe("who reads slowly", () => {
+describe("a reader that is slow", () => {
   it("gets all that was said, although the answer had ended long before", async () => {
     expect((await slowlyRead(asking(spelling("ABCD")))).text).toBe("ABCD");
   });
@@ -63,7 +63,7 @@ describe("who reads slowly", () => {
   });
 });
 
-describe("what begins a run", () => {
+describe("the start of a run", () => {
   it("can be taken apart", () => {
     const { usage } = asking(spelling("A")).begin(new MessagesMemory());
     expect(usage()).toEqual({ inputTokens: 0, outputTokens: 0 });

@@ -53,7 +53,7 @@ describe.each([
     expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("words around it");
   });
 
-  it("what a server signs its calls with is given back with those calls, and with no others", async () => {
+  it("the signature of a server's calls is sent back with those calls, and with no others", async () => {
     const { requests } = await speak(
       DIALECTS.flatMap(({ name, turns }) => (name === "Gemini" ? turns : [])),
       streams,

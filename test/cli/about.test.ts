@@ -21,7 +21,7 @@ const beginning = {
 };
 const about = aboutOf("r", aboutFor(beginning));
 
-describe("what is kept with a run", () => {
+describe("the data that is kept with a run", () => {
   it("is everything that is needed to go on with it, and never a key", () => {
     expect(about).toEqual({
       command: "troupe",

@@ -70,7 +70,7 @@ describe("an agent in a folder that is there", () => {
   });
 });
 
-describe("what was not allowed", () => {
+describe("a call that was not allowed", () => {
   it("is told when it happens, and with the result", async () => {
     await using stub = await serving(create("a.txt", "a"), { text: "I could not." });
     const cwd = freshFolder();

@@ -23,7 +23,7 @@ const [one, two] = [
   { id: "ef005678", role: "Eve", text: "Which\u001b[2J size?" },
 ];
 
-describe("what the words of an answer mean", () => {
+describe("the words of an answer", () => {
   it.each([
     [["abcd", "red"], [one, two], { question: "abcd", text: "red" }],
     [["red"], [one], { question: "abcd1234", text: "red" }],

@@ -135,7 +135,7 @@ describe("troupe fork", () => {
   });
 });
 
-describe("what a fork refuses, and leaves nothing of", () => {
+describe("a fork refuses, and leaves no trace", () => {
   it.each([
     [["--at", "999999"], "FORK_POINT"],
     [["--at", "-1"], "OPTION_INVALID"],
@@ -181,7 +181,7 @@ const [idea, said] = recorded([
   says("Alice", word("WritePrd", prd), word("Other", { any: "thing" })),
 ]) as readonly [RunEvent, RunEvent];
 
-describe("what the options of a fork mean", () => {
+describe("the options of a fork", () => {
   it.each([
     ["12=idea.md", { seq: 12, nth: 0, file: "idea.md" }],
     ["12.3=a=b.md", { seq: 12, nth: 3, file: "a=b.md" }],

@@ -79,7 +79,7 @@ describe("a run that goes on, on a terminal", () => {
 
 const stopped = begun();
 
-describe("what resume refuses", () => {
+describe("resume refuses", () => {
   it.each([
     [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model gpt-5"],
     [["nobody"], "RUN_UNKNOWN", "troupe runs ls"],

@@ -185,7 +185,7 @@ describe("a snapshot of a brain memory", () => {
   });
 });
 
-describe("what is no snapshot", () => {
+describe("a value that is not a snapshot", () => {
   const good = filledStorage().then(textOf);
 
   /** The code of an import, which must have changed nothing. */

@@ -12,13 +12,13 @@ test("a value is made when it is first asked for, and only then", () => {
   expect(made).toBe(1);
 });
 
-test("that it is undefined is known as well", () => {
+test("an undefined value is computed once too", () => {
   let made = 0;
   const value = lazily(() => void (made += 1));
   expect([value(), value(), made]).toEqual([undefined, undefined, 1]);
 });
 
-test("what could not be made is tried again", () => {
+test("a failed computation is tried again", () => {
   let tries = 0;
   const value = lazily(() => {
     tries += 1;
@@ -29,7 +29,7 @@ test("what could not be made is tried again", () => {
   expect([value(), value()]).toEqual([2, 2]);
 });
 
-test("what a value was made of is let go, and not before", async () => {
+test("the inputs of a value are released once it is computed", async () => {
   const { value, parts } = heavy();
   await nextMacrotask();
   collectGarbage();
@@ -63,7 +63,7 @@ test("a member is worked out when somebody first looks at it, and once", () => {
   expect(made()).toBe(1);
 });
 
-test("who copies, compares, writes or shows the object sees values", () => {
+test("copies, comparisons, JSON and inspection show values", () => {
   const seen = { name: "one", parts: [1] };
   expect({ ...counted().object }).toStrictEqual(seen);
   expect(counted().object).toStrictEqual(seen);

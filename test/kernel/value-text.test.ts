@@ -34,7 +34,7 @@ describe("a value in an error", () => {
     expect(valueText(value)).toBe(text);
   });
 
-  test("what a value does when it is looked at does not matter", () => {
+  test("a value that throws when it is read has a text all the same", () => {
     const fails = (): never => {
       throw new Error("boom");
     };
@@ -69,7 +69,7 @@ describe("a value in an error", () => {
   });
 });
 
-describe("what was thrown", () => {
+describe("a thrown value", () => {
   test.each<[unknown, string]>([
     [new RangeError("rain"), "rain"],
     [new RangeError(""), "RangeError"],

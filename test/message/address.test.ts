@@ -60,7 +60,7 @@ describe("addressOf", () => {
     expect(createMessage("x", { sendTo: new Set(["Bob", "Bob", { name: "Bob" }]) }).sendTo).toEqual(["Bob"]);
   });
 
-  test("what an action says is part of its type", () => {
+  test("the type of an action names its message", () => {
     expectTypeOf(WriteCode).toExtend<{ readonly name: string; readonly prototype: Addressable<{ code: string }> }>();
   });
 });

@@ -177,7 +177,7 @@ describe("a message as MetaGPT writes it", () => {
     }
   });
 
-  test("what is no text where a name is expected is refused", () => {
+  test("a name that is not a string is refused", () => {
     expect(() => parseMessage({ content: "x", cause_by: 5 })).toThrow(UsageError);
     expect(() => parseMessage({ content: "x", send_to: [5] })).toThrow(UsageError);
   });

@@ -87,7 +87,7 @@ describe("MessageQueue", () => {
     expect(queue.size).toBe(3);
   });
 
-  test("what peek and popAll give is the caller's own", () => {
+  test("peek and popAll return copies", () => {
     const queue = queueOf(["a"], ["b"]);
     queue.peek(2).pop();
     expect(ids(queue.popAll())).toEqual(["a", "b"]);

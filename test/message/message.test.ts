@@ -245,7 +245,7 @@ describe("the wire form", () => {
   });
 });
 
-describe("what a careless sender writes", () => {
+describe("the fields of a careless sender", () => {
   test("takes null and empty routing as left out, and a payload of null as a payload", () => {
     const message = parseMessage({
       id: "",

@@ -201,7 +201,7 @@ describe("askModel for a value", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("what to do is not lost behind the words of a bad reply", async () => {
+  it("a long bad reply does not hide the advice in the error", async () => {
     const members = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`${n}${"x".repeat(5_000)}`, []]));
     const bad = JSON.stringify(members);
     const error = await errorOf(askModel({ ...setup(scriptedModel([bad, bad])).input, schema: z.record(z.string(), z.string()) }));

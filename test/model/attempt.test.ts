@@ -140,7 +140,7 @@ describe("attempt", () => {
     }
   });
 
-  it("what a model throws when it was stopped is that it was stopped", async () => {
+  it("a stopped model call fails as stopped, whatever the model throws", async () => {
     const stop = new AbortController();
     const reason = new AbortedError("meanwhile");
     const model: ChatModel = {

@@ -117,7 +117,7 @@ function fastClock({ clock }: { readonly clock: { now(): number } }): {
 }
 
 describe("callModel tries again", () => {
-  it("what passes: each try is opened and settled in turn", async () => {
+  it("each try is opened and settled in turn", async () => {
     const { deps, attempts, clock } = callSetup();
     const model = scriptedModel([cut(), limited(), modelError("MODEL_TIMEOUT", "late"), good], { price });
     const reply = await withTime(clock, callModel(model, request, deps));

@@ -99,7 +99,7 @@ describe("outputSchema", () => {
     expect(() => outputSchema(schema)).toThrow(/z\.iso\.datetime/);
   });
 
-  it("what the wire cannot say goes into the description", () => {
+  it("a rule that the wire format cannot express goes into the description", () => {
     const { strict } = outputSchema(z.object({ mail: z.email().describe("where to write"), n: z.int(), s: z.string().min(3) }));
     expect(strict?.["properties"]).toEqual({
       mail: { type: "string", description: "where to write (format: email)" },

@@ -69,7 +69,7 @@ describe("a model behind a door", () => {
     expect([far.passed.length, near.passed.length]).toEqual([0, 1]);
   });
 
-  test("nobody streams it: a failed try takes its text back", () => {
+  test("a failed try voids its text", () => {
     expect(steppedModel(scriptedModel([]), { steps: watchedDoor().steps, policy: callSetup().deps }).streams).toBe(false);
   });
 });

@@ -175,7 +175,7 @@ describe("withLadder", () => {
   });
 });
 
-describe("what the model is told", () => {
+describe("the instructions for the model", () => {
   const output = outputSchema(Plan);
   const [strict, json, text] = rungsFor(output) as [Rung, Rung, Rung];
   const messages: ChatMessage[] = [

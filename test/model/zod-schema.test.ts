@@ -117,7 +117,7 @@ describe("a schema of what JSON cannot carry", () => {
     });
   });
 
-  test("what JSON carries is taken, transforms and recursion included", () => {
+  test("a schema of JSON values is accepted, with transforms and recursion", () => {
     const Tree = z.object({
       name: z.string().transform((text) => text.length),
       get kids() {

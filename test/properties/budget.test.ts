@@ -235,7 +235,7 @@ describe("a budget of one dollar with eight concurrent roles", () => {
   });
 });
 
-describe("what one try costs", () => {
+describe("the cost of one try", () => {
   async function one(tries: readonly Try[], options: TeamOptions = {}, itsPrice: ModelPrice | "unknown" = price) {
     const model = new Provider(tries, steady, itsPrice);
     const journal = memoryJournal();

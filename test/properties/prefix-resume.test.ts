@@ -59,7 +59,7 @@ describe("a run that is killed anywhere goes on as if it had not been", () => {
     }
   });
 
-  test("what shall be repeated happens once in every activation that had not ended, recorded or not", async () => {
+  test("a repeatable effect happens once in every activation that had not ended, recorded or not", async () => {
     const clerks = uncut.events.filter((event) => event.type === "act.ended" && event.role === "Clerk").length;
     for (const cut of cutsOf(uncut.events.length - 1).filter((place) => place > 1)) {
       const kept = uncut.events.slice(0, cut);
@@ -201,7 +201,7 @@ describe("a failure is the same after a kill", () => {
   });
 });
 
-describe("what an activation knows of time and chance is recorded with it", () => {
+describe("the clock and the randomness of an activation are recorded with it", () => {
   /** Time goes on while nobody lives, and with every look at it. */
   function later(lives: number): Clock {
     let now = lives * 1_000_000;

@@ -102,7 +102,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("what a model may answer instead of what it was asked", () => {
+describe("wrong answers of a model", () => {
   test.each(cases)("$what: a typed error, and everything written before is there", async ({ replies, error, kept, last }) => {
     const workspace = smallWorkspace();
     const { result } = await work({ workspace, replies, sandbox: pretendSandbox(() => ({ failing: "no" })) });

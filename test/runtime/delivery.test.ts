@@ -73,7 +73,7 @@ describe("the history of a run holds one message of an id", () => {
   });
 });
 
-describe("who hears a message", () => {
+describe("the recipients of a message", () => {
   test("addressed by name: observed although nothing about it is watched", async () => {
     const environment = town([listener("Ann", { watch: [Report] }), listener("Bob", { watch: [Report] })]);
     const receipt = environment.publishMessage(createMessage("for Ann", { causeBy: Gossip, sendTo: "Ann" }));
@@ -170,7 +170,7 @@ describe("who hears a message", () => {
   });
 });
 
-describe("what a role does not hear, and what it does", () => {
+describe("messages that a role receives, and others", () => {
   test("its own broadcast", async () => {
     const ann = answering("Ann", (rc) => rc.message("echo", { causeBy: Report }), { watch: [UserRequirement, Report] });
     const environment = town([ann, listener("Bob", { watch: [Report] })]);
@@ -190,7 +190,7 @@ describe("what a role does not hear, and what it does", () => {
     expect(contents(result.outputs)).toEqual(["echo"]);
   });
 
-  test("what it broadcasts in another's name is its own broadcast too", async () => {
+  test("a broadcast in another role's name counts as its own", async () => {
     const bob = answering("Bob", (rc) => rc.news[0], { watch: [Report] });
     const environment = town([answering("Ann", (rc) => rc.message("said once", { causeBy: Report })), bob]);
     environment.publishMessage("go");

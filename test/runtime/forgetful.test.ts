@@ -132,7 +132,7 @@ describe.each(["rounds", "eager"] as const)("an environment with memory: false, 
   });
 });
 
-describe("who shall remember all the same", () => {
+describe("a role that keeps its memory", () => {
   const write = defineAction({ name: "Write", run: () => "written" });
   const check = defineAction({ name: "Check", run: () => "checked" });
   const publish = defineAction({ name: "Publish", needs: [write, check], run: ({ inputs }) => contents(inputs).join(" and ") });

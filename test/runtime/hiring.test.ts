@@ -81,7 +81,7 @@ describe("hiring", () => {
     ).toBe("ROLE_INVALID");
   });
 
-  test("what is no role is refused, and not taken for a name", () => {
+  test("a value that is not a role is refused, and is not used as a name", () => {
     const notARole = { name: "Bea" } as unknown as Role;
     expect(codeOf(() => new Team().hire(notARole))).toBe("ROLE_INVALID");
     expect(codeOf(() => new Team().hire(listener("Ann"), listener("Bob"), notARole))).toBe("ROLE_INVALID");
@@ -157,7 +157,7 @@ describe("names of actions", () => {
   });
 });
 
-describe("what is looked at from outside", () => {
+describe("properties that are read from outside", () => {
   test("an environment tells its roles, and who is idle", async () => {
     const environment = town([listener("Ann"), listener("Bob", { watch: [] })]);
     expect(environment.isIdle).toBe(true);

@@ -104,7 +104,7 @@ describe("human.ask with nobody there", () => {
     expect(called).toEqual(["paid"]);
   });
 
-  test("what went on beside the question is recorded", async () => {
+  test("work beside the question is recorded", async () => {
     const called: string[] = [];
     const ann = answering("Ann", async (rc) => {
       await Promise.all([rc.human.ask("?"), rc.step("beside", {}, async () => called.push("beside"))]);

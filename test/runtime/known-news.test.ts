@@ -49,7 +49,7 @@ test.each(everyWay)("a role remembers every message of a long exchange once: %s,
   expect(remembered(environment, "Ann")).toEqual(Array.from({ length: HOPS }, (_, n) => `${n + 1}`));
 });
 
-test("who takes nothing has no news, and does not act", async () => {
+test("a role that takes no message has no news, and does not act", async () => {
   let acted = 0;
   const environment = town([player("Ann", () => void (acted += 1))]);
   environment.publishMessage("go");
@@ -72,7 +72,7 @@ test.each([
   expect([status, contents(outputs), environment.isIdle]).toEqual(["finished", ["heard"], true]);
 });
 
-test("nobody changes what is news", async () => {
+test("the list of news cannot be changed", async () => {
   const isFrozen: boolean[] = [];
   const environment = town([player("Ann", ({ news }) => void isFrozen.push(Object.isFrozen(news)))]);
   for (const text of ["one", "two"]) environment.publishMessage(text);
@@ -82,7 +82,7 @@ test("nobody changes what is news", async () => {
   expect(isFrozen).toEqual([true, true]);
 });
 
-test("who looks at its memory before it speaks remembers what it says as well", async () => {
+test("a role that reads its memory before it speaks remembers its own messages too", async () => {
   const environment = town([player("Ann", (ctx) => ctx.message(`after ${ctx.memory.size}`))]);
   environment.publishMessage("go");
   await environment.run();

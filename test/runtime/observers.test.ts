@@ -91,7 +91,7 @@ describe("listeners", () => {
   });
 });
 
-describe("what comes from outside", () => {
+describe("messages from outside", () => {
   test("is checked: what is no message is refused, and the run is as it was", () => {
     const environment = town([listener("Ann")]);
     const before = JSON.stringify(environment.toJSON());

@@ -63,7 +63,7 @@ describe("retry(n)", () => {
     expect(() => retry(times)).toThrow(expect.objectContaining({ code: "RETRY_INVALID" }));
   });
 
-  test("what each policy says after each attempt", () => {
+  test("each policy decides after each attempt", () => {
     const said = (policy: FailurePolicy): string[] => [1, 2, 3].map((attempt) => afterFailure(policy, attempt));
     expect(said("stop")).toEqual(["stop", "stop", "stop"]);
     expect(said("skip")).toEqual(["dead", "dead", "dead"]);
@@ -72,7 +72,7 @@ describe("retry(n)", () => {
   });
 });
 
-describe("what a new attempt asks again", () => {
+describe("calls that a new attempt makes again", () => {
   test("only what failed and what follows, when a step had failed", async () => {
     expect(await calls({ step: "b1" }, retry(1))).toEqual({ called: ["a1", "b1", "b2", "c2"], status: "finished" });
   });
@@ -100,7 +100,7 @@ describe("what a new attempt asks again", () => {
     expect(called).toEqual(["good1"]);
   });
 
-  test("what one attempt reused, the one after it reuses as well", async () => {
+  test("an attempt reuses the answers that the attempt before it reused", async () => {
     const called: string[] = [];
     let attempt = 0;
     const ann = answering(
@@ -143,7 +143,7 @@ describe("what a new attempt asks again", () => {
     expect(called).toEqual(["paid", "flaky", "flaky"]);
   });
 
-  test("what a failed step throws is the same live as from the record: a StepError without its cause", async () => {
+  test("a failed step throws a StepError without its cause, live and from the record", async () => {
     const caught: unknown[] = [];
     const ann = answering("Ann", async (rc) => {
       const effect = (): Promise<never> => Promise.reject(Object.assign(new RangeError("too far", { cause: "secret" }), { code: "E_FAR" }));

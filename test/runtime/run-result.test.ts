@@ -84,7 +84,7 @@ test("RunState.S5 who failed first is still told so when the end of the round ha
   expect(failedIn(waiting)).toEqual(["Quick", "Slow"]);
 });
 
-test("what waits for the end of a round that was stopped is told once, in a result that was not looked at before as well", async () => {
+test("a message that waits for the end of a stopped round is in the result once, also in one that is read late", async () => {
   let isThere = false;
   const roles: Role[] = [
     answering("Says", (rc) => rc.message("said", { sendTo: ROUTE_TO_NONE })),

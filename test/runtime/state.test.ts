@@ -60,7 +60,7 @@ describe("custom state", () => {
     expect(state).toEqual({ count: 3, names: [] });
   });
 
-  test("what is no JSON fails the activation", async () => {
+  test("a state that is not JSON fails the activation", async () => {
     for (const bad of [new Map(), () => 1, 10n, Number.NaN, new Error("x")]) {
       const { state, result } = await onGo(answering("Ann", (rc) => void (rc.state["bad"] = bad)));
       expect(result).toMatchObject({ status: "failed", error: { code: "NOT_JSON" } });

@@ -88,7 +88,7 @@ describe("a run that is to stop", () => {
     expect(contents(result.messages)).toContain("go");
   });
 
-  test("what was said by an action is asked of the run, not of a list", async () => {
+  test("saidBy reads the messages of the run, not those of a memory", async () => {
     const ann = answering("Ann", (rc) => rc.message("x", { sendTo: "<self>", causeBy: rc.memory.size > 4 ? "Enough" : "More" }));
     const result = await new Team({ roles: [ann] }).run("go", { stopWhen: saidBy("Enough") }).result;
     expect(result).toMatchObject({ status: "stopped", rounds: 5 });

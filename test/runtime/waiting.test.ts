@@ -31,7 +31,7 @@ describe("a promise with a then of its own is waited for by that", () => {
   });
 });
 
-test("who observes later and reacts later still is waited for to the end", async () => {
+test("the run waits to the end for a role that observes late and reacts later", async () => {
   const ann = defineRole({
     name: "Ann",
     observe: async (rc) => rc.inbox,

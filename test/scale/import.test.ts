@@ -55,7 +55,7 @@ function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + statSync(path).size, 0);
 }
 
-describe("what is loaded", () => {
+describe("the files that are loaded", () => {
   const entry = JSON.stringify(join(root, entryPoints.find(({ name }) => name === "troupe")?.default ?? ""));
   const loadedByScript = (script: string): Loaded => loadedBy(["--input-type=module", "-e", script]);
 

@@ -49,7 +49,7 @@ function lettersOf(bodies: readonly string[], perHop: number, hops: number): num
   return letters / 100;
 }
 
-describe("what is stored for a hop", () => {
+describe("the record of a hop", () => {
   it("is its words and little else, however long the run is", async () => {
     const { bytes, bodies } = await talked(2_000, false);
     expect(lettersOf(bodies, 1, 2_000)).toBeLessThanOrEqual(MOST_LETTERS);

@@ -99,7 +99,7 @@ function bound(journal: ReturnType<typeof memoryJournal>): ReturnType<typeof mem
   };
 }
 
-describe("who may go on with a run", () => {
+describe("processes that may resume a run", () => {
   async function afterOneRound(): Promise<RunEvent[]> {
     const journal = memoryJournal();
     await new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 }).result;
@@ -169,7 +169,7 @@ describe("who may go on with a run", () => {
   });
 });
 
-describe("what going on keeps", () => {
+describe("a resumed run keeps its past", () => {
   test("a question that waited is asked again by the same id, and nothing before it", async () => {
     const journal = memoryJournal();
     const drafted: string[] = [];
@@ -203,7 +203,7 @@ describe("what going on keeps", () => {
     expect(canonical(steps)).toBe(canonical(whole));
   });
 
-  test("what a message says of its cause, whoever passes it on: the idea is the user's before a cut and after", async () => {
+  test("a message names its cause: the idea is the user's before a cut and after", async () => {
     const pass = answering("Pass", (rc) => rc.news[0], { watch: ["UserRequirement"] });
     const roles = (): Role[] => [pass, listener("Ear", { watch: ["UserRequirement", "Pass"] })];
     for (const idea of ["go", createMessage("go", { id: "idea" })]) {
@@ -234,7 +234,7 @@ describe("what going on keeps", () => {
     expect(result.output?.content).toBe("fine");
   });
 
-  test("what was in flight is told with its hold", async () => {
+  test("calls in flight are reported with their holds", async () => {
     const journal = memoryJournal();
     let calls = 0;
     const ann = answering("Ann", async (rc) =>
@@ -267,7 +267,7 @@ describe("several runs of one team", () => {
     expect(results.map((result) => result.output?.content)).toEqual(["a 1", "b 1", "c 1"]);
   });
 
-  test("who is hired after a run has begun is not in it", async () => {
+  test("a role that is hired after a run has begun is not in it", async () => {
     const team = new Team({ roles: [listener("Ann")] });
     const run = team.run("go");
     team.hire(answering("Late", (rc) => rc.message("me too")));

@@ -108,7 +108,7 @@ describe("Run.H1 iterating a run", () => {
     await reading;
   });
 
-  test("what an iterator gives cannot be changed, and so neither can the record", async () => {
+  test("the events of an iterator are frozen, so the record cannot be changed", async () => {
     const journal = memoryJournal();
     const run = team(chain(), { journal }).run("go", { id: "r" });
     const before = JSON.stringify(await (async () => (await run.result, eventsOf(journal, "r")))());

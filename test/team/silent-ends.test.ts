@@ -24,7 +24,7 @@ async function warningsOf(roles: readonly Role[], idea: string | Message = "go")
 const Write = defineAction({ name: "Write", run: () => "a draft" });
 const writer = defineRole({ name: "Ann", actions: [Write] });
 
-describe("what would end a run in silence is told", () => {
+describe("a run never ends without a reason", () => {
   test("a team without roles refuses an idea", () => {
     expect(() => new Team().run("go")).toThrow(expect.objectContaining({ code: "ROLES_NONE" }));
   });

@@ -24,7 +24,7 @@ function silent(): ChatModel & { readonly asked: Promise<void> } {
   return { id: "nobody-knows-it", streams: false, chat, stream: chat as never, asked };
 }
 
-describe("what a run cost", () => {
+describe("the cost of a run", () => {
   test("is told by role and by model, from the record alone", async () => {
     const journal = memoryJournal();
     const [cheap, dear] = [model("cheap", 100), model("dear", 900)];

@@ -70,7 +70,7 @@ describe("a call", () => {
   });
 });
 
-describe("whatever a tool does comes back as a result", () => {
+describe("the outcome of a tool comes back as a result", () => {
   it.each<[string, Tool["execute"], string | RegExp]>([
     ["says that it failed", () => ({ error: "no such file" }), "failed: Error: no such file"],
     ["throws at once", () => raised(new Error("broken")), "failed: Error: broken"],
@@ -243,7 +243,7 @@ describe("a tool that answers at once", () => {
   });
 });
 
-describe("what stops a run is thrown", () => {
+describe("an error that stops a run is thrown", () => {
   it("a signal, while the tool runs: the tool is told", async () => {
     const stop = new AbortController();
     let ctx: ToolContext | undefined;

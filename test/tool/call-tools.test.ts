@@ -141,7 +141,7 @@ describe("a choice", () => {
   });
 });
 
-describe("what stops a run", () => {
+describe("an error that stops a run", () => {
   it("CallTools.B5 is thrown after what is under way has ended, and nothing more begins", async () => {
     const shop = new Workshop();
     const stop = new AbortController();

@@ -101,7 +101,7 @@ describe("Permission.P2 Permission.P3 where no rule fits", () => {
     expect(decide({ name: "read", permission: "allow" }, {}, { default: "deny" })).toBe("deny");
   });
 
-  it("what a tool denies by itself only a rule that names the call can allow", () => {
+  it("only a rule that names the call allows a call that the tool itself denies", () => {
     const careful = { name: "shell", permission: [{ args: { command: "rm *" }, decide: "deny" as const }] };
     expect(decide(careful, { command: "rm x" }, { default: "allow" })).toBe("deny");
     expect(decide(careful, { command: "ls" }, {})).toBe("ask");

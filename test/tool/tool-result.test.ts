@@ -75,7 +75,7 @@ cycle["self"] = cycle;
 const { proxy: revoked, revoke } = Proxy.revocable({}, {});
 revoke();
 
-describe("what tools give back", () => {
+describe("the results of tools", () => {
   it.each<[string, unknown, unknown]>([
     ["a text", "x", { output: "x" }],
     ["nothing", undefined, {}],

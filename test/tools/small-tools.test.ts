@@ -100,7 +100,7 @@ describe("create_chat_completion", () => {
   });
 });
 
-describe("what a tool keeps", () => {
+describe("the state of a tool", () => {
   it("is one state for each session, and one for callers without", () => {
     const states = new ToolStates(() => ({}));
     const [mine, yours] = [{}, {}];

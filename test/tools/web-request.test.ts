@@ -92,7 +92,7 @@ describe("a request", () => {
   });
 });
 
-describe("what is large", () => {
+describe("a large response", () => {
   it("is cut at its limit, an endless stream too", async () => {
     expect(await get("/endless", { maxBytes: 100_000 })).toMatchObject({ kind: "answer", isCut: true, body: { length: 100_000 } });
     expect(await get("/", { maxBytes: 5 })).toMatchObject({ isCut: false, body: Buffer.from("hello") });

@@ -76,7 +76,7 @@ describe("inputs", () => {
   });
 });
 
-describe("what an action gives back", () => {
+describe("the result of an action", () => {
   test("is its output, a message of it, or nothing", () => {
     expectTypeOf(defineAction({ name: "A", output: Stars, run: () => ({ stars: 1 }) })).toExtend<Action<{ stars: number }>>();
     defineAction({ name: "B", output: Stars, run: () => Promise.resolve({ stars: 1 }) });
@@ -185,7 +185,7 @@ describe("the state an action needs", () => {
   });
 });
 
-describe("what comes from outside", () => {
+describe("messages from outside", () => {
   test("has the type that a program registers, in actions, roles and tools", () => {
     defineAction({ name: "A", run: (context) => expectTypeOf(context.deps).toEqualTypeOf<Deps>() && "x" });
     defineRole({ name: "Ann", react: (rc) => void expectTypeOf(rc.deps.towerClock).toEqualTypeOf<{ strike(): void } | undefined>() });

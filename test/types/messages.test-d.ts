@@ -106,12 +106,12 @@ describe("a memory gives messages of the type that their cause says", () => {
     expectTypeOf(memory.newestBy(WriteDraft)?.instructContent?.title).toEqualTypeOf<string | undefined>();
   });
 
-  test("what a user says has no payload", () => {
+  test("a user's message has no payload", () => {
     expectTypeOf(memory.newestBy(UserRequirement)?.instructContent).toEqualTypeOf<undefined>();
     expectTypeOf(UserRequirement).toExtend<Addressable>();
   });
 
-  test("what is only for reading cannot be written", () => {
+  test("readonly fields cannot be written", () => {
     // @ts-expect-error a view has no add
     memory.add(createMessage("x"));
     expectTypeOf(new Memory().add).returns.toEqualTypeOf<boolean>();

@@ -13,7 +13,7 @@ import {
   type Receipt,
 } from "troupe";
 
-describe("what a user writes has the types it seems to have", () => {
+describe("the code of a user has the types it seems to have", () => {
   it("messages carry the type of what they carry, and never change", () => {
     const message = createMessage("two", { instructContent: { two: 2 } });
     expectTypeOf(message).toEqualTypeOf<Message<{ two: number }>>();

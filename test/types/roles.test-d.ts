@@ -157,7 +157,7 @@ describe("a role that is one function", () => {
   });
 });
 
-describe("what a role is made of", () => {
+describe("the parts of a role", () => {
   test("watches actions, classes and names", () => {
     expectTypeOf(defineRole({ name: "Ann", watch: [UserRequirement, Report, Draft, "Gossip"] })).toExtend<Role>();
     // @ts-expect-error a number is no cause

@@ -99,7 +99,7 @@ describe("an event of a run", () => {
   });
 });
 
-describe("what is no event", () => {
+describe("a value that is not an event", () => {
   test.each<[string, unknown, string]>([
     ["nothing", undefined, "a hole"],
     ["null", null, "type undefined"],

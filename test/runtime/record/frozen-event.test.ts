@@ -36,7 +36,7 @@ function openIn(value: unknown, place = "event"): string[] {
   return Object.isFrozen(value) ? within : [place, ...within];
 }
 
-describe("what is told", () => {
+describe("an event for observers", () => {
   it.each<[string, () => Observed]>([
     ["an end that changed memories alone", () => ({ ...envelope, ...plain() })],
     ["one that says and remembers nothing", () => ({ ...envelope, ...plain(), said: [], memory: [], working: [] })],

@@ -42,7 +42,7 @@ function withMailbox(roles: readonly Role[], mailbox: Mailbox, scheduler: "round
 }
 
 describe("a full mailbox that refuses", () => {
-  test("somebody outside is told at once, and nothing of it is published", () => {
+  test("an outside sender gets the error at once, and nothing is published", () => {
     const environment = withMailbox([ear], { limit: 2 });
     environment.publishMessage(toEar("a"));
     environment.publishMessage(toEar("b"));
@@ -191,7 +191,7 @@ describe("a full mailbox that blocks", () => {
     expect(await environment.run({ rounds: 20 })).toMatchObject({ status: "failed", error: { code: "MAILBOX_DEADLOCK" } });
   });
 
-  test("somebody outside is refused, for nobody can make them wait", () => {
+  test("an outside sender is refused, because it cannot be made to wait", () => {
     const environment = withMailbox([ear], block);
     for (const content of ["a", "b"]) environment.publishMessage(toEar(content));
     expect(() => environment.publishMessage(toEar("c"))).toThrow(expect.objectContaining({ code: "MAILBOX_FULL" }));

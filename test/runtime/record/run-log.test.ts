@@ -63,7 +63,7 @@ async function aWhile(): Promise<void> {
 }
 
 describe("RunLog", () => {
-  test("what was said from outside is the event that was made last, as it may be written down", () => {
+  test("a message from outside is the last event, in its recordable form", () => {
     const mask = (text: string): string => text.replace("hush", "***");
     const log = new RunLog({ state: new RunState("r"), clock: simulatedClock(5), mask, observer: seeing([]) });
     const said: MessagePublished = { type: "message", message: createMessage("hush now"), to: [] };

@@ -270,7 +270,7 @@ describe("an import that is refused leaves nothing behind", () => {
     expect(String(error)).toContain("read only");
   });
 
-  test("what was imported whole is nobody's, and can be claimed", async () => {
+  test("a whole imported run has no owner, and can be claimed", async () => {
     const journal = memoryJournal();
     const released: string[] = [];
     const { release } = journal;

@@ -144,7 +144,7 @@ describe("Directory", () => {
     });
   });
 
-  test("who observes everything hears causes that are watched later, and those that nobody watches", () => {
+  test("a role that observes everything receives causes that are watched later, and unwatched ones", () => {
     const all: Listening = { addresses: [], watch: [], observeAll: true };
     const kinds = [
       { names: ["a"], listening: { ...all } },

@@ -136,7 +136,7 @@ describe("a choice that cannot be", () => {
     expect(await environment.run()).toMatchObject({ status: "failed", error: { code: "SCHEDULER_CHOICE" } });
   });
 
-  test("nobody ends the round where there are rounds, until there are no more of them", async () => {
+  test("a scheduler that selects no role ends each round, until the rounds are used up", async () => {
     const environment = town([quiet], { scheduler: { name: "lazy", delivery: "round", select: () => [] } });
     environment.publishMessage(createMessage("go", { sendTo: "Quiet" }));
     expect(await environment.run({ rounds: 7 })).toMatchObject({ status: "rounds", rounds: 7 });

@@ -86,7 +86,7 @@ describe("eager", () => {
     expect(most).toBe(3);
   });
 
-  test("nobody starves: who has waited longest runs first", async () => {
+  test("no role starves: the role that has waited longest runs first", async () => {
     let patience = 0;
     const chatter = (name: string, other: string): Role => answering(name, (rc) => rc.message("talk", { sendTo: other }));
     const patient = answering("Patient", () => void (patience = environment.state.busiest));

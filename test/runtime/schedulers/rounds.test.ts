@@ -61,7 +61,7 @@ describe("rounds", () => {
     expect((await eventsOf(journal, "run")).map(({ type }) => type)).toEqual(["run.started", "message", "act.ended", "run.ended"]);
   });
 
-  test("what is published as soon as a promise tells that the last round has ended is heard in the same run", async () => {
+  test("a message that is published when the last round has ended is delivered in the same run", async () => {
     const environment = town([listener("Ear", { watch: [] })]);
     const next = ["two", "three"];
     const publishNext = (): void => {
@@ -78,7 +78,7 @@ describe("rounds", () => {
     });
   });
 
-  test("what is published a moment after the run began is heard in it", async () => {
+  test("a message that is published just after the run began is delivered in it", async () => {
     const environment = town([listener("Ear", { watch: [] })]);
     environment.publishMessage(createMessage("one", { sendTo: "Ear" }));
     const run = environment.run();
@@ -256,7 +256,7 @@ describe("publishing while it runs", () => {
     expect(remembered(environment, "Ann")).toEqual(["go", "more 1", "more 0"]);
   });
 
-  test("what waits for the end of a round when a failure stops it is in the result, and is delivered when it goes on", async () => {
+  test("a message that waits for the end of a failed round is in the result, and is delivered on resume", async () => {
     let isDown = true;
     const ann = answering("Ann", () => {
       environment.publishMessage("from outside");
@@ -364,7 +364,7 @@ test("a role that acted in a round before the process died does not act in it ag
   expect(await endsOf(journal)).toEqual(await endsOf(whole));
 });
 
-test("what came from outside in a round that was stopped is heard before what comes after the stop", async () => {
+test("a message of a stopped round is delivered before one that comes after the stop", async () => {
   const heard: string[] = [];
   let fails = true;
   const ann = answering("Ann", () => {

@@ -107,7 +107,7 @@ describe("BudgetGate", () => {
     expect(gate.log).toEqual(["a", "b"]);
   });
 
-  test("who is aborted while waiting leaves the line, and no money is held for it", async () => {
+  test("a call that is aborted while it waits leaves the queue, and no money is held for it", async () => {
     const gate = gateBefore(100);
     await gate.enter("a", 60);
     const scope = span();
@@ -122,7 +122,7 @@ describe("BudgetGate", () => {
     expect(gate.log.at(-1)).toBe("b");
   });
 
-  test("who is aborted before entering is not let in", async () => {
+  test("a call that is aborted before it enters is not admitted", async () => {
     const gate = gateBefore(100);
     const scope = span();
     scope.end(new AbortedError());

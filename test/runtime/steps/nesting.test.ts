@@ -85,7 +85,7 @@ describe("Asking.N1 Nesting.N1 an effect that asks through the outer context", (
     expect((await environment.run()).error).toMatchObject({ code: "STEP_NESTED" });
   });
 
-  test("what the body asks while an effect is under way, and after it, is its own affair", async () => {
+  test("a body may ask while an effect is under way, and after it", async () => {
     const ann = answering("Ann", async (rc) => {
       let begun = (): void => {};
       const beginning = new Promise<void>((resolve) => (begun = resolve));

@@ -13,7 +13,7 @@ const value =
   (): Promise<T> =>
     Promise.resolve(result);
 
-describe("what a step hands out", () => {
+describe("the result of a step", () => {
   test("is the JSON round trip, live too", async () => {
     let got: unknown;
     const { result } = await lived(async (rc) => {
@@ -154,7 +154,7 @@ describe("ActivationSteps.D2 release", () => {
     expect(order).toEqual(["slow", "fast"]);
   });
 
-  test("what follows from one answer is asked before the next answer is handed out", async () => {
+  test("a step that follows from one answer is asked before the next answer is returned", async () => {
     const order: string[] = [];
     await lived(async (rc) => {
       const branch = async (name: string): Promise<void> => {

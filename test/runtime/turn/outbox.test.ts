@@ -69,7 +69,7 @@ describe("the parents of what is said", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("a value that is not a message", () => {
   it.each([undefined, null, "text"])("%j is not published, whether something was said before or not", async (nothing) => {
     const codes: unknown[] = [];
     const publish = (rc: RoleContext): void => {

@@ -76,7 +76,7 @@ describe("StepState.SS1 a state is plain JSON, and what is not is told with its 
     expect(stateChange({ count: 0 }, { count: -0 })).toBeUndefined();
   });
 
-  test("what says something else each time is asked once", () => {
+  test("a getter is read once", () => {
     let asked = 0;
     const moody = {
       get count() {
@@ -138,7 +138,7 @@ describe("StepState.SS2 nobody can change a state", () => {
     );
   });
 
-  test("what was returned stays its maker's: neither frozen nor looked at again", () => {
+  test("a returned state stays the caller's: it is neither frozen nor read again", () => {
     const mine = { count: 5, list: [1, { deep: false }] };
     const live = after(mine);
     mine.list.push(2);
@@ -146,7 +146,7 @@ describe("StepState.SS2 nobody can change a state", () => {
     expect(live).toEqual({ count: 5, list: [1, { deep: false }] });
   });
 
-  test("what a record or a mask has made of it is closed first, below too", () => {
+  test("a frozen outer object does not hide an open state: all nested values are frozen", () => {
     const open = { list: [{ a: 1 }], pair: Object.freeze({ left: "x" }), count: 1 };
     expect(heldState(open)).toBe(open);
     expect(isFrozenThroughout(open)).toBe(true);
@@ -173,7 +173,7 @@ describe("StepState.SS3 a change names exactly the keys that say something else"
     expect(stateChange(before, given)).toEqual(change);
   });
 
-  test("what is as it was below is the same object, and is not looked at", () => {
+  test("an unchanged nested value is the same object, and is not read", () => {
     const items = Array.from({ length: 1_000 }, (_, item) => ({ item }));
     const was = deepFreeze({ items, last: 0 }) as unknown as JsonObject;
     const change = stateChange(was, { items: [...items.slice(0, 999), { item: -1 }], last: 1 });

@@ -161,7 +161,7 @@ describe("StepState.SS2 what a step function may not do with its state", () => {
   });
 });
 
-describe("what a step function gives back", () => {
+describe("the state that a step function returns", () => {
   test.each<[string, unknown, RegExp]>([
     ["null", null, /next state or nothing, got null/],
     ["a list", [1], /next state or nothing, got \[1\]/],
@@ -190,7 +190,7 @@ describe("what a step function gives back", () => {
   });
 });
 
-describe("what a step function says", () => {
+describe("the messages of a step function", () => {
   test("is caused by its role, sent by the name it was hired under, and answers the message at hand", async () => {
     const said: Message[] = [];
     const role = stepping("Ann", (_state, message, out) => {
