@@ -122,7 +122,7 @@ async function appenders(journal, prefix, count, event) {
   };
 }
 
-/** How many transactions the log beside a journal's file holds: a frame that ends one says how large the file is then. */
+/** Counts the transactions in the log of a journal's file: the last frame of each has the size of the file. */
 function commitsIn(file) {
   const log = readFileSync(`${file}-wal`);
   let commits = 0;
@@ -151,7 +151,7 @@ function bareDatabase() {
   };
 }
 
-/** What a journal's file has become for each of so many messages, and one of the events that end a hop. */
+/** Bytes of a journal's file per message, and one of the events that end a hop. */
 async function weigh(makeRole) {
   const file = newFile();
   const journal = sqlite({ path: file });

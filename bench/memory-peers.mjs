@@ -56,7 +56,7 @@ function inProcess(name, count, folder) {
   return { failed: why.slice(0, 160) };
 }
 
-/** What the rounds of one case come to. */
+/** The result of the rounds of one case. */
 function summed(rounds) {
   const failed = rounds.find((round) => round.failed !== undefined);
   if (failed !== undefined) return failed;
@@ -97,7 +97,7 @@ function compared(rounds, folder) {
   return cases.map(({ count, name, rounds: ran }) => ({ count, name, ...summed(ran) }));
 }
 
-/** How many times as long as each of ours that finds at least as much. */
+/** The ratio to each of our times with at least the same recall. */
 function ratiosOf(results, { count, recall, p50 }) {
   const ours = results.filter((one) => one.name.startsWith("troupe") && one.count === count && one.recall >= Math.min(EQUAL, recall));
   return Object.fromEntries(ours.map((one) => [one.name, p50 / one.p50]));

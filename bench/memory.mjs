@@ -123,7 +123,7 @@ async function news() {
   show("findNews: 1,000 observed against 100,000 remembered, p50", `${median(times).toFixed(3)} ms`);
 }
 
-/** How much of what is nearest by hashed words the prefilter finds: their vectors are sparse, which is hard for it. */
+/** The share of the nearest vectors of hashed words that the prefilter finds: sparse vectors are hard for it. */
 async function filteredTexts() {
   const { messages, questions } = recallSet();
   const embedder = hashingEmbedder();

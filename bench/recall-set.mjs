@@ -14,7 +14,7 @@ const teams = {
   ),
 };
 
-/** What a team works on, and another word for it. */
+/** Subjects of a team's work, each with a synonym. */
 const parts = {
   en: [
     ["billing service", "invoicing backend"],
@@ -32,7 +32,7 @@ const parts = {
   ],
 };
 
-/** What is said of it, with words to ask for it, and other words for the same. */
+/** Statements about them, with the words of a question, and synonyms. */
 const facts = {
   en: [
     ["stores its records in PostgreSQL with two replicas", "records PostgreSQL replicas", "which relational engine keeps the data"],

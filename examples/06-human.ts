@@ -1,5 +1,5 @@
-// A person in the loop. Their answer is recorded like the answer of a model. Where nobody is there, the run ends with status `waiting`, and
-// goes on when somebody answers.
+// A person in the loop. Their answer is recorded like the answer of a model. Without a person the run ends with status `waiting`, and
+// goes on after an answer.
 import { defineAction, defineRole, memoryJournal, Team } from "troupe";
 
 // #region human

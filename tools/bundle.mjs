@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, join, normalize } from "node:path";
 import { root } from "./root.mjs";
 
-/** What the benches measure beside the entry points: built into `dist/inside`, which is not packed. */
+/** Modules that only the benches use: built into `dist/inside`, which is not packed. */
 const INSIDE = [
   "kernel/random",
   "memory/memory",
@@ -57,7 +57,7 @@ export async function bundle(examples) {
     const { output } = await bundled.generate({
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name].js",
-      // A process that is under way while dist is made anew must not find another thing under an old letter.
+      // A process that runs while dist is built again must not find another export under an old letter.
       minifyInternalExports: false,
       comments: { jsdoc: false, legal: true, annotation: true },
       codeSplitting: {
@@ -74,7 +74,7 @@ export async function bundle(examples) {
   }
 }
 
-/** What entry points load before anything is called. Known once the bundler has read everything. */
+/** Modules that entry points load before any call. Known once the bundler has read everything. */
 class EarlyModules {
   #entries;
   #imports = new Map();
@@ -103,7 +103,7 @@ class EarlyModules {
     return this.#from(this.#entries.at(-1)).has(id);
   }
 
-  /** Whether an entry point that needs no zod needs it. */
+  /** True when an entry point that must not need zod needs it. */
   isPlain(id) {
     return this.#entries.some((entry) => this.#from(entry).has(id) && !this.#from(entry).has("zod"));
   }

@@ -102,7 +102,7 @@ function compile(name, project, version) {
   return true;
 }
 
-/** What the last compiler that succeeded made of the examples. */
+/** The output of the last compiler that built the examples. */
 function runExamples(name, project) {
   const programs = readdirSync(join(project, "examples")).map((file) => file.replace(/\.ts$/, ".js"));
   const broken = programs.filter((program) => {

@@ -10,7 +10,7 @@ const CI_ARGUMENTS = [
   ...["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"],
 ];
 
-/** What npm's error codes mean to somebody who only wanted to start. */
+/** Explanations of npm's error codes for a first start. */
 const EXPLAINED = [
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH|EHOSTUNREACH|network/i,

@@ -71,7 +71,7 @@ function linkTo(id, page, homes) {
     .replaceAll(" ", "-")}`;
 }
 
-/** An exported name. Members without a doc comment stand in the declaration, the others below it. */
+/** An exported name. Members without a doc comment are shown in the declaration, the others below it. */
 function itemText({ name, declaration, doc, members }, heading, links) {
   const plain = members.filter((one) => docText(one.doc, links) === "").map((one) => `  ${one.declaration.replaceAll("\n", "\n  ")};`);
   const told = members.filter((one) => docText(one.doc, links) !== "").map((one) => memberText(name, one, links));

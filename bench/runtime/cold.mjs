@@ -80,7 +80,7 @@ const first = {
     };
   },
 
-  /** What Troupe's typed answers stand on: the least that its import can cost. */
+  /** The package behind Troupe's typed answers: the minimum cost of its import. */
   async zod() {
     const { z } = await import("zod");
     return () => z.string().safeParse("hello").success;

@@ -18,7 +18,7 @@ function bytesBelow(folder) {
   return files.reduce((sum, { parentPath, path, name }) => sum + statSync(join(parentPath ?? path, name)).size, 0);
 }
 
-/** What `npm install` of these alone puts on the disk, without running install scripts. */
+/** Bytes that `npm install` of these alone puts on the disk, without install scripts. */
 function installed(packages) {
   const folder = mkdtempSync(join(tmpdir(), "bench-install-"));
   try {

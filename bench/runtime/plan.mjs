@@ -1,4 +1,4 @@
-/** What a planner says: so many tasks, each behind the one before. */
+/** The answer of a planner: tasks, each after the one before. */
 export function planOf(tasks) {
   return Array.from({ length: tasks }, (_, k) => ({
     id: `task ${k}`,

@@ -1,4 +1,4 @@
-/** What Troupe records of hop number `k` of two players, as far as its bytes go. */
+/** The event that Troupe records for hop `k` of two players, as bytes. */
 export function act(k) {
   const [role, other] = k % 2 === 0 ? ["One", "Other"] : ["Other", "One"];
   const n = Math.floor(k / 2);

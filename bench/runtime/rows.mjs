@@ -48,7 +48,7 @@ function ownPlace(takers, { n }) {
   return own.toSorted((a, b) => a.far - b.far)[0]?.place;
 }
 
-/** How many times Troupe's: of rounds that both took part in, so that a slow moment of the machine counts for both. */
+/** The ratio to Troupe in the rounds of both, so that a slow moment of the machine counts for both. */
 function ratios(values, own) {
   const pairs = values.slice(0, own.length).map((value, round) => value / own[round]);
   if (pairs.length === 0) return undefined;

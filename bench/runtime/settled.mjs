@@ -1,4 +1,4 @@
-/** Publishes a message and runs until nobody has mail. */
+/** Publishes a message and runs until no role has mail. */
 export async function settled(env, first) {
   env.publishMessage(first);
   const result = await env.run({ rounds: 1e9 });

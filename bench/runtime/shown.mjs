@@ -8,7 +8,7 @@ export const UNITS = { each: "µs", whole: "ms", heap: "bytes" };
 
 const megabytes = (bytes) => `${shown(bytes / 1e6)} MB`;
 
-/** What is told of a row besides its figure. */
+/** The texts of a row besides its figure. */
 export function remarksOn(row) {
   return [
     row.bytesEach === undefined ? "" : `${shown(row.bytesEach)} bytes on the disk`,

@@ -209,7 +209,7 @@ export const COLD = [
   { name: "help", unit: "a process that tells how the command is used", how: "help", peers: ["troupe", "bare"] },
 ];
 
-/** What is installed alone; the versions are those of this folder's package.json. */
+/** Packages that are installed alone; the versions are those of this folder's package.json. */
 export const INSTALLED = {
   nact: ["nact"],
   xstate: ["xstate"],
