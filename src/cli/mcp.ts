@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { McpAddress, McpProcess } from "../adapters/mcp.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import type { Host } from "./host.ts";
@@ -74,7 +75,9 @@ export async function openServers({ host, screen, interruptions }: Session, path
  * @throws UsageError `FILE_UNREADABLE`; `MCP_CONFIG_INVALID`, which repeats no value of the file: it may hold keys
  */
 async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
-  const config = Config.safeParse(jsonIn(await readText(host, path, "the servers of --mcp", MOST_BYTES), path));
+  const json = parsedJson(await readText(host, path, "the servers of --mcp", MOST_BYTES));
+  if (json === undefined) throw invalid(path, "it is no JSON");
+  const config = Config.safeParse(json);
   if (!config.success) throw invalid(path, 'it has no member "mcpServers" that is an object');
   const entries = Object.entries(config.data.mcpServers);
   if (entries.length === 0 || entries.length > MOST_SERVERS)
@@ -105,15 +108,6 @@ export function replayTools(specs: readonly ToolSpec[]): readonly Tool[] {
       },
     }),
   );
-}
-
-function jsonIn(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's message repeats the text, which may hold keys.
-    throw invalid(path, "it is no JSON");
-  }
 }
 
 function invalid(path: string, why: string): UsageError {

@@ -8,7 +8,7 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
-import { idList, idsMatching } from "./stored-run.ts";
+import { idList, idsMatching, isSingle } from "./stored-run.ts";
 
 const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
@@ -70,8 +70,7 @@ export async function roleIds(store: MemoriesStore): Promise<readonly string[]> 
 /** The role that an id, or its beginning, names. @throws UsageError `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS`, both with the ids that may be meant */
 export function findRole(ids: readonly string[], given: string): string {
   const matches = idsMatching(ids, given, (id) => id);
-  const [only] = matches;
-  if (only !== undefined && matches.length === 1) return only;
+  if (isSingle(matches)) return matches[0];
   const text = shown(given, 80);
   if (matches.length > 1) {
     const expected = `Expected the beginning of one role's id, got "${text}", which ${idList(matches)} have`;
@@ -84,10 +83,9 @@ export function findRole(ids: readonly string[], given: string): string {
 /** The message that an id, or its beginning, names. @throws UsageError `MESSAGE_UNKNOWN`, `MESSAGE_AMBIGUOUS` */
 export function findMessage(entries: readonly StoredMessage[], given: string): StoredMessage {
   const matches = idsMatching(entries, given, ({ message }) => message.id);
-  const [only] = matches;
-  if (only !== undefined && matches.length === 1) return only;
+  if (isSingle(matches)) return matches[0];
   const text = shown(given, 80);
-  if (only === undefined) {
+  if (matches.length === 0) {
     const expected = `Expected the id of a message of this memory, or its beginning, got "${text}"`;
     throw new UsageError("MESSAGE_UNKNOWN", `${expected}. See: troupe memory show <role> --last 100`);
   }

@@ -24,8 +24,7 @@ const NAMED = 6;
  */
 export function findRun(ids: readonly string[], given: string): string {
   const matches = idsMatching(ids, given, (id) => id);
-  const [only] = matches;
-  if (only !== undefined && matches.length === 1) return only;
+  if (isSingle(matches)) return matches[0];
   const text = shown(given, 80);
   if (matches.length > 1) {
     const names = idList(matches.toReversed());
@@ -33,6 +32,10 @@ export function findRun(ids: readonly string[], given: string): string {
   }
   const known = ids.length === 0 ? "There is none yet." : `There ${ids.length === 1 ? "is" : "are"} ${idList(ids.toReversed())}.`;
   throw new UsageError("RUN_UNKNOWN", `Expected the id of a run, or its beginning, got "${text}". ${known} See: troupe runs ls`);
+}
+
+export function isSingle<T>(items: readonly T[]): items is readonly [T] {
+  return items.length === 1;
 }
 
 /** The items with exactly this id, else those whose id begins with it. */

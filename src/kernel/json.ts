@@ -38,6 +38,15 @@ export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
+/** Returns the value of a text that is JSON; undefined for any other text. */
+export function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns a private copy of a value. */
 export function jsonCopy(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;

@@ -1,7 +1,7 @@
 import { isRecord, isList } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import { type ErrorRecord, UsageError } from "../kernel/errors.ts";
-import { type Json, type JsonObject, canonicalJson } from "../kernel/json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import type { ChatResponse, ChatRequest } from "../model/chat-model.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { type Mask, masked } from "../kernel/mask.ts";

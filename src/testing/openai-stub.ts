@@ -1,3 +1,5 @@
+import { text as textOf } from "node:stream/consumers";
+import { parsedJson } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -111,7 +113,7 @@ class Stub implements OpenAIStub {
     }
     if (request.method !== "POST" || path !== "/v1/chat/completions")
       return refuse(response, 404, `Unknown request URL: ${request.method} ${path}.`);
-    const body = await bodyOf(request);
+    const body = parsedJson(await textOf(request));
     const parsed = OpenAIBodySchema.safeParse(body);
     if (!parsed.success) {
       const problem = z.prettifyError(parsed.error);
@@ -134,15 +136,5 @@ class Stub implements OpenAIStub {
     const { handler, replies, reply } = this.#options;
     if (handler !== undefined) return handler(body, n);
     return replies === undefined ? reply : replies[n];
-  }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { isRecord, isObject } from "../kernel/value-kind.ts";
-import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
+import { canonicalJson, type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { issueLine } from "../model/structured-output.ts";
@@ -48,18 +48,10 @@ function objectIn(text: string): ReadJson {
 
 /** The value of a text that is JSON, or holds one part that is; also when it stands as JSON in a string once more. */
 function jsonIn(text: string): Json | undefined {
-  const value = strictJson(text) ?? mendedJson(text);
+  const value = parsedJson(text) ?? mendedJson(text);
   if (typeof value !== "string") return value;
-  const inner = strictJson(value) ?? mendedJson(value);
+  const inner = parsedJson(value) ?? mendedJson(value);
   return typeof inner === "object" ? inner : value;
-}
-
-function strictJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Undefined for a text with several values: it is unknown which one is meant. */

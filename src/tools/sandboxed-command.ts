@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
-import type { Json } from "../kernel/json.ts";
+import { type Json, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
@@ -164,13 +164,7 @@ function notRun(why: string): CommandOutcome {
 }
 
 function readReport(stdout: string, place: ShellPlace): CommandOutcome | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(stdout);
-  } catch {
-    return undefined;
-  }
-  const read = Report.safeParse(json);
+  const read = Report.safeParse(parsedJson(stdout));
   if (!read.success) return undefined;
   const { left, ...report } = read.data;
   if (left === undefined) return { kind: "ran", report };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { seenText } from "../tool/told-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
@@ -184,12 +185,8 @@ export function braveSearch(options: BraveSearchOptions): SearchProvider {
 }
 
 function readReply(text: string, limit: number): SearchOutcome {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { kind: "failed", reason: "its answer was not JSON" };
-  }
+  const json = parsedJson(text);
+  if (json === undefined) return { kind: "failed", reason: "its answer was not JSON" };
   const reply = Reply.safeParse(json);
   if (!reply.success) return { kind: "failed", reason: "its answer had another form than expected" };
   const results = (reply.data.web?.results ?? []).filter(({ url }) => /^https?:\/\//i.test(url)).slice(0, limit);

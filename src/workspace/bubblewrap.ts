@@ -4,7 +4,7 @@ import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs
 import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
-import { plainEnvironment } from "./process.ts";
+import { plainEnvironment } from "./program-path.ts";
 import {
   limitWords,
   NODE_OPTIONS,

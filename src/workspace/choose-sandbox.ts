@@ -4,7 +4,8 @@ import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
 import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
 import { temporaryFolder, inCopy } from "./project-copy.ts";
-import { runProcess, findProgram, plainEnvironment } from "./process.ts";
+import { runProcess } from "./process.ts";
+import { findProgram, plainEnvironment } from "./program-path.ts";
 import {
   findPrlimit,
   limitWords,

@@ -9,7 +9,8 @@ import { commitMessage, emailOf, personName } from "./commit-text.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
-import { type ProcessResult, runProcess, findProgram, plainEnvironment } from "./process.ts";
+import { type ProcessResult, runProcess } from "./process.ts";
+import { findProgram, plainEnvironment } from "./program-path.ts";
 import type { CommitRequest } from "./workspace.ts";
 
 /** The state of git in a workspace: not asked yet, in a repository at its root, or not at all and why. */

@@ -1,11 +1,11 @@
 import { systemCode } from "../kernel/system-error.ts";
 import { aText, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, accessSync, constants, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { plainEnvironment } from "./program-path.ts";
 import { StringDecoder } from "node:string_decoder";
-import { delimiter, isAbsolute, join } from "node:path";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */
 export interface ProcessRequest {
@@ -268,41 +268,5 @@ export class CappedText {
     if (chunk.length <= room) return;
     this.#cut = true;
     this.#pieces.push(`\n[output cut after ${this.#limit} bytes]\n`);
-  }
-}
-
-/**
- * The environment programs get by default: PATH without relative entries (those would find programs in the folder worked in), a plain
- * locale, and on Windows what the system itself needs. No keys.
- */
-export function plainEnvironment(): Record<string, string> {
-  const env: Record<string, string> = { PATH: searchPath(), LC_ALL: "C.UTF-8" };
-  for (const name of ["SystemRoot", "SystemDrive", "PATHEXT", "TEMP", "TMP"]) {
-    const value = process.platform === "win32" ? process.env[name] : undefined;
-    if (value !== undefined) env[name] = value;
-  }
-  return env;
-}
-
-/** The absolute path of a program on the PATH; undefined when it is not there. */
-export function findProgram(name: string): string | undefined {
-  for (const folder of searchPath().split(delimiter)) {
-    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
-    if (folder !== "" && isProgram(file)) return file;
-  }
-  return undefined;
-}
-
-function searchPath(): string {
-  const entries = (process.env["PATH"] ?? "").split(delimiter);
-  return entries.filter((entry) => isAbsolute(entry)).join(delimiter);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
   }
 }

@@ -1,6 +1,7 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { findProgram, LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
+import { LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
+import { findProgram } from "./program-path.ts";
 
 /**
  * Runs the code of a project. A model wrote its tests, and they may do anything.

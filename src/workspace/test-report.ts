@@ -1,4 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
+import { parsedJson } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
 import { visible } from "./path-rules.ts";
 
 /** A test that failed, or a test file that did. */
@@ -74,12 +76,9 @@ function emptyFile(file: string): TestFailure {
 
 function* entriesIn(text: string): Generator<Readonly<Record<string, unknown>>> {
   for (const line of text.split("\n")) {
-    if (!line.startsWith("{")) continue;
-    try {
-      yield JSON.parse(line) as Record<string, unknown>;
-    } catch {
-      // A line that the output limit cut. Its content and the end are missing, and the reader reports that.
-    }
+    // The output limit may have cut a line. Then its content and the end are missing, and the reader reports that.
+    const json = line.startsWith("{") ? parsedJson(line) : undefined;
+    if (isRecord(json)) yield json;
   }
 }
 

@@ -2,14 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import {
-  LONGEST_TIMEOUT,
-  type ProcessRequest,
-  type ProcessResult,
-  runProcess,
-  findProgram,
-  plainEnvironment,
-} from "../../src/workspace/process.ts";
+import { LONGEST_TIMEOUT, type ProcessRequest, type ProcessResult, runProcess } from "../../src/workspace/process.ts";
+import { findProgram, plainEnvironment } from "../../src/workspace/program-path.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scratchFolder, until } from "./scratch.ts";
 

@@ -5,7 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { type BubblewrapMeans, bubblewrapSandbox } from "../../src/workspace/bubblewrap.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { canMeasureTrees, treeUsage } from "../../src/workspace/limit-watch.ts";
-import { findProgram } from "../../src/workspace/process.ts";
+import { findProgram } from "../../src/workspace/program-path.ts";
 import {
   defaultSandboxLimits,
   limitText,

@@ -79,7 +79,7 @@ export function checkNode(version: string): Check {
 
 export async function checkGit(): Promise<Check> {
   const { runProcess } = await import("../../workspace/process.ts");
-  const { findProgram } = await import("../../workspace/process.ts");
+  const { findProgram } = await import("../../workspace/program-path.ts");
   const git = findProgram("git");
   const hint = "Projects are written without it, but without history. Install it: https://git-scm.com";
   if (git === undefined) return { name: "git", state: "warn", text: "not found", hint };
