@@ -13,9 +13,8 @@ export class ChatUnit {
   readonly isPinned: boolean;
   /** Number of units that came before it. */
   readonly place: number;
+  /** The answer of each call. */
   readonly #answers: (ChatMessage | undefined)[];
-  /** Indexes of the calls that wait, by id, the last first. */
-  readonly #waiting: Map<string, number[]> | undefined;
   /** Tokens of all its messages. */
   tokens = 0;
 
@@ -23,9 +22,7 @@ export class ChatUnit {
     this.head = head;
     this.isPinned = isPinned;
     this.place = place;
-    const ids = (head.toolCalls ?? []).map((call) => call.id);
-    this.#answers = ids.map(() => undefined);
-    this.#waiting = ids.length === 0 ? undefined : placesOf(ids);
+    this.#answers = this.#calls.map(() => undefined);
   }
 
   /** Number of messages. */
@@ -34,50 +31,37 @@ export class ChatUnit {
   }
 
   /** The ids of calls that have no answer. */
-  get openIds(): Iterable<string> {
-    return this.#waiting?.keys() ?? [];
+  get openIds(): string[] {
+    return this.#calls.filter((_call, place) => this.#answers[place] === undefined).map(({ id }) => id);
   }
 
   waitsFor(id: string): boolean {
-    return this.#waiting?.has(id) === true;
+    return this.#placeOf(id) !== -1;
   }
 
-  /** Adds the answer to a call that waits. */
+  /** Adds the answer to the first call of its id that waits. */
   answer(message: ChatMessage): void {
-    const id = message.toolCallId ?? "";
-    const places = this.#waiting?.get(id);
-    const place = places?.pop();
-    if (place === undefined) return;
-    this.#answers[place] = message;
-    if (places?.length === 0) this.#waiting?.delete(id);
+    const place = this.#placeOf(message.toolCallId ?? "");
+    if (place !== -1) this.#answers[place] = message;
   }
 
   /** Returns the messages. When `isClosed`, calls without an answer get a stand-in. */
   messages(isClosed: boolean): readonly ChatMessage[] {
-    if (this.#waiting === undefined) return [this.head];
-    const all = [this.head];
-    const calls = this.head.toolCalls ?? [];
-    for (let place = 0; place < calls.length; place++) {
-      const answer = this.#answers[place] ?? (isClosed ? noAnswer(calls[place] as ToolCall) : undefined);
-      if (answer !== undefined) all.push(answer);
-    }
-    return all;
+    const answers = this.#calls.map((call, place) => this.#answers[place] ?? (isClosed ? noAnswer(call) : undefined));
+    return [this.head, ...answers.filter((answer) => answer !== undefined)];
+  }
+
+  get #calls(): readonly ToolCall[] {
+    return this.head.toolCalls ?? [];
+  }
+
+  #placeOf(id: string): number {
+    return this.#calls.findIndex((call, place) => call.id === id && this.#answers[place] === undefined);
   }
 }
 
 function noAnswer({ id, function: { name } }: ToolCall): ChatMessage {
   return ChatMessage.tool({ content: NO_ANSWER, name, toolCallId: id });
-}
-
-function placesOf(ids: readonly string[]): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  for (let place = ids.length - 1; place >= 0; place--) {
-    const id = ids[place] as string;
-    const known = places.get(id);
-    if (known === undefined) places.set(id, [place]);
-    else known.push(place);
-  }
-  return places;
 }
 
 /** Measures a message, for example in tokens. The result never changes for a message. */

@@ -151,7 +151,7 @@ export function embedderOf(
 /** Checks the options of a search. @throws UsageError `OPTION_INVALID` */
 export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions): void {
   checkKnownOptions("searchSimilar", o, searchOptions);
-  if (o.k !== undefined) checkedK(o.k);
+  checkedK(o.k ?? 0);
   if (vectors === undefined) {
     assertNoVectorOptions(o, "in a search of a memory");
     if (o.embedder === undefined) return;
