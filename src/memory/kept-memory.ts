@@ -8,7 +8,7 @@ import { MemoryStorage, TICK } from "./memory-storage.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import { AskedBefore, wordsOf } from "./text-terms.ts";
 import { WriteBehindQueue } from "./write-behind-queue.ts";
-import type { SimilarMessage } from "./storage-options.ts";
+import type { RankedMessage } from "./storage-ranking.ts";
 
 /** Options of a {@link KeptMemory}. */
 export interface KeptMemoryOptions {
@@ -36,11 +36,9 @@ export interface KeptSearch {
 }
 
 /** A found message. */
-export interface KeptMessage extends SimilarMessage {
+export interface KeptMessage extends RankedMessage {
   /** It belongs to this run, or to one that this was forked from. */
   readonly isOwn: boolean;
-  /** Its place in the store. Places grow in order of arrival. */
-  readonly place: number;
 }
 
 /** A found message with the messages right before and after it, nearest first. */
@@ -160,12 +158,11 @@ export class KeptMemory {
   }
 
   /** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `told`. */
-  #withoutRepeats(found: readonly SimilarMessage[], told: ReadonlySet<string>): KeptMessage[] {
+  #withoutRepeats(found: readonly RankedMessage[], told: ReadonlySet<string>): KeptMessage[] {
     const newest = new Map<string, KeptMessage>();
     for (const each of found) {
-      const { runId, message } = each;
-      const kept = { ...each, isOwn: this.#isOwn(runId), place: this.#storage.placeOf(runId, message.id) };
-      const words = wordsOf(message.content);
+      const kept = { ...each, isOwn: this.#isOwn(each.runId) };
+      const words = wordsOf(each.message.content);
       const other = newest.get(words);
       if (!told.has(words) && (other === undefined || isNewer(kept, other))) newest.set(words, kept);
     }
@@ -181,12 +178,10 @@ export class KeptMemory {
     for (const { message } of hits) told.add(wordsOf(message.content));
     const found: KeptHit[] = [];
     for (const hit of hits) {
-      const around = await this.#storage.around(hit.runId, hit.message.id, this.#o.parts.neighbours);
+      const around = await this.#storage.around(hit.place, this.#o.parts.neighbours);
       const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
-      const neighbours = this.#withoutRepeats(
-        meant.map(({ message, runId }) => ({ message, runId, score: 0 })),
-        told,
-      );
+      const unscored = meant.map((each) => ({ ...each, score: 0 }));
+      const neighbours = this.#withoutRepeats(unscored, told);
       for (const { message } of neighbours) told.add(wordsOf(message.content));
       found.push({ ...hit, neighbours });
     }

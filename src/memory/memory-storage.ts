@@ -13,7 +13,7 @@ import {
   type StorageParts,
   type VectorParts,
 } from "./storage-options.ts";
-import { type Search, StorageRanking } from "./storage-ranking.ts";
+import { type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
 import { StoredMessages } from "./stored-messages.ts";
 
 /** Milliseconds between the times of two messages that were added together. @internal */
@@ -172,16 +172,17 @@ export class MemoryStorage {
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkSearch(this.#parts, o);
     if (this.#isClosed) throw memoryClosed();
-    return this.search(typeof target === "string" ? target : target.content, { ...o, k: o.k ?? FOUND });
+    const found = await this.search(typeof target === "string" ? target : target.content, { ...o, k: o.k ?? FOUND });
+    return found.map(({ message, score, runId }) => ({ message, score, runId }));
   }
 
   /** Searches with options that are valid. @internal */
-  search(text: string, o: Search): Promise<SimilarMessage[]> {
+  search(text: string, o: Search): Promise<RankedMessage[]> {
     const { vectors } = this.#parts;
     return vectors === undefined ? this.#searchWords(text, o) : this.#searchVectors(text, vectors, o);
   }
 
-  async #searchWords(text: string, o: Search): Promise<SimilarMessage[]> {
+  async #searchWords(text: string, o: Search): Promise<RankedMessage[]> {
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
@@ -201,7 +202,7 @@ export class MemoryStorage {
     });
   }
 
-  async #searchVectors(text: string, vectors: VectorParts, o: Search): Promise<SimilarMessage[]> {
+  async #searchVectors(text: string, vectors: VectorParts, o: Search): Promise<RankedMessage[]> {
     await this.#inTurn(() => this.#sync());
     const { clock } = this.#parts;
     const { embedder, timeout } = embedderOf(vectors, o.embedder);
@@ -215,15 +216,9 @@ export class MemoryStorage {
     });
   }
 
-  /** Returns the neighbours of a known message in its run: nearest first, `count` on each side. @internal */
-  around(runId: string, id: string, count: number): Promise<readonly StoredMessage[]> {
-    const place = this.#known.placeOf(runId, id);
-    return this.#inTurn(async () => (place === undefined ? [] : this.#known.around(place, count)));
-  }
-
-  /** Returns the place of a known message in the store; 0 for none. @internal */
-  placeOf(runId: string, id: string): number {
-    return this.#known.placeOf(runId, id) ?? 0;
+  /** Returns the neighbours of a place in its run: nearest first, `count` on each side. @internal */
+  around(place: number, count: number): Promise<readonly StoredMessage[]> {
+    return this.#inTurn(() => this.#known.around(place, count));
   }
 
   /** Deletes a message. Returns false when it is not stored. */

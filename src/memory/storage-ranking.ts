@@ -1,7 +1,7 @@
 import type { LexicalHit } from "./word-index.ts";
 import type { VectorIndex } from "./exact-index.ts";
 import type { SoughtWord, StoredMessage } from "./message-store.ts";
-import type { SearchOptions, SimilarMessage, StorageParts } from "./storage-options.ts";
+import type { SearchOptions, StorageParts } from "./storage-options.ts";
 import type { StoredMessages } from "./stored-messages.ts";
 
 /** Each of two merged rankings is read so many times deeper than the requested number. */
@@ -12,6 +12,12 @@ const MORE = 4;
 
 /** The requested number of messages, and the condition for them. */
 export type Search = SearchOptions & { readonly k: number };
+
+/** A found message. */
+export interface RankedMessage extends StoredMessage {
+  /** Larger is closer; see {@link SimilarMessage}. */
+  readonly score: number;
+}
 
 /** Reads the likeliest messages and returns their places; undefined when all messages have to be read. */
 type FindCandidates = (words: readonly SoughtWord[], most: number) => Promise<readonly number[] | undefined>;
@@ -41,12 +47,12 @@ export class StorageRanking {
   }
 
   /** Returns the messages that share words with a text, best first. */
-  async byWords(text: string, { k, filter }: Search): Promise<SimilarMessage[]> {
+  async byWords(text: string, { k, filter }: Search): Promise<RankedMessage[]> {
     return k === 0 ? [] : this.#answers(await this.#worded(text, k, this.#accepting(filter)));
   }
 
   /** Ranks the messages that the store finds likeliest; undefined when all messages have to be ranked. */
-  async byCandidates(text: string, { k, filter }: Search, find: FindCandidates): Promise<SimilarMessage[] | undefined> {
+  async byCandidates(text: string, { k, filter }: Search, find: FindCandidates): Promise<RankedMessage[] | undefined> {
     const ranking = this.#parts.lexical?.candidates;
     if (ranking === undefined) return undefined;
     const words = ranking.wordsOf(text);
@@ -67,7 +73,7 @@ export class StorageRanking {
     query: Float32Array | undefined,
     index: VectorIndex,
     o: Search & { readonly threshold: number },
-  ): Promise<SimilarMessage[]> {
+  ): Promise<RankedMessage[]> {
     const accept = this.#accepting(o.filter);
     const depth = o.hybrid === true ? o.k * DEPTH : o.k;
     const near = query === undefined || index.size === 0 ? [] : await index.search(query, depth, { accept });
@@ -108,11 +114,11 @@ export class StorageRanking {
     return this.#known.at(place)?.message.content ?? "";
   }
 
-  #answers(hits: readonly LexicalHit[]): SimilarMessage[] {
-    const found: SimilarMessage[] = [];
+  #answers(hits: readonly LexicalHit[]): RankedMessage[] {
+    const found: RankedMessage[] = [];
     for (const { key, score } of hits) {
       const entry = this.#known.at(key);
-      if (entry !== undefined) found.push({ message: entry.message, score, runId: entry.runId });
+      if (entry !== undefined) found.push({ ...entry, score });
     }
     return found;
   }

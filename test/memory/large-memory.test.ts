@@ -103,8 +103,8 @@ describe("a memory of one role with many messages", () => {
       const storage = annOver(store);
       let [hits, near] = [0, 0];
       for (const { question, answer } of EVIDENCE) {
-        const best = await storage.searchSimilar(question);
-        const around = await Promise.all(best.map(({ message, runId }) => storage.around(runId, message.id, 1)));
+        const best = await storage.search(question, { k: 4 });
+        const around = await Promise.all(best.map(({ place }) => storage.around(place, 1)));
         if (best.some(({ message }) => message.content === answer)) hits += 1;
         if ([...best, ...around.flat()].some(({ message }) => message.content === answer)) near += 1;
       }
@@ -128,11 +128,10 @@ describe("a memory of one role with many messages", () => {
     }));
     await store.add("Ann", apart);
     const storage = annOver(store);
-    const [hit] = await storage.searchSimilar("ferryman", { k: 1 });
-    expect(hit?.message.id).toBe("apart 20");
-    expect(storage.placeOf("mine", "apart 20")).toBe(COUNT + 21);
-    expect(idsOf(await storage.around("mine", "apart 20", 1)).toSorted()).toEqual(["apart 0", "apart 40"]);
-    expect(idsOf(await storage.around("mine", "apart 20", 0))).toEqual([]);
+    const [hit] = await storage.search("ferryman", { k: 1 });
+    expect([hit?.message.id, hit?.place]).toEqual(["apart 20", COUNT + 21]);
+    expect(idsOf(await storage.around(COUNT + 21, 1)).toSorted()).toEqual(["apart 0", "apart 40"]);
+    expect(idsOf(await storage.around(COUNT + 21, 0))).toEqual([]);
     await storage.close();
   });
 

@@ -18,10 +18,10 @@ async function storageWith(options: { readonly embedder?: ReturnType<typeof hash
 
 function inStorage(storage: MemoryStorage, neighbours: number, threshold?: number): Search {
   return async (question) => {
-    const found = await storage.searchSimilar(question, { k: K, threshold });
+    const found = await storage.search(question, { k: K, threshold });
     const told: string[] = [];
-    for (const { message, runId } of found) {
-      const near = await storage.around(runId, message.id, neighbours);
+    for (const { message, place } of found) {
+      const near = await storage.around(place, neighbours);
       told.push(message.content, ...near.map(({ message: { content } }) => content));
     }
     return told;
