@@ -117,7 +117,12 @@ const NO_TIMEOUT = 2 ** 31 - 1;
  */
 export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: string): OpenAI {
   const { apiKey, baseURL, query, isOpenAI, organization, headers, fetch: send = fetch } = server;
-  const within: typeof fetch = (url, init) => sendWithin(send, model, placeOf(url, query), init);
+  const within: typeof fetch = (given, init) => {
+    const url = new URL(given instanceof Request ? given.url : given);
+    // The query stays as it was written: a list of names and values would lose names that stand twice.
+    if (query !== "") url.search = url.search === "" ? query : `${query}&${url.search.slice(1)}`;
+    return sendWithin(send, model, url, init);
+  };
   return new Client({
     apiKey,
     adminAPIKey: null,
@@ -130,13 +135,6 @@ export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: str
     defaultHeaders: { ...headers },
     fetch: (url, init) => carryOut(within, url, init),
   });
-}
-
-/** The query stays as it was written: a list of names and values would lose names that stand twice. */
-function placeOf(url: Parameters<typeof fetch>[0], query: string): URL {
-  const place = new URL(url instanceof Request ? url.url : url);
-  if (query !== "") place.search = place.search === "" ? query : `${query}&${place.search.slice(1)}`;
-  return place;
 }
 
 /** A request that `fetch` could not carry out. It hides its reason from the client, which would drop the codes of some reasons. */

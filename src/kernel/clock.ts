@@ -15,12 +15,14 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fire) {
-    let handle: ReturnType<typeof setTimeout>;
-    const wait = (left: number): void => {
-      handle = left > LONGEST_DELAY ? setTimeout(() => wait(left - LONGEST_DELAY), LONGEST_DELAY) : setTimeout(fire, left);
-    };
-    wait(ms);
-    return () => clearTimeout(handle);
+    if (ms <= LONGEST_DELAY) {
+      const handle = setTimeout(fire, ms);
+      return () => clearTimeout(handle);
+    }
+    let cancel = systemClock.timer(LONGEST_DELAY, () => {
+      cancel = systemClock.timer(ms - LONGEST_DELAY, fire);
+    });
+    return () => cancel();
   },
 };
 

@@ -95,7 +95,7 @@ class LocalPool implements LocalBudgetPool {
   #amount: number;
   #spent = 0;
   #held = 0;
-  #line: Waiter[] = [];
+  #queue: Waiter[] = [];
 
   constructor(amount: number, options: BudgetPoolOptions) {
     const { parent, name = "shared budget" } = options;
@@ -142,10 +142,10 @@ class LocalPool implements LocalBudgetPool {
 
   reserve(account: LocalAccount, amount: number, ending: Cancellation): Promise<BudgetHold> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
-    if (this.#line.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
+    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
     return new Promise((resolve, reject) => {
       const unsubscribe = ending.onEnd((reason) => {
-        this.#line = this.#line.filter((other) => other !== waiter);
+        this.#queue = this.#queue.filter((other) => other !== waiter);
         reject(interruptionBy(reason));
       });
       const waiter: Waiter = {
@@ -159,7 +159,7 @@ class LocalPool implements LocalBudgetPool {
           reject(error);
         },
       };
-      this.#line.push(waiter);
+      this.#queue.push(waiter);
       this.#admit();
     });
   }
@@ -180,15 +180,15 @@ class LocalPool implements LocalBudgetPool {
 
   /** Makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
   #admit(): void {
-    if (this.#line.length === 0) return;
-    const waiting = this.#line;
-    this.#line = [];
+    if (this.#queue.length === 0) return;
+    const waiting = this.#queue;
+    this.#queue = [];
     for (const waiter of waiting) {
       const { account, amount, ending } = waiter;
       if (ending.ended !== undefined) waiter.reject(interruptionBy(ending.ended.reason));
       else if (this.#fits(amount)) waiter.resolve(this.#take(account, amount));
       else if (this.#spent + amount > this.#amount) waiter.reject(this.#refusal(amount));
-      else this.#line.push(waiter);
+      else this.#queue.push(waiter);
     }
   }
 

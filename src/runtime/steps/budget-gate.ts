@@ -37,7 +37,7 @@ export type StartTry = (taken: BudgetHold | undefined) => void;
 export class BudgetGate implements BudgetLender {
   readonly #state: RunState;
   readonly #funds: Funds | undefined;
-  #line: GateWaiter[] = [];
+  #queue: GateWaiter[] = [];
   /** Micro-dollars that fit here and wait for the pools above. */
   #coming = 0;
   #lentSpent = 0;
@@ -57,7 +57,7 @@ export class BudgetGate implements BudgetLender {
    */
   enter(hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
     if (scope.ended !== undefined) return Promise.reject(scope.ended.reason);
-    if (this.#line.length === 0 && this.#fits(hold)) return this.#begin(hold, start, scope);
+    if (this.#queue.length === 0 && this.#fits(hold)) return this.#begin(hold, start, scope);
     const place = new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         try {
@@ -73,19 +73,19 @@ export class BudgetGate implements BudgetLender {
 
   /** Must be called when a hold was settled: starts the waiting tries that fit now, in their order. */
   settled(): void {
-    const waiting = this.#line;
-    this.#line = [];
+    const waiting = this.#queue;
+    this.#queue = [];
     for (const waiter of waiting) {
       // An aborted waiter has been rejected already, and must not hold money for a call that never comes.
       if (waiter.ending.ended !== undefined) continue;
       if (waiter.refused === undefined && this.#fits(waiter.hold)) waiter.enter();
       else if (waiter.isLent === true && !this.#mayFit(waiter.hold)) waiter.reject(this.#reached ?? this.#refusal(waiter.hold));
-      else this.#line.push(waiter);
+      else this.#queue.push(waiter);
     }
-    if (this.#line.length === 0 || this.#isOpen) return;
-    const refused = this.#line;
+    if (this.#queue.length === 0 || this.#isOpen) return;
+    const refused = this.#queue;
     const reached = this.#reached;
-    this.#line = [];
+    this.#queue = [];
     for (const waiter of refused) {
       const refusal = waiter.refused ?? reached ?? this.#refusal(waiter.hold);
       this.#reached ??= refusal;
@@ -143,7 +143,7 @@ export class BudgetGate implements BudgetLender {
   }
 
   #wait(waiter: GateWaiter): void {
-    this.#line.push(waiter);
+    this.#queue.push(waiter);
     this.settled();
   }
 
