@@ -8,7 +8,7 @@ export const IMAGE_TOKENS = 1_000;
 /** Tokens of a message besides its text. */
 const MESSAGE_TOKENS = 4;
 
-/** Counts the tokens of messages, each once: they never change. A promise is made only where the counter makes one. */
+/** Counts the tokens of messages, each once: they never change. */
 export class MessageTokens {
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, number>();
@@ -27,17 +27,19 @@ export class MessageTokens {
     return this.#counted(message, `${message.content ?? ""}${message.name ?? ""}${calls}`, besides);
   }
 
-  ofMessages(messages: readonly ChatMessage[]): number | Promise<number> {
-    return this.#sum(messages, (message) => this.ofMessage(message));
+  async ofMessages(messages: readonly ChatMessage[]): Promise<number> {
+    let sum = 0;
+    for (const message of messages) sum += await this.ofMessage(message);
+    return sum;
   }
 
-  /** The sum over `messages`, which are all of a memory. Many memories know it without looking at each. */
+  /** Returns the sum over all messages of a memory. Many memories know it without a look at each message. */
   ofMemory(memory: AgentMemory, messages: readonly ChatMessage[]): number | Promise<number> {
     const tokens = this.#isAsync ? Number.NaN : (memory.weigh?.(this.#countedSync) ?? Number.NaN);
     return Number.isNaN(tokens) ? this.ofMessages(messages) : tokens;
   }
 
-  /** NaN when the counter is async. */
+  /** Returns NaN when the counter is async. */
   readonly #countedSync = (message: ChatMessage): number => {
     if (this.#isAsync) return this.#known.get(message) ?? Number.NaN;
     const tokens = this.ofMessage(message);
@@ -47,8 +49,10 @@ export class MessageTokens {
     return Number.NaN;
   };
 
-  ofTools(tools: readonly ToolSpec[]): number | Promise<number> {
-    return this.#sum(tools, (tool) => this.#known.get(tool) ?? this.#counted(tool, JSON.stringify(tool), 0));
+  async ofTools(tools: readonly ToolSpec[]): Promise<number> {
+    let sum = 0;
+    for (const tool of tools) sum += this.#known.get(tool) ?? (await this.#counted(tool, JSON.stringify(tool), 0));
+    return sum;
   }
 
   #counted(what: object, text: string, besides: number): number | Promise<number> {
@@ -58,15 +62,5 @@ export class MessageTokens {
     };
     const count = this.#counter.count(text);
     return typeof count === "number" ? took(count) : count.then(took);
-  }
-
-  #sum<T>(list: readonly T[], of: (one: T) => number | Promise<number>, from = 0, before = 0): number | Promise<number> {
-    let sum = before;
-    for (let place = from; place < list.length; place++) {
-      const tokens = of(list[place] as T);
-      if (typeof tokens !== "number") return tokens.then((count) => this.#sum(list, of, place + 1, sum + count));
-      sum += tokens;
-    }
-    return sum;
   }
 }
