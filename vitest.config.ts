@@ -32,9 +32,12 @@ function testFiles(): { readonly path: string; readonly text: string }[] {
   return read.filter((file) => (effort === "soak" ? isLong(file) || file.text.includes('/effort.ts"') : !isLong(file)));
 }
 
-/** True for a test that measures its process, replaces a module, or imports programs for what they do: it has a process of its own. */
-function isAlone({ path, text }: { readonly path: string; readonly text: string }): boolean {
-  return path.startsWith("test/scale/") || /\/garbage\.ts"|vi\.(?:mock|doMock|resetModules)\(|\bimport\([^"]/.test(text);
+/** Counts blocks or bytes of its process, replaces a module, or runs a program by importing it. */
+const ALONE = /\/(?:work|heap)\.ts"|\bbytesKeptBy\b|vi\.(?:mock|doMock|resetModules)\(|\bimport\(`/;
+
+/** True for a test that needs a process of its own. */
+function isAlone({ text }: { readonly text: string }): boolean {
+  return ALONE.test(text);
 }
 
 const files = testFiles();

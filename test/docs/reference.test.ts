@@ -46,7 +46,7 @@ describe("the doc comments of the entry points", () => {
       vi.spyOn(console, "log").mockImplementation(
         (...words: unknown[]) => void lines.push(words.map((word) => (typeof word === "string" ? word : inspect(word))).join(" ")),
       );
-      await import(join(folder, name));
+      await import(`${folder}/${name}`);
       const promised = [...(examples[name] ?? "").matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
       expect(lines).toEqual(promised);
     });

@@ -13,7 +13,7 @@ const RUNS = 200;
 const MOST_BYTES_OF_A_RUN = 60_000;
 const LONG = 20_000;
 /** Hops of a game of which a message is weighed. */
-const HOPS = 4_000;
+const HOPS = 8_000;
 /** Of heap, for each message: 235 to 260 were measured where they are kept, and less than 4 where they are not. */
 const LEAST_BYTES_OF_A_KEPT_MESSAGE = 150;
 const MOST_BYTES_OF_A_FORGOTTEN_ONE = 30;
