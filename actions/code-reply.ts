@@ -62,7 +62,6 @@ const ANSWER =
 
 /** Characters of a reply that could not be used which the model is shown again. */
 const SHOWN_REPLY = 2_000;
-/** Characters of it that an error keeps. */
 const KEPT_REPLY = 20_000;
 
 /**

@@ -48,7 +48,6 @@ export const ReviewReportSchema: z.ZodType<ReviewReport> = z.object({
   ),
 });
 
-/** A {@link ReviewReport} as people read it. */
 export function renderReviewReport({ files }: ReviewReport): string {
   return sections(
     "Code review",

@@ -22,7 +22,6 @@ const INSTRUCTION =
 
 type DebugErrorNeeds = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks, typeof RunTests];
 
-/** The input of one round of debugging. */
 interface Round {
   readonly round: number;
   readonly project: Map<string, ProjectFile>;

@@ -25,7 +25,6 @@ export const DesignSchema: z.ZodType<Design> = z.object({
   anythingUnclear: z.string().default("").describe("what the requirements leave open and what is assumed; empty when nothing"),
 });
 
-/** A {@link Design} as people read it. */
 export function renderDesign(design: Design): string {
   return sections("System design", [
     ["Implementation approach", design.implementationApproach],

@@ -46,7 +46,6 @@ export const PrdSchema: z.ZodType<Prd> = z.object({
   anythingUnclear: z.string().default("").describe("what the requirement leaves open and what is assumed; empty when nothing"),
 });
 
-/** A {@link Prd} as people read it. */
 export function renderPrd(prd: Prd): string {
   return sections(`Requirements: ${prd.projectName}`, [
     ["Original requirements", prd.originalRequirements],

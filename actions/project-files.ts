@@ -4,15 +4,12 @@ import { COMMIT_STEP, mayWrite, type Workspace, WRITE_STEP, type WrittenFile } f
 import { z } from "zod";
 import { bullets, sections, inFence, shortened } from "./markdown.ts";
 
-/** A file of the project. */
 export interface ProjectFile {
   readonly path: string;
   readonly content: string;
 }
 
-/** A commit of what an action made. */
 export interface ActionCommit {
-  /** One line. */
   readonly message: string;
   readonly paths: readonly string[];
   /** Id of the message that tells of it. */
@@ -94,7 +91,6 @@ export const WrittenFilesSchema: z.ZodType<WrittenFiles> = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
 });
 
-/** {@link WrittenFiles} as people read them. */
 export function renderWrittenFiles(title: string, { files }: WrittenFiles): string {
   return sections(title, [
     ["Files", files.length === 0 ? "None." : bullets(files.map(({ path, bytes }) => `\`${path}\` (${bytes} bytes)`))],
@@ -115,7 +111,6 @@ const NAMES = [
   /\bid=["']([\w-]+)["']/g,
 ];
 
-/** One file in full. */
 export function fileInPrompt({ path, content }: ProjectFile): string {
   return `${path}\n${inFence(content)}`;
 }

@@ -43,7 +43,6 @@ export const TaskPlanSchema: z.ZodType<TaskPlan> = z
     return { ...plan, taskList, testList };
   });
 
-/** A {@link TaskPlan} as people read it. */
 export function renderTaskPlan(plan: TaskPlan): string {
   return sections("Tasks", [
     ["Source files, in order", bullets(plan.taskList)],

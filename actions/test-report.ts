@@ -35,14 +35,10 @@ export const TestReportSchema: z.ZodType<TestReport> = z.object({
   hint: z.string().optional(),
 });
 
-/** Failures shown to a model or a person. */
 const SHOWN_FAILURES = 20;
-/** Characters of the message of one. */
 const SHOWN_MESSAGE = 1_500;
-/** Characters of what the tests printed. */
 const SHOWN_OUTPUT = 4_000;
 
-/** A {@link TestReport} as people and models read it, bounded. */
 export function renderTestReport(report: TestReport): string {
   const left = report.failures.length - SHOWN_FAILURES;
   const failures = report.failures.slice(0, SHOWN_FAILURES).map(failureText);
@@ -99,7 +95,6 @@ export function diagnosisSchema(paths: readonly string[]): z.ZodType<{ readonly 
   });
 }
 
-/** A {@link DebugReport} as people read it. */
 export function renderDebugReport({ round, analysis, files }: DebugReport): string {
   return sections(`Debugging, round ${round}`, [
     ["Analysis", analysis],

@@ -206,7 +206,6 @@ export function nearestCall(calls: readonly RecordedCall[], wanted: JsonObject):
   return best;
 }
 
-/** A recorded request and one that was asked, side by side. */
 export function besideText({ call, form }: Nearest, asked: JsonObject, maxTokens: number | undefined): string {
   const lengths = [{ maxTokens: call.request["maxTokens"] ?? null }, { maxTokens: maxTokens ?? null }] as const;
   const found = requestDifference(form, asked) ?? requestDifference(...lengths);

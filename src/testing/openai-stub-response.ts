@@ -12,7 +12,6 @@ import {
   piecesOf,
 } from "./stub-reply.ts";
 
-/** Answers in one piece, or breaks off as the fault says. */
 export async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   if (answer !== undefined) {
@@ -40,7 +39,6 @@ export async function wholeReply(response: ServerResponse, body: OpenAIBody, rep
   }
 }
 
-/** Begins a response that never ends well. */
 async function sendHalf(response: ServerResponse, text: string, then: "cut" | "reset" | "stall"): Promise<void> {
   // The length promises more than comes.
   response.writeHead(200, { "content-type": "application/json", "content-length": text.length * 2 });
@@ -56,7 +54,6 @@ function sent(response: ServerResponse, text: string): Promise<void> {
   });
 }
 
-/** Ends a response with JSON. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json", "x-request-id": "req_stub" }).end(JSON.stringify(body));
 }
@@ -133,7 +130,6 @@ export async function rawReply(response: ServerResponse, { pieces, whole, end = 
   }
 }
 
-/** Answers as a stream of events, or breaks off as the fault says. */
 export async function streamReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   const fault = answer === undefined ? (reply as StubFault) : undefined;
@@ -147,7 +143,6 @@ export async function streamReply(response: ServerResponse, body: OpenAIBody, re
   if (fault !== undefined) return stream.broken(fault, after);
 }
 
-/** Writes the events of one reply. */
 class EventStream {
   readonly #response: ServerResponse;
   readonly #body: OpenAIBody;

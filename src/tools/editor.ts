@@ -71,7 +71,6 @@ async function editSafely(editing: Editing, args: EditorArguments): Promise<Tool
   }
 }
 
-/** One call. */
 class Editing {
   readonly #files: ToolFiles;
   readonly #history: EditHistory;
@@ -188,12 +187,10 @@ function missing(name: string): ToolResult {
   return toolFailure(`Expected the argument \`${name}\` with this command.`);
 }
 
-/** An edit that can be undone. */
 interface PastEdit {
   readonly path: string;
   /** The earlier content; undefined when there was no file. */
   readonly before: string | undefined;
-  /** The hash of the content after the edit. */
   readonly afterHash: string;
 }
 
@@ -210,18 +207,15 @@ export class EditHistory {
   readonly #seen = new Map<string, string>();
   #edits: PastEdit[] = [];
 
-  /** Notes the content of a file that the agent saw or wrote. */
   see(path: string, text: string): void {
     this.#seen.set(path, sha256Of(text));
   }
 
-  /** True when somebody else has changed a file since the agent saw it. */
   isChanged(path: string, text: string): boolean {
     const seen = this.#seen.get(path);
     return seen !== undefined && seen !== sha256Of(text);
   }
 
-  /** True when the agent has seen or written a file. */
   hasSeen(path: string): boolean {
     return this.#seen.has(path);
   }
@@ -234,12 +228,10 @@ export class EditHistory {
       size -= this.#edits.shift()?.before?.length ?? 0;
   }
 
-  /** The newest edit of a file. */
   last(path: string): PastEdit | undefined {
     return this.#edits.findLast((edit) => edit.path === path);
   }
 
-  /** Forgets an edit that was undone. */
   forget(edit: PastEdit): void {
     this.#edits = this.#edits.filter((other) => other !== edit);
     if (edit.before === undefined) this.#seen.delete(edit.path);

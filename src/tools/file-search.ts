@@ -23,7 +23,6 @@ const MOST_RESULTS = 200;
 const MOST_PER_FILE = 20;
 const LONGEST_TEXT = 500;
 const LONGEST_LINE = 300;
-/** Bytes read in one search. */
 const MOST_BYTES = 64 * 1024 ** 2;
 
 const parameters = z.object({
@@ -125,7 +124,6 @@ class TextSearch {
     if (count > MOST_PER_FILE) this.#found.push(`${visible(path)}: ${count - MOST_PER_FILE} more lines`);
   }
 
-  /** The part of a long line around the text. */
   #around(line: string): string {
     const trimmed = line.trim();
     if (trimmed.length <= LONGEST_LINE) return trimmed;
@@ -164,7 +162,6 @@ export function fitsPath(path: string, pattern: string): boolean {
   );
 }
 
-/** Why a pattern is refused; undefined when it is not. */
 export function patternFault(pattern: string): string | undefined {
   if (pattern === "") return "Expected a pattern such as *.ts or src/**/*.ts, got nothing.";
   if (pattern.length > LONGEST_PATTERN) return `Expected a pattern of at most ${LONGEST_PATTERN} characters, got ${pattern.length}.`;

@@ -130,7 +130,6 @@ export interface PdfText {
 /** Reads pages of a PDF file. @throws for bytes that are no PDF */
 export type ReadPdf = (bytes: Uint8Array, pages: PdfPages) => Promise<PdfText>;
 
-/** The part of the package that is used. */
 interface PdfPackage {
   getDocumentProxy(bytes: Uint8Array, options: object): Promise<PdfDocument>;
 }

@@ -6,7 +6,6 @@ import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts
 import { defineTool, type Tool } from "../tool/tool.ts";
 import { ToolStates } from "./tool-files.ts";
 
-/** The progress of a step. */
 export type StepStatus = "not_started" | "in_progress" | "completed" | "blocked";
 
 /** A new step; `after` names steps by their place in the list, from 1. */

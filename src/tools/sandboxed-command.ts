@@ -6,7 +6,6 @@ import { visible } from "../workspace/path-rules.ts";
 import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
 
-/** The state of a shell between two commands: a JSON value. */
 export interface ShellPlace {
   /** Relative to the project, empty for its root; or absolute. */
   readonly cwd: string;
@@ -14,7 +13,6 @@ export interface ShellPlace {
   readonly env: Readonly<Record<string, string | null>>;
 }
 
-/** One command to run on a copy of a project. */
 export interface SandboxedCommand {
   readonly program: "sh" | "node" | "python";
   /** The command, or the text of the program. */
@@ -24,7 +22,6 @@ export interface SandboxedCommand {
   readonly timeout: number;
 }
 
-/** The end of a command and its changes. Plain JSON. */
 export interface CommandReport {
   readonly code?: number | null | undefined;
   readonly signal?: string | null | undefined;
@@ -42,17 +39,14 @@ export interface CommandReport {
   };
 }
 
-/** The changes of a command in its copy of the project. */
 export type FileChanges = CommandReport["changes"];
 
-/** The outcome of a command. Plain JSON. */
 export type CommandOutcome =
   | { readonly kind: "ran"; readonly report: CommandReport }
   | { readonly kind: "not run"; readonly reason: string };
 
 /** Linux takes no single argument of 128 KiB or more. */
 const LONGEST_TEXT = 120_000;
-/** Most bytes of stdout, and of stderr. */
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;

@@ -9,7 +9,6 @@ import { commandResult, commandTraits, keepChanges, machineOptions, type Machine
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
-/** A command that ran, now or in the record. */
 interface RanCommand {
   /** Without secrets, as in the record: results and state are the same live and from there. */
   readonly recorded: CommandOutcome;

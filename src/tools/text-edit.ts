@@ -3,9 +3,7 @@ export type TextEdit =
   | { readonly kind: "edited"; readonly text: string; readonly line: number }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Most places that a refusal names. */
 const SHOWN = 10;
-/** Most similar lines that a refusal names. */
 const NEAR_LINES = 3;
 
 /**
@@ -109,13 +107,11 @@ function refused(reason: string): TextEdit {
   return { kind: "refused", reason };
 }
 
-/** Lines from 1, both included. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Most characters of one view. */
 const LONGEST_VIEW = 16_000;
 const LONGEST_LINE = 2000;
 /** Control and format characters but tab. */

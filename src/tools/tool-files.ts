@@ -69,7 +69,6 @@ export class ToolFiles {
   }
 }
 
-/** Reads a file as text. */
 export async function readText(workspace: Workspace, path: string): Promise<FoundFile> {
   let text: string | undefined;
   try {

@@ -9,7 +9,6 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError } from "../kernel/errors.ts";
 import { type Admission, admit, type WebAccess } from "./web-access.ts";
 
-/** A request for one page. */
 export interface WebRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,20 +23,17 @@ export interface WebRequest {
   readonly clock?: Clock;
 }
 
-/** An answer of any status. */
 export interface WebAnswer {
   readonly kind: "answer";
   /** The address after redirects. */
   readonly url: string;
   readonly status: number;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   /** True when there was more than `maxBytes`. */
   readonly isCut: boolean;
 }
 
-/** The outcome of a request: an answer, or why there is none. */
 export type WebOutcome = WebAnswer | { readonly kind: "refused" | "failed"; readonly reason: string };
 
 const MAX_BYTES = 2 * 1024 ** 2;

@@ -17,32 +17,26 @@ import {
   type SandboxResult,
 } from "./sandbox.ts";
 import { runLimited } from "./cgroup.ts";
+import { NOBODY } from "./temporary-owner.ts";
 
-/** The features of a machine that the profile uses. */
 export interface BubblewrapMeans {
   readonly bwrap: string;
   /** Drops root before anything else: limits on the number of processes do not bind root. Undefined when not root or not there. */
   readonly setpriv: string | undefined;
   readonly prlimit: string | undefined;
-  /** True when the number of processes is limited. */
   readonly limitsProcesses: boolean;
-  /** True when this bubblewrap can forbid namespaces inside the sandbox. */
   readonly forbidsNamespaces: boolean;
   /** Programs that make the room in which a command writes: memory with a bound of its bytes and its files. Undefined: bytes only. */
   readonly room: { readonly unshare: string; readonly mount: string } | undefined;
-  /** The place for process groups of commands, or the reason why there is none. */
   readonly cgroups: { readonly parent: string } | { readonly reason: string };
 }
 
-/** The user and group `nobody`. */
-const NOBODY = 65534;
 /** The user a command believes to be. */
 const INSIDE_USER = "1000";
 /** Bytes of the page in which memory is given to a file, however small. */
 const PAGE = 4096;
 /** The folders of the room itself. */
 const ROOM_ENTRIES = 4;
-/** The path of the program inside the sandbox. */
 const NODE = "/troupe/node";
 
 /** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
@@ -207,7 +201,6 @@ function isReadable(stats: Stats): boolean {
   return (stats.mode & 0o005) === 0o005;
 }
 
-/** The bounds that are watched, or not kept at all: a phrase for each. */
 function missingOf(means: BubblewrapMeans): string[] {
   const watched = `watched every ${WATCH_INTERVAL} ms`;
   const isGrouped = "parent" in means.cgroups;

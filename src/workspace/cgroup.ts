@@ -7,7 +7,6 @@ import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type
 import { ownerOfFolder, stateOf, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 
-/** The folder of the system's process groups, and the creation of one. Tests give another folder. */
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */
   readonly root?: string;
@@ -79,7 +78,6 @@ export class Cgroup {
     }
   }
 
-  /** The words before a command that put it into the group. */
   get enterWords(): readonly string[] {
     return ["/bin/sh", "-c", ENTER, "enter", this.#folder];
   }
@@ -92,7 +90,6 @@ export class Cgroup {
     return { bound: "memory", limit: this.#memory, used: Number.isSafeInteger(peak) && peak > 0 ? peak : this.#memory };
   }
 
-  /** Ends the remaining processes of the group and removes it. */
   end(): void {
     try {
       writeFileSync(join(this.#folder, "cgroup.kill"), "1");
@@ -139,7 +136,6 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** The enforcement of a command's limits. */
 export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
   readonly cgroups: string | undefined;

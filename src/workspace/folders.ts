@@ -28,7 +28,6 @@ export async function makeFolders(path: string): Promise<void> {
   for (const folder of missing.reverse()) await makeFolder(folder);
 }
 
-/** Makes a folder, unless it is there. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch((error: unknown) => {
     if (systemCode(error) !== "EEXIST") throw error;
@@ -102,7 +101,6 @@ async function unlock(folder: string): Promise<void> {
   }
 }
 
-/** The exclusions and limits of a walk. */
 export interface WalkOptions {
   /** True when a file or folder of this name is left out. */
   readonly skip: (name: string) => boolean;

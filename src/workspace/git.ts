@@ -19,13 +19,11 @@ export type GitState =
   | { readonly kind: "repository"; readonly isNew: boolean }
   | { readonly kind: "none"; readonly reason: string };
 
-/** A commit of certain paths. */
 export interface PathsCommit extends Omit<CommitRequest, "paths"> {
   /** In normal form. A path with no file is removed from the tree. */
   readonly paths: readonly string[];
 }
 
-/** The state of a repository. */
 export interface RepositoryState {
   /** Paths that differ from the last commit, untracked ones included; a folder of which nothing is tracked stands for all in it and ends in `/`. */
   readonly changed: readonly string[];

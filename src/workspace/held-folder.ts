@@ -51,7 +51,6 @@ export class HeldFile {
     return stats;
   }
 
-  /** Opens the file for reading. The caller closes it. */
   async open(): Promise<FileHandle> {
     const file = this.#folder.at(this.#name);
     const handle = await open(file, constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0));
@@ -96,7 +95,6 @@ export class HeldFile {
     }
   }
 
-  /** Removes the file alone. */
   async unlink(): Promise<void> {
     await unlink(this.#folder.at(this.#name));
   }

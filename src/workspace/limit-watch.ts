@@ -9,7 +9,6 @@ export const WATCH_INTERVAL = 250;
 /** The file system type that statfs gives for memory. */
 const TMPFS = 0x01021994;
 
-/** The watched folders and processes. */
 export interface LimitWatchOptions {
   readonly limits: SandboxLimits;
   /** Folders of the command whose files count, as the command names them; several on one file system count once. */
@@ -23,7 +22,6 @@ export interface LimitWatchOptions {
   readonly measure?: (pid: number) => TreeUsage;
 }
 
-/** A limit that was passed. */
 export type Breach = Pick<LimitHit, "bound" | "limit" | "used">;
 
 /**
@@ -44,7 +42,6 @@ export class LimitWatch {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The first limit that was passed, if any. */
   get breach(): Breach | undefined {
     return this.#breach;
   }
@@ -105,7 +102,6 @@ function kill(target: number): void {
   }
 }
 
-/** The current use of a process and its descendants. */
 export interface TreeUsage {
   /** The process, then its descendants by depth. */
   readonly pids: readonly number[];

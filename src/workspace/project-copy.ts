@@ -15,7 +15,6 @@ import { temporaryPrefix } from "./temporary-owner.ts";
 const COPIED_FILES = 20_000;
 const COPIED_BYTES = 512 * 1024 * 1024;
 
-/** A copy of a project in a temporary folder of its own. */
 export interface ProjectCopy {
   /** The temporary folder; the copy is its subfolder `project`. */
   readonly scratch: string;
@@ -27,7 +26,6 @@ export interface ProjectCopy {
   remove(): Promise<string | undefined>;
 }
 
-/** Options of a copy. */
 export interface CopyOptions {
   /** User and group that shall own the copy; needs root. */
   readonly owner?: number | undefined;
@@ -54,7 +52,6 @@ async function copyProject(root: string, options: CopyOptions = {}): Promise<Pro
   }
 }
 
-/** A folder among the system's temporary ones. */
 export interface TemporaryFolder {
   readonly path: string;
   /** Deletes it with all it holds. Gives a line to show when that failed, for whatever a program did to its rights. */
@@ -114,7 +111,6 @@ export async function inCopy(
   return leftover !== undefined && "stderr" in result ? { ...result, stderr: result.stderr + leftover } : result;
 }
 
-/** Gives files to a user; does nothing without one. */
 export async function own(paths: readonly string[], owner: number | undefined): Promise<void> {
   if (owner === undefined) return;
   for (const path of paths) await lchown(path, owner, owner);

@@ -124,7 +124,6 @@ interface FilePlace {
   readonly open: Map<string, OpenedFile>;
 }
 
-/** The writes of one activation to one path. */
 interface OpenedFile {
   readonly contents: Set<FileState>;
   last: FileState | undefined;

@@ -6,19 +6,15 @@ import { succeeds } from "../kernel/system-error.ts";
 import { holdFile } from "./held-folder.ts";
 import { isHidden } from "./path-rules.ts";
 import { removeAll } from "./folders.ts";
-import { ownerOfFile, ownerOfFolder, stateOf } from "./temporary-owner.ts";
+import { NOBODY, ownerOfFile, ownerOfFolder, stateOf } from "./temporary-owner.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
-/** The result of a sweep. */
 export interface Swept {
   /** Temporary files or folders that are gone now. */
   readonly removed: number;
   /** Those that stay, for this machine cannot know that their process ended, or they could not be removed. */
   readonly left: number;
 }
-
-/** The user and group `nobody`, which owns the copies of a sandbox that root starts. */
-const NOBODY = 65534;
 
 /**
  * Removes the files that killed processes left half written in a project. No file of a user is touched: a name must be one that this package

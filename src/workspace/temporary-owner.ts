@@ -19,7 +19,9 @@ const FILE = new RegExp(String.raw`^\..{1,40}\.${OWNER}\.[0-9a-f]{12}${TEMPORARY
 /** Code points of a file's own name in the name of its temporary one. */
 const SHOWN_NAME = 20;
 
-/** The process that made something. */
+/** The user and group `nobody`, which owns the copies of a sandbox that root starts. */
+export const NOBODY = 65534;
+
 export interface TemporaryOwner {
   readonly machine: string;
   readonly boot: string;
@@ -64,7 +66,6 @@ export function stateOf(owner: TemporaryOwner, here: TemporaryOwner = ownOwner()
 
 let own: TemporaryOwner | undefined;
 
-/** This process. */
 export function ownOwner(): TemporaryOwner {
   own ??= ownerOf(process.pid);
   return own;

@@ -12,7 +12,6 @@ export interface TestFailure {
   readonly message: string;
 }
 
-/** The content of a test reporter's lines. */
 export interface ReporterResult {
   /** True when the runner reached its end. Without it the counts are those of the results that were heard. */
   readonly isComplete: boolean;
@@ -20,15 +19,12 @@ export interface ReporterResult {
   readonly failed: number;
   readonly skipped: number;
   readonly failures: readonly TestFailure[];
-  /** The files that were run to their end. */
   readonly ended: readonly string[];
   /** The first output of the tests. */
   readonly output: string;
 }
 
-/** Characters kept of what tests print. */
 const OUTPUT_LENGTH = 16_000;
-/** Most failures that are listed. */
 export const FAILURES = 100;
 
 /** Reads the reporter's lines. Lines of any other form are ignored: nothing that is printed can be taken for a result. */
