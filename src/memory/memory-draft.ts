@@ -189,8 +189,9 @@ export class MemoryDraft implements MessageMemory {
   }
 
   clear(): void {
+    const { ignoreId } = this.#base;
     this.#write("clear");
-    if (this.size > 0) this.#changes = this.#noChanges(true);
+    if (this.size > 0) this.#changes = { ops: [["0"]], isCleared: true, added: new Memory({ ignoreId }), hidden: new Set() };
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
@@ -215,11 +216,8 @@ export class MemoryDraft implements MessageMemory {
   /** Returns the changes, and makes them if there are none. @throws ContextClosedError after `close` */
   #write(method: string): DraftChanges {
     if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
-    return (this.#changes ??= this.#noChanges(false));
-  }
-
-  #noChanges(isCleared: boolean): DraftChanges {
-    return { ops: isCleared ? [["0"]] : [], isCleared, added: new Memory({ ignoreId: this.#base.ignoreId }), hidden: new Set() };
+    const { ignoreId } = this.#base;
+    return (this.#changes ??= { ops: [], isCleared: false, added: new Memory({ ignoreId }), hidden: new Set() });
   }
 
   /** Number of messages of the base that are not deleted. */

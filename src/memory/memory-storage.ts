@@ -177,12 +177,9 @@ export class MemoryStorage {
   }
 
   /** Searches with options that are valid. @internal */
-  search(text: string, o: Search): Promise<RankedMessage[]> {
+  async search(text: string, o: Search): Promise<RankedMessage[]> {
     const { vectors } = this.#parts;
-    return vectors === undefined ? this.#searchWords(text, o) : this.#searchVectors(text, vectors, o);
-  }
-
-  async #searchWords(text: string, o: Search): Promise<RankedMessage[]> {
+    if (vectors !== undefined) return this.#searchVectors(text, vectors, o);
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();

@@ -289,7 +289,8 @@ class Arrivals {
   /** Makes the slot of a message that arrives now. */
   add(message: Message): Slot {
     const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
-    this.push(slot);
+    this.#slots.push(slot);
+    this.size++;
     return slot;
   }
 

@@ -102,7 +102,7 @@ export type SaidAt = number | "this run";
  * A found message with its time, as a line. A message of the same run has no clock time, because the questions of a run must not depend on
  * its speed.
  */
-export function relatedLine({ at, ...message }: Pick<Message, "sentFrom" | "content"> & { readonly at: SaidAt | undefined }): string {
+function relatedLine({ at, ...message }: Pick<Message, "sentFrom" | "content"> & { readonly at: SaidAt | undefined }): string {
   const line = memoryLine(message);
   return at === undefined ? line : `{"at":${JSON.stringify(typeof at === "number" ? minuteOf(at) : at)},${line.slice(1)}`;
 }
