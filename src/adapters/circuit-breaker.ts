@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 
-/** How long a resource that failed is not asked, in milliseconds. */
+/** The pause after a failure, in milliseconds. */
 export interface Cooldown {
   /** After the first failure. */
   readonly first: number;

@@ -59,7 +59,7 @@ export interface BrainOptions extends CallRules {
   readonly tokenLimit?: number;
   /**
    * Bounds on model calls that no `steps` records. Options hold for all runs together; `modelLimits(...)` of `troupe/limits` holds for
-   * everybody who has the same object. Default: none.
+   * all users of the same object. Default: none.
    */
   readonly limits?: LimitOptions | ModelLimits;
   /** Retries, limits and timeouts of model calls that no `steps` records. */

@@ -73,7 +73,7 @@ export class Brain {
     return this.begin(memory, o).pieces;
   }
 
-  /** Like {@link run}, as an object that also tells what was used so far. */
+  /** Like {@link run}, as an object that also has the usage so far. */
   begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
     checkKnownOptions("run of a brain", o, brainRunOptions);
     const { toolChoice = "auto", output, steps } = this.#options;
@@ -161,7 +161,7 @@ export class BrainRun {
   /** Tokens used so far, rejected replies included. */
   readonly usage = (): Usage => this.tally.usage;
 
-  /** The sums of what was used and spent so far. @internal */
+  /** The sums of usage and cost so far. @internal */
   get tally(): RunTally {
     return this.#parts.context.tally;
   }

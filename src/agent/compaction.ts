@@ -13,7 +13,7 @@ export interface CompactionOptions {
   readonly contextTokens?: number;
   /** Messages are shortened when a request is larger than this share of the window. Default 0.75. */
   readonly share?: number;
-  /** How many of the newest results of tools are never cleared. Default 3. */
+  /** The number of the newest results of tools that are never cleared. Default 3. */
   readonly keepResults?: number;
   /** Words of a summary. Default 300. */
   readonly summaryWords?: number;

@@ -99,7 +99,7 @@ export class FlowPlan {
 
 /** An event of a run of a flow. */
 export type FlowEvent =
-  /** Also told of every new plan. */
+  /** Also emitted for every new plan. */
   | { readonly type: "plan.made"; readonly steps: readonly FlowStep[] }
   | { readonly type: "step.started"; readonly step: FlowStep }
   | { readonly type: "step.ended"; readonly step: FlowStep; readonly result: AgentResult }

@@ -49,7 +49,7 @@ export class FlowPlanner {
     return this.#ask(`Goal:\n${goal}\n\nBreak the goal into as few steps as do it well, at most ${this.#maxSteps}.`, take);
   }
 
-  /** Plans the rest of the work anew after a step failed. */
+  /** Makes another plan for the rest of the work after a step failed. */
   replan(goal: string, plan: FlowPlan, failed: FlowStep, why: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
     const done = plan.doneSteps.map(({ task, result }) => `- ${task.id}: ${task.instruction}\n  result: ${result.slice(0, SHOWN_RESULT)}`);
     const open = plan.steps.filter((step) => step.status !== "done").map(({ task }) => `- ${task.id}: ${task.instruction}`);

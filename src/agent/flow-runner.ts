@@ -86,7 +86,7 @@ export class FlowRunner {
     this.#announcePlan();
   }
 
-  /** Begins steps, waits for one to end, and plans anew after a failure. */
+  /** Begins steps, waits for one to end, and makes a new plan after a failure. */
   async #work(): Promise<void> {
     for (;;) {
       if (this.#fatal !== undefined) throw this.#fatal;

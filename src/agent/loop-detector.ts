@@ -35,7 +35,7 @@ export class LoopDetector {
   }
 
   /**
-   * Adds the calls of one step. Returns the length of the cycle that they close, and starts anew then; 0 for none.
+   * Adds the calls of one step. Returns the length of the cycle that they close and then starts again; 0 for none.
    *
    * @param polls true for the name of a tool that polls
    */

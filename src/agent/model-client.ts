@@ -236,7 +236,7 @@ export class ModelClient {
 type ReplyPiece = string | undefined;
 
 /**
- * A reply that streams. It owns the pieces that nobody has taken yet; neighbours are joined, so it holds no more than the reply's own text.
+ * A reply that streams. It owns the pieces that were not taken yet; neighbours are joined, so it holds no more than the reply's own text.
  */
 class StreamedReply {
   #pieces: ReplyPiece[] = [];

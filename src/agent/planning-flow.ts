@@ -96,7 +96,7 @@ export interface FlowRun extends AsyncIterable<FlowEvent> {
 
 /**
  * Reaches a goal by a plan: steps that depend on each other, each done by the agent of its type, with the results it needs. Independent
- * steps run at the same time. A step that fails is tried again; then the rest is planned anew; then the step is blocked with all that
+ * steps run at the same time. A step that fails is tried again; then the rest gets a new plan; then the step is blocked with all that
  * depends on it, and the others go on. Tries, plans and steps are bounded.
  *
  * @example

@@ -125,7 +125,7 @@ async function called(embedder: Embedder, texts: readonly string[], limits: Embe
 /**
  * Returns the vector scaled to length 1, and the given vector if it has that length; undefined for a vector of zeros.
  *
- * @throws MemoryError `EMBEDDING_INVALID` for what is not a finite number
+ * @throws MemoryError `EMBEDDING_INVALID` for a value that is not a finite number
  */
 export function unitVector(vector: ArrayLike<number>, source: string): Float32Array | undefined {
   const narrow = vector instanceof Float32Array ? vector : undefined;

@@ -240,8 +240,8 @@ export class ReplyBuilder {
 }
 
 /**
- * Refuses what is no whole answer. An answer that was cut by its length limit passes when it calls tools, with `finishReason` "length": its
- * last call may be cut.
+ * Refuses an incomplete answer. An answer that its length limit cut passes when it calls tools, with `finishReason` "length": its last call
+ * may be incomplete.
  *
  * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
  */

@@ -24,7 +24,7 @@ import { redact } from "../kernel/mask.ts";
  * | `MODEL_TIMEOUT` | silence, or the whole call took too long | yes |
  * | `MODEL_CUT` | the answer ended in the middle | yes |
  * | `MODEL_EMPTY` | an answer without text and without tool calls | yes |
- * | `MODEL_PROTOCOL` | the server sent what is not an answer | yes |
+ * | `MODEL_PROTOCOL` | the server sent something that is not an answer | yes |
  */
 export type ModelErrorCode = keyof typeof retryableByCode;
 

@@ -12,10 +12,10 @@ export type ReadValue =
   /** `prose`: it failed before anything in it looked like data. */
   | { readonly ok: false; readonly reason: UnreadableReason | "prose"; readonly at: number; readonly closed?: ClosedJson };
 
-/** A value whose text ends behind a whole member, before its objects are closed: what it is when nothing but their braces is missing. */
+/** The value of a text that ends after a complete member, with only the closing braces of its objects missing. */
 export interface ClosedJson {
   readonly value: Json;
-  /** The keys from the root to the innermost object that was left open. All objects on the way were. */
+  /** The keys from the root to the innermost open object. All objects on the path are open. */
   readonly path: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export interface ClosedJson {
  * and triple quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes, a comma that is missing at the end of a
  * line, the brace of an object that is missing before the bracket of its list. `__proto__` keys are dropped.
  *
- * A text that ends inside a value is `truncated`. Where it ends behind a whole member of an object, and no list is open, `closed` tells
- * what it would be with the missing braces: whether more was to come is for the caller to judge.
+ * A text that ends inside a value is `truncated`. If it ends after a complete member of an object, and no list is open, `closed` has the
+ * value with the missing braces; the caller judges whether more was to come.
  */
 export function readValue(text: string, start: number): ReadValue {
   const reader = new Reader(text, start);
@@ -120,7 +120,7 @@ class Reader {
     return literal;
   }
 
-  /** @param isItem whether it stands in a list */
+  /** @param isItem true for an item of a list */
   #object(depth: number, isItem: boolean): Json {
     const members: [string, Json][] = [];
     this.position++;
@@ -145,7 +145,7 @@ class Reader {
       }
       if (!this.#comma(isItem ? "}]" : "}", BEGINS_KEY, end)) break;
     }
-    // The bracket of the list it stands in closes the object too.
+    // The bracket of its list closes the object too.
     if (this.open === undefined && !(isItem && this.#text[this.position] === "]")) this.position++;
     return Object.fromEntries(members);
   }
@@ -167,7 +167,7 @@ class Reader {
   }
 
   /**
-   * True after a comma, or where a line break stands in its place; false before what closes the value.
+   * Returns true after a comma or a line break in its place; false before the end of the value.
    *
    * @param end where the last value ended
    */

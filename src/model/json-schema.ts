@@ -7,11 +7,11 @@ import { acceptsNull, asNode, childNodes, constantsOf, type Node, stringsOf } fr
 
 /** The required form of a reply: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
-  /** The JSON Schema that zod makes, frozen. Its root is an object: other values stand in a member `value`. */
+  /** The JSON Schema that zod makes, frozen. Its root is an object: other values are its member `value`. */
   readonly json: JsonObject;
   /** The same for providers that enforce schemas; undefined for schemas that they cannot enforce, such as those with records. */
   readonly strict: JsonObject | undefined;
-  /** True when the value asked for stands in the member `value`. */
+  /** True when the requested value is the member `value`. */
   readonly wrapped: boolean;
 }
 
@@ -20,8 +20,8 @@ const cache = new WeakMap<z.ZodType, OutputSchema>();
 /**
  * The JSON Schemas of a zod schema.
  *
- * @throws UsageError `SCHEMA_UNSUPPORTED` for types that JSON cannot carry: dates, maps, bigints, functions, custom classes; and for what is
- * no schema of zod 4.
+ * @throws UsageError `SCHEMA_UNSUPPORTED` for types that JSON cannot carry: dates, maps, bigints, functions, custom classes; and for values
+ * that are no schema of zod 4.
  */
 export function outputSchema(schema: z.ZodType): OutputSchema {
   const known = cache.get(schema);

@@ -71,7 +71,7 @@ export class Ledger {
     return this.#spent as MicroUsd;
   }
 
-  /** Micro-dollars reserved by what is open. */
+  /** Micro-dollars reserved by open holds. */
   get held(): MicroUsd {
     return this.#held as MicroUsd;
   }

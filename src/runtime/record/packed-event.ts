@@ -82,7 +82,7 @@ export function unpackedEvent(list: readonly unknown[], runId: string, seq: numb
   }
 }
 
-/** The members that stand in the list itself, by type of event. */
+/** The members that the list itself has, by type of event. */
 const ROUND = membersOf("round");
 const END = membersOf("act role round take at said memory working");
 const ACT = membersOf("act role n attempt take at");
@@ -220,7 +220,7 @@ function senderOf(role: string, act: string, at: number): Sender {
 }
 
 const SENT: ReadonlySet<string> = new Set(["message", "to"]);
-/** The members of a message that stand in the list itself. */
+/** The members of a message that the list itself has. */
 const LISTED = ["content", "causeBy", "sendTo", "parents"] as const;
 const MESSAGE: ReadonlySet<string> = new Set(["id", "role", "sentFrom", "timestamp", "metadata", ...LISTED]);
 const none: readonly string[] = Object.freeze([]);
