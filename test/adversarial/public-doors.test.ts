@@ -6,10 +6,10 @@ import { TroupeError } from "../../src/index.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** Source files of the entry points that package.json names. */
+/** Source files of the entry points that package.json names, from the top of the repository. */
 const entries: readonly string[] = Object.values(
   (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: Record<string, string | { default: string }> }).exports,
-).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default.replace("./dist/", "../../").replace(/\.js$/, ".ts")]));
+).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default.replace("./dist/", "").replace(/\.js$/, ".ts")]));
 
 const cyclic: Record<string, unknown> = {};
 cyclic["self"] = cyclic;
@@ -52,7 +52,7 @@ function isError(value: unknown): boolean {
 async function doors(): Promise<readonly (readonly [string, Call])[]> {
   const found = new Map<unknown, readonly [string, Call]>();
   for (const entry of entries) {
-    for (const [name, value] of Object.entries((await import(entry)) as Record<string, unknown>)) {
+    for (const [name, value] of Object.entries((await import(`../../${entry}`)) as Record<string, unknown>)) {
       if (called.has(name) || isError(value) || value === TroupeError) continue;
       if (isClass(value)) found.set(value, [`new ${name}`, (...given) => new (value as new (...given: unknown[]) => unknown)(...given)]);
       else if (typeof value === "function") found.set(value, [name, value as Call]);
