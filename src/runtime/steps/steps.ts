@@ -118,8 +118,12 @@ export class ActivationSteps implements StepPort {
     else {
       const place = { ...siblings };
       siblings.asked += 1;
-      const answer = this.#answer(spec, effect, place);
-      given = this.#handOut(isOwn ? this.#release(answer) : answer);
+      let answer = this.#answer(spec, effect, place);
+      if (isOwn) {
+        answer = this.#release(answer, this.#last);
+        this.#last = answer.catch(() => {});
+      }
+      given = this.#handOut(answer);
     }
     // An unawaited rejection must not end the process.
     given.catch(() => {});
@@ -210,14 +214,8 @@ export class ActivationSteps implements StepPort {
     };
   }
 
-  /** Releases an answer after all that were asked for before it. */
-  #release(answer: Promise<StepOutcome>): Promise<StepOutcome> {
-    const released = this.#releaseAfter(this.#last, answer);
-    this.#last = released.catch(() => {});
-    return released;
-  }
-
-  async #releaseAfter(before: Promise<unknown> | undefined, answer: Promise<StepOutcome>): Promise<StepOutcome> {
+  /** Resolves with the answer when it is there and all that were asked for before it are released. */
+  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined): Promise<StepOutcome> {
     // It may fail while it waits for the others.
     answer.catch(() => {});
     if (before !== undefined) await before;
