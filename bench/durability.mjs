@@ -59,15 +59,16 @@ const ask = (name) =>
 /** Microseconds per hop of roles that hop side by side, so often each. */
 async function hopping(makeRole, roles, hops, journal, id) {
   const names = Array.from({ length: roles }, (_, place) => `Role${place}`);
-  const parts = { roles: names.map(makeRole), model: scriptedModel(() => words), scheduler: "eager", concurrency: roles, seed: 1 };
+  const members = names.map(makeRole);
+  const parts = { model: scriptedModel(() => words), scheduler: "eager", concurrency: roles, seed: 1 };
   const start = process.hrtime.bigint();
   if (journal === undefined) {
     const environment = new Environment(parts);
-    environment.addRoles(parts.roles);
+    environment.addRoles(members);
     environment.publishMessage("go");
     await environment.run({ rounds: hops });
   } else {
-    const { status, error } = await new Team({ ...parts, journal }).run("go", { rounds: hops, ...(id === undefined ? {} : { id }) }).result;
+    const { status, error } = await new Team({ ...parts, roles: members, journal }).run("go", { rounds: hops, ...(id === undefined ? {} : { id }) }).result;
     if (status !== "rounds") throw error ?? new Error(`expected the limit of rounds, got ${status}`);
   }
   return microseconds(start) / (roles * hops);
