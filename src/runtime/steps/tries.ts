@@ -81,6 +81,8 @@ export class Tries implements Attempts {
   readonly #step: AskedStep;
   /** The number of recorded tries. */
   readonly #recorded: number;
+  /** Micro-dollars of the recorded tries, with those of failed attempts of the activation. */
+  readonly #paid: number;
   #try: number;
   #started: StartedTry | undefined;
   /** The hold of the pools above the run for the started try. */
@@ -90,7 +92,9 @@ export class Tries implements Attempts {
   constructor(parts: StepsParts, step: AskedStep) {
     this.#parts = parts;
     this.#step = step;
-    this.#recorded = parts.recorded?.get(step.key)?.started.try ?? 0;
+    const recorded = parts.recorded?.get(step.key);
+    this.#recorded = recorded?.started.try ?? 0;
+    this.#paid = (parts.paid.get(step.key) ?? 0) + (recorded?.paid ?? 0);
     this.#try = this.#recorded;
   }
 
@@ -100,9 +104,7 @@ export class Tries implements Attempts {
 
   /** The budget of the run, lent to the effect. */
   get budget(): BudgetPool {
-    const { gate, paid, recorded } = this.#parts;
-    const { key } = this.#step;
-    return (this.#lent ??= gate.lend((paid.get(key) ?? 0) + (recorded?.get(key)?.paid ?? 0)));
+    return (this.#lent ??= this.#parts.gate.lend(this.#paid));
   }
 
   async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
