@@ -68,7 +68,10 @@ async function hopping(makeRole, roles, hops, journal, id) {
     environment.publishMessage("go");
     await environment.run({ rounds: hops });
   } else {
-    const { status, error } = await new Team({ ...parts, roles: members, journal }).run("go", { rounds: hops, ...(id === undefined ? {} : { id }) }).result;
+    const { status, error } = await new Team({ ...parts, roles: members, journal }).run("go", {
+      rounds: hops,
+      ...(id === undefined ? {} : { id }),
+    }).result;
     if (status !== "rounds") throw error ?? new Error(`expected the limit of rounds, got ${status}`);
   }
   return microseconds(start) / (roles * hops);
