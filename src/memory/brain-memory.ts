@@ -18,19 +18,8 @@ import {
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
 import { BrainModel, extractInfo } from "./brain-model.ts";
 import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
-import { type AskText, splitTexts, summarizeText } from "./summary.ts";
-import {
-  checkedLimits,
-  type CompressionLimits,
-  dueMerge,
-  dueMessages,
-  MessageSizes,
-  NO_SUMMARY,
-  nextSummary,
-  type NextSummary,
-  summaryText,
-  windowOf,
-} from "./summary-levels.ts";
+import { splitTexts } from "./summary.ts";
+import { NO_SUMMARY, type NextSummary, summaryText } from "./summary-levels.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 
@@ -57,8 +46,8 @@ const TRIES = 50;
  *
  * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
  * the history when, and only when, the summary that covers them is stored; a failing model or cache changes nothing, so the history has no limit
- * of its own. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
- * (`BrainModel.askOnce`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
+ * of its own. BrainMemory.B3 (`BrainModel.nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
+ * (`BrainModel`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
  * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
  * since `load` is never overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed: a message
  * with another role is copied under its id. A message that the summary covers is not added again.
@@ -75,8 +64,6 @@ const TRIES = 50;
 export class BrainMemory {
   readonly #model: BrainModel;
   readonly #place: BrainPlace | undefined;
-  readonly #limits: CompressionLimits;
-  readonly #sizes: MessageSizes;
   #state = NO_BRAIN;
   /** The state that is stored; undefined when none is known to be. */
   #stored: BrainState | undefined = NO_BRAIN;
@@ -87,15 +74,14 @@ export class BrainMemory {
   constructor(options: BrainMemoryOptions) {
     checkGivenOptions("new BrainMemory", options, brainMemoryOptions);
     const { model, cache, key, maxMessages = 10, maxTokens = 4000, tokens = estimatedTokens, ttl = DEFAULT_TTL } = options;
+    const { clock = systemClock, timeout = TIMEOUT } = options;
     if (cache !== undefined && key === undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
     }
     const name = typeof key === "object" ? cacheKey(key) : (key ?? "");
     checkedTtl(ttl);
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
-    this.#limits = checkedLimits({ maxMessages, maxTokens });
-    this.#sizes = new MessageSizes(tokens);
-    this.#model = new BrainModel(model, options.clock ?? systemClock, options.timeout ?? TIMEOUT);
+    this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens }, tokens });
   }
 
   /** Messages that are not summarized yet, oldest first. */
@@ -176,9 +162,8 @@ export class BrainMemory {
   }
 
   /** True when `compress` would make a summary. */
-  async shouldCompress(): Promise<boolean> {
-    const { levels, history } = this.#state;
-    return dueMerge(levels) !== undefined || (await dueMessages(history, this.#sizes, this.#limits)).length > 0;
+  shouldCompress(): Promise<boolean> {
+    return this.#model.isSummaryDue(this.#state);
   }
 
   /**
@@ -275,7 +260,7 @@ export class BrainMemory {
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
   summarize(text: string, { signal, maxWords }: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    return summarizeText((messages) => this.#model.askOnce(messages, signal), text, windowOf(this.#limits), maxWords);
+    return this.#model.summarize(text, maxWords, signal);
   }
 
   toJSON(): BrainJson {
@@ -296,9 +281,7 @@ export class BrainMemory {
 
   async #compressAll(signal: AbortSignal | undefined): Promise<boolean> {
     for (let did = false; ; did = true) {
-      const { levels, history } = this.#state;
-      const ask: AskText = (messages) => this.#model.askOnce(messages, signal);
-      const next = await nextSummary({ levels, history, sizes: this.#sizes, limits: this.#limits, ask });
+      const next = await this.#model.nextSummary(this.#state, signal);
       if (next === undefined) return did;
       await this.#commit(next, signal);
     }

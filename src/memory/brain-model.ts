@@ -6,6 +6,19 @@ import type { ChatModel, ChatResponse } from "../model/chat-model.ts";
 import { checkReply } from "../model/attempt.ts";
 import { isStepped } from "../model/ask.ts";
 import { OutputError } from "../kernel/errors.ts";
+import type { BrainState } from "./brain-state.ts";
+import { type AskText, summarizeText } from "./summary.ts";
+import {
+  checkLimits,
+  type CompressionLimits,
+  dueMerge,
+  dueMessages,
+  MessageSizes,
+  nextSummary,
+  type NextSummary,
+  windowOf,
+} from "./summary-levels.ts";
+import type { TokenCounter } from "./tokens.ts";
 
 /** Most answers that are kept to be used again, in case their result could not be stored. */
 const MOST_ANSWERS = 100;
@@ -15,45 +28,62 @@ const TITLE_WORDS = 5;
 /** Most characters of an answer in an error message. */
 const SHOWN = 200;
 
-/** Asks a model on behalf of a brain memory. Owns the timeout and the answers so far. */
+/** The parts of a {@link BrainModel}. */
+export interface BrainModelParts {
+  readonly model: ChatModel;
+  readonly clock: Clock;
+  /** Milliseconds that one answer may take. */
+  readonly timeout: number;
+  readonly limits: CompressionLimits;
+  readonly tokens: TokenCounter;
+}
+
+/** Asks a model on behalf of a brain memory: for summaries, and for answers to its questions. Owns the limits and the answers so far. */
 export class BrainModel {
-  readonly #model: ChatModel;
-  readonly #clock: Clock;
-  readonly #timeout: number;
+  readonly #parts: BrainModelParts;
+  readonly #sizes: MessageSizes;
   readonly #answers = new Map<string, string>();
 
-  constructor(model: ChatModel, clock: Clock, timeout: number) {
-    this.#model = model;
-    this.#clock = clock;
-    this.#timeout = timeout;
+  /** @throws UsageError `LIMIT_INVALID` */
+  constructor(parts: BrainModelParts) {
+    checkLimits(parts.limits);
+    this.#parts = parts;
+    this.#sizes = new MessageSizes(parts.tokens);
   }
 
-  /**
-   * Asks once; the model itself may retry. A truncated, empty or refused answer is an error.
-   *
-   * @throws ModelError, ControlError
-   */
-  async ask(messages: readonly ChatMessage[], signal: AbortSignal = new AbortController().signal): Promise<string> {
+  /** True when {@link nextSummary} would make a summary. */
+  async isSummaryDue({ levels, history }: BrainState): Promise<boolean> {
+    return dueMerge(levels) !== undefined || (await dueMessages(history, this.#sizes, this.#parts.limits)).length > 0;
+  }
+
+  /** Makes the next due summary of a content; undefined when none is due. @throws ModelError, ControlError */
+  nextSummary({ levels, history }: BrainState, signal: AbortSignal | undefined): Promise<NextSummary | undefined> {
+    const ask: AskText = (messages) => this.#askOnce(messages, signal);
+    return nextSummary({ levels, history, sizes: this.#sizes, limits: this.#parts.limits, ask });
+  }
+
+  /** Summarizes a text of any length, window by window. @throws ModelError, ControlError */
+  summarize(text: string, maxWords: number | undefined, signal: AbortSignal | undefined): Promise<string> {
+    return summarizeText((messages) => this.#askOnce(messages, signal), text, windowOf(this.#parts.limits), maxWords);
+  }
+
+  /** Asks once; the model itself may retry. A truncated, empty or refused answer is an error. */
+  async #ask(messages: readonly ChatMessage[], signal: AbortSignal = new AbortController().signal): Promise<string> {
     const request = { messages };
-    const call = (limited: AbortSignal): Promise<ChatResponse> => this.#model.chat(request, { signal: limited });
+    const { model, clock, timeout } = this.#parts;
+    const call = (limited: AbortSignal): Promise<ChatResponse> => model.chat(request, { signal: limited });
     // The call of a stepped model has its own limits, and may wait for its budget.
-    const isBound = isStepped(this.#model);
-    const what = `an answer of ${this.#model.id}`;
-    const reply = await (isBound ? call(signal) : withTimeout(this.#clock, this.#timeout, what, signal, call));
-    checkReply(this.#model.id, request, reply);
+    const reply = await (isStepped(model) ? call(signal) : withTimeout(clock, timeout, `an answer of ${model.id}`, signal, call));
+    checkReply(model.id, request, reply);
     return reply.content;
   }
 
-  /**
-   * Asks, unless the same model has answered the same messages before.
-   *
-   * @throws ModelError, ControlError
-   */
-  async askOnce(messages: readonly ChatMessage[], signal: AbortSignal | undefined): Promise<string> {
-    const address = contentHash({ model: this.#model.id, messages });
+  /** Asks, unless the same model has answered the same messages before. */
+  async #askOnce(messages: readonly ChatMessage[], signal: AbortSignal | undefined): Promise<string> {
+    const address = contentHash({ model: this.#parts.model.id, messages });
     const known = this.#answers.get(address);
     if (known !== undefined) return known;
-    const text = await this.ask(messages, signal);
+    const text = await this.#ask(messages, signal);
     this.#answers.set(address, text);
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > MOST_ANSWERS && oldest !== undefined) this.#answers.delete(oldest);
@@ -63,7 +93,7 @@ export class BrainModel {
   /** Asks whether two texts are related. @throws OutputError `OUTPUT_INVALID` when the answer is neither TRUE nor FALSE, or both */
   async isRelated(text1: string, text2: string, signal: AbortSignal | undefined): Promise<boolean> {
     const task = 'You decide whether two paragraphs are about the same. Answer with one word: "TRUE" when they are, "FALSE" when not.';
-    const answer = await this.ask(question(task, { "paragraph 1": text2, "paragraph 2": text1 }), signal);
+    const answer = await this.#ask(question(task, { "paragraph 1": text2, "paragraph 2": text1 }), signal);
     const words = new Set(answer.toUpperCase().match(/\b(TRUE|FALSE)\b/g));
     if (words.size === 1) return words.has("TRUE");
     throw new OutputError("OUTPUT_INVALID", `Expected TRUE or FALSE, got ${JSON.stringify(answer.slice(0, SHOWN))}. Use another model.`);
@@ -74,7 +104,7 @@ export class BrainModel {
     if (context.trim() === "" || sentence.trim() === "") return sentence;
     const task =
       "You complete a sentence with what it leaves out and its context tells: who, what, when. Answer with the completed sentence alone, in its own language. If nothing is missing, answer with the sentence as it is.";
-    return (await this.ask(question(task, { context, sentence }), signal)).trim();
+    return (await this.#ask(question(task, { context, sentence }), signal)).trim();
   }
 
   /** Asks for a title of at most five words. A text that is short enough is its own title. */
@@ -82,7 +112,7 @@ export class BrainModel {
     const words = text.split(/\s+/).filter((word) => word !== "");
     if (words.length <= TITLE_WORDS && text.length <= TITLE_WORDS * 12) return text.trim();
     const task = `You write titles. Answer with a title of at most ${TITLE_WORDS} words for the text, in its language, without quotes.`;
-    const [title = ""] = (await this.ask(question(task, { text }), signal)).trim().split("\n");
+    const [title = ""] = (await this.#ask(question(task, { text }), signal)).trim().split("\n");
     return title.split(/\s+/).slice(0, TITLE_WORDS).join(" ");
   }
 }

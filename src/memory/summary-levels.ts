@@ -130,11 +130,10 @@ export function windowOf({ maxTokens }: CompressionLimits): number {
 }
 
 /** @throws UsageError `LIMIT_INVALID` for a limit below 1 */
-export function checkedLimits(limits: CompressionLimits): CompressionLimits {
+export function checkLimits(limits: CompressionLimits): void {
   for (const [name, limit] of Object.entries(limits) as [string, number][]) {
     if (!(limit >= 1)) throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number of 1 or more, got ${limit}.`);
   }
-  return limits;
 }
 
 /** Tokens of messages. Each is counted once, because messages never change. */
