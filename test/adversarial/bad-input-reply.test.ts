@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
 ];
 
 describe("a model of a real server that answers", () => {
-  it.each(someOf(cases, 6))(
+  it.each(someOf(cases, 4))(
     "$what: exit code 1, $code, and what was written before is kept",
     async ({ what, given, code: expected, kept }) => {
       const at = join(cwd, what.replaceAll(" ", "-"));
