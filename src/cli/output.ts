@@ -21,7 +21,7 @@ export function escapedJson(json: string): string {
 }
 
 /** Writes lines at the pace of the reader. Once the reader is gone it writes nothing more and reports nothing: the stream itself does. */
-export class Lines {
+class Lines {
   readonly #sink: Sink;
   #isGone = false;
   #proceed: () => void = () => {};
