@@ -121,6 +121,7 @@ export class ActivationSteps implements StepPort {
       let answer = this.#answer(spec, effect, place);
       if (isOwn) {
         answer = this.#release(answer, this.#last);
+        // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
         this.#last = answer.catch(() => {});
       }
       given = this.#handOut(answer);
