@@ -68,7 +68,7 @@ function unfit(listing: ServerTool, isTaken: boolean): string | undefined {
 function unwritable(schema: unknown): string | undefined {
   try {
     if (canonicalJson(schema).length > LARGEST_SCHEMA) return `its schema is longer than ${LARGEST_SCHEMA} characters`;
-    return isSeen(seenSchema(schema as JsonObject)) ? undefined : "its schema has characters that nobody can see";
+    return isSeen(seenSchema(schema as JsonObject)) ? undefined : "its schema has invisible characters";
   } catch (error) {
     return `its schema cannot be written down: ${thrownText(error)}`;
   }

@@ -137,7 +137,7 @@ export class Database {
   /** Moves the whole log into the file and starts a new one. @throws errors of statements, `SQLITE_BUSY` while somebody reads it */
   #renewLog(): void {
     if (!this.#truncateLog()) {
-      throw Object.assign(new Error("the log cannot begin anew while somebody reads it"), { code: "SQLITE_BUSY" });
+      throw Object.assign(new Error("the log cannot be reset while it is read"), { code: "SQLITE_BUSY" });
     }
     this.#mayHaveLost = false;
   }

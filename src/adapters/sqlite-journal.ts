@@ -301,7 +301,7 @@ class RunLocks {
 function owned(runId: string, cause: unknown): JournalError {
   return new JournalError(
     "RUN_OWNED",
-    `Expected run ${runId} to be nobody's, but a living process works on it, or this one does through another journal. Wait for it or end it.`,
+    `Expected run ${runId} to have no owner, but a living process works on it, or this one does through another journal. Wait for it or end it.`,
     { cause, data: { runId } },
   );
 }

@@ -169,7 +169,7 @@ function countOf(value: unknown): number {
 }
 
 function stale(runId: string, now: number, epoch: number): JournalError {
-  const owner = now === NOBODY ? "it is nobody's now" : "somebody else has taken the run over";
+  const owner = now === NOBODY ? "it has no owner now" : "another owner has claimed it";
   return new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
 }
 

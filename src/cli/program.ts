@@ -210,7 +210,7 @@ function addFork(program: Command, run: RunCommand): void {
     .addOption(repeated("--drop <seq>", "a message is never delivered"))
     .addOption(repeated("--add <file>", "say something more, after the events shared"))
     .option("--seed <seed>", "decides everything that is random after the events shared (default: as before)")
-    .option("--reuse <which>", "all: take the run's answers where they fit; none: ask for everything anew (default all)");
+    .option("--reuse <which>", "all: take the run's answers where they fit; none: ask for everything again (default all)");
   withTalk(withStoreOption(withReach(command).option(...UNPRICED)))
     .description("a new run that shares the past of another, in a folder of its own, and pays only for what is different")
     .argument("<id>", RUN)
@@ -229,7 +229,7 @@ function addDoctor(program: Command, run: RunCommand): void {
 function withCompany(command: Command): Command {
   const given = withBounds(command, true)
     .option(...PROJECT)
-    .option("--force", "work in a folder that holds files; they stay unless the company writes them anew")
+    .option("--force", "work in a folder that holds files; they stay unless the company writes them again")
     .option(...SEED)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
     .option("--no-code-review", "skip the reviews")
@@ -241,7 +241,7 @@ function withContinuation(command: Command): Command {
   const given = withBounds(command, false)
     .option("--force", "go on although files or the team are not as the run left them, or it came from elsewhere")
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
-    .option("--reuse <which>", "all: what failed gets the answers it had; none: it asks for them anew (default all)");
+    .option("--reuse <which>", "all: what failed gets the answers it had; none: it asks for them again (default all)");
   return withTalk(withStoreOption(withReach(given, false).option(...UNPRICED)));
 }
 

@@ -154,7 +154,7 @@ function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, si
 }
 
 function notRun(why: string): CommandOutcome {
-  return { kind: "not run", reason: `Expected the command to end and be told of, but ${visible(why.trim(), 500)}.` };
+  return { kind: "not run", reason: `Expected the command to end and be reported, but ${visible(why.trim(), 500)}.` };
 }
 
 function readReport(stdout: string, place: ShellPlace): CommandOutcome | undefined {

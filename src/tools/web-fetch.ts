@@ -66,7 +66,7 @@ async function fetchPage(options: WebFetchOptions, { url, from }: FetchArguments
   }
   if (text === undefined)
     return toolFailure(
-      `Expected text from ${visible(answer.url)}, got ${visible(type, 100)}, which is none (${answer.body.length} bytes).`,
+      `Expected text from ${visible(answer.url)}, got ${visible(type, 100)}, which is no text (${answer.body.length} bytes).`,
       { data },
     );
   const piece = text.slice(from, from + PIECE);

@@ -67,7 +67,7 @@ describe("web_fetch", () => {
 
   it.each(["/image", "/lie"])("gives nothing of what is no text: %s", async (way) => {
     const { outcome, result } = await call(tool, { url: url + way });
-    expect([outcome, result.output, result.error]).toEqual(["failed", undefined, expect.stringContaining("which is none")]);
+    expect([outcome, result.output, result.error]).toEqual(["failed", undefined, expect.stringContaining("which is no text")]);
   });
 
   it("fails with the status and what the server said", async () => {

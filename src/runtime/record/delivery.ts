@@ -170,7 +170,7 @@ export function deadlock({ held }: RunState): QueueFullError {
   return new QueueFullError(
     0,
     "MAILBOX_DEADLOCK",
-    `Expected somebody who may act, but everybody with mail waits for room in the mailboxes of ${names}. Raise their limits: mailbox: { limit }.`,
+    `Expected a role that can act, but every role with mail waits for room in the mailboxes of ${names}. Raise their limits: mailbox: { limit }.`,
     { waiting: held.length },
   );
 }

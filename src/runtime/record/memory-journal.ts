@@ -103,7 +103,7 @@ class MemoryJournal implements Journal {
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const run = this.#run(runId);
     if (run.epoch !== epoch || epoch === NO_OWNER) {
-      const owner = run.epoch === NO_OWNER ? "it is nobody's now" : "somebody else has taken the run over";
+      const owner = run.epoch === NO_OWNER ? "it has no owner now" : "another owner has claimed it";
       throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
     }
     if (run.events.length !== expectedSeq) {
@@ -189,6 +189,6 @@ function mayForget({ epoch, events }: KeptRun): boolean {
 function forgotten(runId: string): JournalError {
   return new JournalError(
     "RUN_FORGOTTEN",
-    `Expected a run of this journal, got ${runId}, which had ended and was forgotten to make room. Raise the journal's limits or use one on disk; to begin it anew, remove it first.`,
+    `Expected a run of this journal, got ${runId}, which had ended and was forgotten to make room. Raise the journal's limits or use one on disk; to begin it again, remove it first.`,
   );
 }
