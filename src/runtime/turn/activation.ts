@@ -53,7 +53,7 @@ export class Activation implements RoleContext {
   news: readonly Message[] = [];
   loop: ReactLoop | undefined;
   readonly #turn: RoleTurn;
-  readonly #outbox: Outbox;
+  #outbox: Outbox | undefined;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
   #broken: { readonly action: string; readonly error: unknown } | undefined;
@@ -67,7 +67,6 @@ export class Activation implements RoleContext {
     const limit = role.hired.memoryLimit;
     const base = turn.definition.remembers === "its turn" ? new Memory({ limit }) : role.memory;
     this.memory = new MemoryDraft({ base, by: begun });
-    this.#outbox = new Outbox(turn, this);
   }
 
   /** Observes, remembers the news, reacts, and publishes the results: without waiting where nothing in it waits. */
@@ -92,13 +91,13 @@ export class Activation implements RoleContext {
   }
 
   #publish(said: Said): void {
-    for (const message of messagesOf(said, this.name)) this.#outbox.send(message);
+    for (const message of messagesOf(said, this.name)) this.#messages.send(message);
   }
 
   /** @internal */
   close(): void {
     this.#isClosed = true;
-    this.#outbox.isClosed = true;
+    if (this.#outbox !== undefined) this.#outbox.isClosed = true;
     this.memory.close();
     this.#drafts?.close();
   }
@@ -117,9 +116,8 @@ export class Activation implements RoleContext {
    */
   changes(): Changes {
     const { role, definition, begun, tools } = this.#turn;
-    const { sent } = this.#outbox;
-    const said = sent.size === 0 ? nothing : [...sent.values()];
-    if (sent.size > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
+    const said = this.#outbox === undefined ? nothing : [...this.#outbox.sent.values()];
+    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);
     const plan = drafts?.plan.changes();
@@ -258,15 +256,15 @@ export class Activation implements RoleContext {
   }
 
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
-    return this.#outbox.message(content, fields);
+    return this.#messages.message(content, fields);
   }
 
   issue(message: Message, cause?: string): Message {
-    return this.#outbox.issue(message, cause);
+    return this.#messages.issue(message, cause);
   }
 
   publish(given: Message, cause?: string): Receipt {
-    const { message, to } = this.#outbox.send(given, cause);
+    const { message, to } = this.#messages.send(given, cause);
     return { message, recipients: to };
   }
 
@@ -284,6 +282,11 @@ export class Activation implements RoleContext {
 
   get #questions(): Asking {
     return (this.#asking ??= new Asking(this.#turn, this));
+  }
+
+  /** An outbox that is made after the end sends nothing. */
+  get #messages(): Outbox {
+    return (this.#outbox ??= new Outbox(this.#turn, this, this.#isClosed));
   }
 
   /** Drafts that are made after the end accept no changes. */

@@ -21,7 +21,7 @@ export interface Speaker {
 export class Outbox {
   /** The sent messages with their recipients, in order. */
   readonly sent: Map<Message, Sent> = new Map();
-  isClosed: boolean = false;
+  isClosed: boolean;
   readonly #turn: RoleTurn;
   readonly #speaker: Speaker;
   /** Every given message, also one that was made here, with the message that is issued for it. */
@@ -31,9 +31,10 @@ export class Outbox {
   /** The news from which the cached parents were made. */
   #answered: readonly Message[] = [];
 
-  constructor(turn: RoleTurn, speaker: Speaker) {
+  constructor(turn: RoleTurn, speaker: Speaker, isClosed: boolean) {
     this.#turn = turn;
     this.#speaker = speaker;
+    this.isClosed = isClosed;
   }
 
   /** Makes a message of this activation. */
