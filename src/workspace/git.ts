@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
-import { commitMessage, emailOf, personName } from "./commit-text.ts";
+import { commitMessage } from "./commit-text.ts";
+import { BARE_ENVIRONMENT, GIT_SETTINGS, personEnvironment } from "./git-settings.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
@@ -43,19 +44,6 @@ const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
 
 /** No git command of ours takes longer, even on a slow disk. */
 const GIT_TIMEOUT = 60_000;
-
-/** Settings that keep a repository's or a user's configuration from running programs or asking questions. They win over every file. */
-const SETTINGS: readonly string[] = [
-  "core.hooksPath=/dev/null",
-  "core.fsmonitor=false",
-  "core.attributesFile=/dev/null",
-  "core.quotePath=false",
-  "commit.gpgSign=false",
-  "gc.auto=0",
-  "i18n.commitEncoding=UTF-8",
-  "init.defaultBranch=main",
-  "advice.detachedHead=false",
-];
 
 /**
  * The repository at the root of a workspace, driven by the `git` program.
@@ -223,7 +211,7 @@ export class GitRepository {
 
   #call(args: readonly string[], options: CallOptions): Promise<ProcessResult> {
     const here = options.isInit === true ? {} : { GIT_DIR: join(this.#root, ".git"), GIT_WORK_TREE: this.#root };
-    const settings = [...SETTINGS, `safe.directory=${this.#root}`].flatMap((setting) => ["-c", setting]);
+    const settings = [...GIT_SETTINGS, `safe.directory=${this.#root}`].flatMap((setting) => ["-c", setting]);
     return runProcess({
       file: this.#git,
       args: ["-C", this.#root, ...settings, ...args],
@@ -243,31 +231,6 @@ interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly isInit?: boolean;
-}
-
-/** No configuration but the repository's own and ours; no questions; no network, also not for a repository that would fetch objects it lacks. */
-const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_ATTR_NOSYSTEM: "1",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_ALLOW_PROTOCOL: "none",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_AUTHOR_NAME: "Troupe",
-  GIT_AUTHOR_EMAIL: emailOf("troupe"),
-  GIT_COMMITTER_NAME: "Troupe",
-  GIT_COMMITTER_EMAIL: emailOf("troupe"),
-};
-
-function personEnvironment(request: PathsCommit): Record<string, string> {
-  const date = `@${Math.floor(request.date / 1000)} +0000`;
-  return {
-    GIT_AUTHOR_NAME: `${personName(request.author)} via Troupe`,
-    GIT_AUTHOR_EMAIL: emailOf(request.author),
-    GIT_AUTHOR_DATE: date,
-    GIT_COMMITTER_DATE: date,
-  };
 }
 
 function outputOf(result: ProcessResult, command: string, signal: AbortSignal | undefined): string {
