@@ -16,6 +16,9 @@ import {
   type ReadableMemory,
 } from "./message-memory.ts";
 
+/** A memory of so few messages is searched one by one: with a `Map` of its own, a memory of one message takes twice as many bytes. */
+const FEW_MESSAGES = 4;
+
 /** Options of a {@link Memory}. */
 export interface MemoryOptions {
   /** Recognize messages by content instead of id: equal contents are remembered once. Default false. */
@@ -51,7 +54,7 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  /** By identity. */
+  /** By identity; undefined while there are only a few messages. */
   #held: Map<string, Slot> | undefined;
   #arrivals = new Arrivals();
   /** Built at the first query. */
@@ -81,13 +84,12 @@ export class Memory implements MessageMemory {
   add(message: Message): boolean {
     assertMessage(message);
     const identity = identityIn(this, message);
-    const held = (this.#held ??= new Map<string, Slot>());
-    if (held.has(identity)) return false;
+    if (this.#slotOf(identity) !== undefined) return false;
     const slot = this.#arrivals.add(message);
-    held.set(identity, slot);
+    this.#held?.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
-    if (this.limit !== undefined && held.size > this.limit) this.#evictOldest();
+    if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
   }
 
@@ -110,7 +112,7 @@ export class Memory implements MessageMemory {
   find(target: Message | string): Message | undefined {
     const known = typeof target === "string" ? resolveTarget(this, target) : target;
     if (known === undefined) return undefined;
-    return this.#held?.get(typeof known === "string" ? known : identityIn(this, known))?.message;
+    return this.#slotOf(typeof known === "string" ? known : identityIn(this, known))?.message;
   }
 
   get(k = 0): Message[] {
@@ -212,6 +214,15 @@ export class Memory implements MessageMemory {
     return this.#byCause.get(addressOf(address));
   }
 
+  #slotOf(identity: string): Slot | undefined {
+    if (this.#held === undefined) {
+      const slots = this.#arrivals.slots();
+      if (slots.length > FEW_MESSAGES) this.#held = new Map(slots.map((slot) => [identityIn(this, slot.message), slot]));
+      else for (const slot of slots) if (identityIn(this, slot.message) === identity) return slot;
+    }
+    return this.#held?.get(identity);
+  }
+
   #evictOldest(): void {
     const oldest = this.#arrivals.nth(0);
     this.#forget(oldest);
@@ -221,7 +232,7 @@ export class Memory implements MessageMemory {
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
     const identity = identityIn(this, message);
-    const slot = this.#held?.get(identity);
+    const slot = this.#slotOf(identity);
     if (slot === undefined) return;
     this.#held?.delete(identity);
     slot.order = DELETED;
@@ -289,7 +300,9 @@ class Arrivals {
   /** Makes the slot of a message that arrives now. */
   add(message: Message): Slot {
     const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
-    this.#slots.push(slot);
+    // The first `push` of an array allocates 17 places, and most memories hold one message.
+    if (this.#slots.length === 0) this.#slots = [slot];
+    else this.#slots.push(slot);
     this.size++;
     return slot;
   }
@@ -314,7 +327,9 @@ class Arrivals {
 
   /** Returns the slots that are not deleted, in a new array. */
   slots(): Slot[] {
-    return this.#slots.filter(({ order }) => order !== DELETED);
+    const slots: Slot[] = [];
+    for (const slot of this.#slots) if (slot.order !== DELETED) slots.push(slot);
+    return slots;
   }
 
   /** Returns the message at a place counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
