@@ -67,7 +67,7 @@ export async function agent(session: Session, words: readonly string[], flags: F
   return begin(session, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, flags, isConfirmed });
 }
 
-interface NewRun {
+interface BeginningRun {
   readonly settings: CompanySettings;
   readonly idea: string;
   /** Name of the folder. */
@@ -80,7 +80,7 @@ interface NewRun {
   readonly isDoubtful?: boolean;
 }
 
-async function begin(session: Session, { settings, idea, name, chosen, flags, ...asked }: NewRun): Promise<ExitCode> {
+async function begin(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun): Promise<ExitCode> {
   const { host, interruptions } = session;
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   const { out, force, agent: own } = settings;
