@@ -76,7 +76,7 @@ export function children(node: Node): Node[] {
 }
 
 /** A node and all below it, each before those below it. */
-export function descendants(node: Node): readonly Node[] {
+function descendants(node: Node): readonly Node[] {
   const found: Node[] = [];
   const left = [node];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
