@@ -204,8 +204,11 @@ export class Engine implements DriverHost, ActivationHost {
     } catch (error) {
       return this.#turned(name, { kind: "broken", error });
     }
-    if (!isThenable(result)) return this.#turned(name, result);
-    return result.then(
+    return isThenable(result) ? this.#turnedAfter(name, result) : this.#turned(name, result);
+  }
+
+  #turnedAfter(name: string, turn: Promise<TurnResult>): Promise<TurnEnd> {
+    return turn.then(
       (end) => this.#turned(name, end),
       (error: unknown) => this.#turned(name, { kind: "broken", error }),
     );

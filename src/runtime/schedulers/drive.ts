@@ -81,6 +81,12 @@ class ScheduledRun {
   #end: DriveEnd | undefined;
   #isInterrupted = false;
   #wake: () => void = () => {};
+  /** The random numbers of the present choice, made on first use. */
+  #stream: Random | undefined;
+  readonly #random = (): number => {
+    const { seed, activations } = this.#host.state;
+    return (this.#stream ??= randomStream(seed, "scheduler", activations))();
+  };
 
   constructor(scheduler: Scheduler, host: DriverHost) {
     this.#scheduler = scheduler;
@@ -137,8 +143,7 @@ class ScheduledRun {
     const { state } = this.#host;
     // With delivery by rounds a batch ends before the next one is chosen.
     if (this.#byRounds && this.#running > 0) return [];
-    const ready: RoleState[] = [];
-    for (const role of state.ready) if (this.#mayBegin(role)) ready.push(role);
+    const ready = [...state.ready].filter((role) => this.#mayBegin(role));
     return this.#byRounds ? ready.sort((a, b) => a.index - b.index) : ready;
   }
 
@@ -149,10 +154,9 @@ class ScheduledRun {
   /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no place in the list, or a place that was chosen before */
   #chosen(ready: readonly RoleState[]): readonly RoleState[] {
     if (ready.length === 0) return ready;
-    const { seed, activations, round, acted } = this.#host.state;
-    let stream: Random | undefined;
-    const random = (): number => (stream ??= randomStream(seed, "scheduler", activations))();
-    const view: SchedulerView = { ready: Object.freeze(ready), round, acted, running: this.#running, random };
+    const { round, acted } = this.#host.state;
+    this.#stream = undefined;
+    const view: SchedulerView = { ready: Object.freeze(ready), round, acted, running: this.#running, random: this.#random };
     const chosen = new Set<RoleState>();
     for (const place of this.#scheduler.select(view)) {
       const role = typeof place === "number" ? ready[place] : undefined;

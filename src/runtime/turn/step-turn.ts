@@ -95,7 +95,7 @@ class StepOutbox implements StepOut {
   #message: Message | undefined;
   /** Ids of the messages read since the last one sent: the parents of the next one. */
   #unanswered: string[] = [];
-  #hasAnswered = false;
+  #hasAnswered = true;
   #random: LightStream | undefined;
 
   constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, begun: Begun) {
@@ -110,9 +110,9 @@ class StepOutbox implements StepOut {
   }
 
   read(message: Message): void {
-    if (this.#hasAnswered) this.#unanswered = [];
+    if (this.#hasAnswered) this.#unanswered = [message.id];
+    else this.#unanswered.push(message.id);
     this.#hasAnswered = false;
-    this.#unanswered.push(message.id);
     this.#message = message;
   }
 

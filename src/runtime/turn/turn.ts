@@ -19,21 +19,35 @@ import { stepTurn } from "./step-turn.ts";
  * @throws the error that broke the journal
  */
 export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
-  const isOver = (end: TurnResult): boolean => end.kind !== "retried" || tools.mode === "replay";
   for (;;) {
-    const result = attempt(tools, definition, role);
-    if (isThenable(result)) return result.then((end) => (isOver(end) ? end : takeTurn(tools, definition, role)));
-    if (isOver(result)) return result;
+    const isTraced = tools.leavesTraces || isSuspicious(tools.log.state);
+    const result = isTraced ? tracedAttempt(tools, definition, role) : attempt(tools, definition, role);
+    if (isThenable(result)) return retryAfter(tools, definition, role, result);
+    if (isOver(tools, result)) return result;
   }
 }
 
+function retryAfter(tools: TurnTools, definition: Definition, role: RoleState, attempted: Promise<TurnResult>): Promise<TurnResult> {
+  return attempted.then((end) => (isOver(tools, end) ? end : takeTurn(tools, definition, role)));
+}
+
+function isOver({ mode }: TurnTools, end: TurnResult): boolean {
+  return end.kind !== "retried" || mode === "replay";
+}
+
 function attempt(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
-  const start = (): Awaitable<TurnResult> => {
-    const begun = begin(tools, role);
-    if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
-    return new RoleTurn(tools, definition, role, begun).run();
-  };
-  return tools.leavesTraces || isSuspicious(tools.log.state) ? leaveTrace(tools, role).then(start) : start();
+  const begun = begin(tools, role);
+  if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
+  return new RoleTurn(tools, definition, role, begun).run();
+}
+
+/** Records the beginning durably before the attempt, so that the record shows the activation if the process dies of it. */
+async function tracedAttempt(tools: TurnTools, definition: Definition, role: RoleState): Promise<TurnResult> {
+  const { log } = tools;
+  if (role.open === undefined) recordBegin(tools, role, begin(tools, role));
+  else log.record({ type: "act.resumed", act: role.open.act });
+  await log.durable();
+  return attempt(tools, definition, role);
 }
 
 function begin({ clock, past }: TurnTools, role: RoleState): Begun {
@@ -42,14 +56,6 @@ function begin({ clock, past }: TurnTools, role: RoleState): Begun {
   if (open !== undefined) return { act: open.act, take: open.take, at: open.at, beganAt: now };
   const act = role.nextAct;
   return { act, take: Math.min(role.retry.retake ?? role.waiting, role.waiting), at: past?.startOf(act) ?? now, beganAt: now };
-}
-
-/** Records the beginning durably, so that the record shows the activation if the process dies of it. */
-async function leaveTrace(tools: TurnTools, role: RoleState): Promise<void> {
-  const { log } = tools;
-  if (role.open === undefined) recordBegin(tools, role, begin(tools, role));
-  else log.record({ type: "act.resumed", act: role.open.act });
-  await log.durable();
 }
 
 /** The phase of an attempt. */
