@@ -1,6 +1,7 @@
 import { AbortedError, BudgetError, type ControlError, type TroupeError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { lazyMembers } from "../kernel/lazily.ts";
+import { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
@@ -112,12 +113,15 @@ function soFar<T>(grows: readonly T[]): () => readonly T[] {
 }
 
 function saidSoFar(state: RunState): () => readonly Message[] {
-  const { history, hasHistory } = state;
   // Without a history, messages that wait for the end of the round are not kept either.
-  if (!hasHistory) return () => [];
-  const { size } = history;
+  if (!state.hasHistory) return () => [];
+  const delivered = soFar(state.deliveries);
   const waiting = waitingWords(state).map(({ sent }) => sent.message);
-  return () => [...history.get().slice(0, size), ...waiting];
+  return () => {
+    const history = new Memory();
+    history.addBatch(delivered());
+    return [...history.get(), ...waiting];
+  };
 }
 
 function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: ForkPoint): ForkReport {

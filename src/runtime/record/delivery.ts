@@ -15,7 +15,7 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
   state.delivered += 1;
-  if (state.hasHistory) state.history.add(message);
+  state.keep(message);
   for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
   for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;

@@ -89,8 +89,8 @@ export class RunState {
   activations: number = 0;
   /** The largest number of activations that one role has ended. */
   busiest: number = 0;
-  /** Every delivered message, in order. */
-  readonly history: Memory = new Memory();
+  /** Every delivered message, in order of delivery. One that was delivered twice stands there twice. */
+  readonly deliveries: Message[] = [];
   readonly hasHistory: boolean;
   pending: Pending[] = [];
   /** Delivered messages, each counted once whatever its number of recipients. */
@@ -133,10 +133,28 @@ export class RunState {
   /** Sequence number of the next event. */
   seq: number = 0;
 
+  #history: Memory | undefined;
+
   /** @param hasHistory false where delivered messages are not kept */
   constructor(runId: string, hasHistory: boolean = true) {
     this.runId = runId;
     this.hasHistory = hasHistory;
+  }
+
+  /** Every delivered message once. It is made when it is first read: to index its messages costs a third of a turn of a step role. */
+  get history(): Memory {
+    if (this.#history === undefined) {
+      this.#history = new Memory();
+      this.#history.addBatch(this.deliveries);
+    }
+    return this.#history;
+  }
+
+  /** Keeps a delivered message, where a history is kept. */
+  keep(message: Message): void {
+    if (!this.hasHistory) return;
+    this.deliveries.push(message);
+    this.#history?.add(message);
   }
 }
 
