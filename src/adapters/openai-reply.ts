@@ -63,7 +63,7 @@ export class ReplyReader {
 
   #read(data: unknown, what: string, member: "delta" | "message"): ChatChunk {
     const fields = this.#fields(data, what);
-    const choices = fields["choices"] ?? (member === "delta" ? [] : undefined);
+    const choices = member === "delta" ? (fields["choices"] ?? []) : fields["choices"];
     if (!Array.isArray(choices)) throw this.#wrong("a list of choices", kindOf(choices));
     const usage = usageOf(fields["usage"]);
     if (choices.length === 0 && member === "delta") return usage === undefined ? {} : { usage };

@@ -15,14 +15,14 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fire) {
-    if (ms <= LONGEST_DELAY) {
-      const handle = setTimeout(fire, ms);
-      return () => clearTimeout(handle);
+    if (ms > LONGEST_DELAY) {
+      let cancel = systemClock.timer(LONGEST_DELAY, () => {
+        cancel = systemClock.timer(ms - LONGEST_DELAY, fire);
+      });
+      return () => cancel();
     }
-    let cancel = systemClock.timer(LONGEST_DELAY, () => {
-      cancel = systemClock.timer(ms - LONGEST_DELAY, fire);
-    });
-    return () => cancel();
+    const handle = setTimeout(fire, ms);
+    return () => clearTimeout(handle);
   },
 };
 

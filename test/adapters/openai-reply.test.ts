@@ -125,6 +125,11 @@ describe("ReplyReader", () => {
     expect(codeOf(() => new ReplyReader("m").piece(data))).toBe("MODEL_PROTOCOL");
   });
 
+  it("names the kind of choices that are no list", () => {
+    expect(() => whole({ choices: null })).toThrow("got null");
+    expect(() => whole({})).toThrow("got undefined");
+  });
+
   it("pieces may say nothing: usage alone, no choices, an empty delta", () => {
     const reader = new ReplyReader("m");
     expect(reader.piece({ choices: [] })).toEqual({});

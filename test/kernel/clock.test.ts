@@ -29,6 +29,13 @@ describe("systemClock", () => {
     expect(cancelled).not.toHaveBeenCalled();
   });
 
+  test("fires at once after a time that is no number, as setTimeout does", () => {
+    const fire = vi.fn<() => void>();
+    systemClock.timer(Number.NaN, fire);
+    vi.advanceTimersByTime(1);
+    expect(fire).toHaveBeenCalledOnce();
+  });
+
   test("keeps delays that setTimeout would fire at once", () => {
     const days = 24 * 60 * 60 * 1000;
     const fire = vi.fn<() => void>();

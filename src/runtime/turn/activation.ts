@@ -49,10 +49,10 @@ import type { RoleTurn } from "./turn.ts";
 export class Activation implements RoleContext {
   readonly name: string;
   readonly inbox: readonly Message[];
-  readonly memory: MemoryDraft;
   news: readonly Message[] = [];
   loop: ReactLoop | undefined;
   readonly #turn: RoleTurn;
+  readonly #memory: MemoryDraft;
   #outbox: Outbox | undefined;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
@@ -66,7 +66,7 @@ export class Activation implements RoleContext {
     this.inbox = Object.freeze(role.news(begun.take));
     const limit = role.hired.memoryLimit;
     const base = turn.definition.remembers === "its turn" ? new Memory({ limit }) : role.memory;
-    this.memory = new MemoryDraft({ base, by: begun });
+    this.#memory = new MemoryDraft({ base, by: begun });
   }
 
   /** Observes, remembers the news, reacts, and publishes the results: without waiting where nothing in it waits. */
@@ -83,7 +83,7 @@ export class Activation implements RoleContext {
 
   #react(observed: Said): void | Promise<void> {
     const news = Object.freeze([...messagesOf(observed, this.name)]);
-    for (const message of news) this.memory.add(message);
+    for (const message of news) this.#memory.add(message);
     this.news = news;
     if (news.length === 0) return undefined;
     const said = this.#turn.definition.spec.role.react(this);
@@ -98,13 +98,13 @@ export class Activation implements RoleContext {
   close(): void {
     this.#isClosed = true;
     if (this.#outbox !== undefined) this.#outbox.isClosed = true;
-    this.memory.close();
+    this.#memory.close();
     this.#drafts?.close();
   }
 
   /** Shows the state of the run from now on: the changes of this activation are committed. @internal */
   settle(): void {
-    this.memory.settle();
+    this.#memory.settle();
     this.#drafts?.settle();
   }
 
@@ -121,7 +121,7 @@ export class Activation implements RoleContext {
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);
     const plan = drafts?.plan.changes();
-    const memory = this.#recorded(this.memory.ops, said);
+    const memory = this.#recorded(this.#memory.ops, said);
     return {
       said,
       memory: definition.remembers === "its turn" ? nothing : memory,
@@ -173,6 +173,10 @@ export class Activation implements RoleContext {
 
   get runId(): string {
     return this.#turn.tools.host.runId;
+  }
+
+  get memory(): MessageMemory {
+    return this.#memory;
   }
 
   get workingMemory(): MessageMemory {

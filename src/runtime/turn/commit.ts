@@ -185,31 +185,40 @@ export function loggerOf(host: ActivationHost, role: string): Logger {
   };
 }
 
+/** @throws UsageError `MESSAGE_TOO_LONG` for a text that is too long for one message of a role */
+export function assertMessageSize({ messageLimit }: ActivationHost, name: string, content: string): void {
+  if (typeof content !== "string" || content.length <= messageLimit) return;
+  throw new UsageError(
+    "MESSAGE_TOO_LONG",
+    `Expected a message of at most ${messageLimit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
+  );
+}
+
+/** Returns the cause of a message. @param own the cause of a message that names none */
+export function causeOf({ causeBy }: MessageFields, own: string): string {
+  return causeBy === undefined ? own : nameOr(causeBy, UserRequirement.name);
+}
+
+/** Returns the sender of a message. @param own the sender of a message that names none */
+export function senderOf({ sentFrom }: MessageFields, own: string): string {
+  return sentFrom === undefined ? own : nameOr(sentFrom, "");
+}
+
 /**
- * Makes message number `place` of the present activation of a role.
+ * Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`.
  *
- * @param cause the cause of a message that names none
- * @throws UsageError `MESSAGE_TOO_LONG`, `MESSAGE_INVALID`
+ * @throws UsageError `MESSAGE_INVALID`
  */
 export function messageOf<P>(
-  host: ActivationHost,
   { name, n }: RoleState,
   place: number,
   content: string,
   fields: MessageFields<P>,
-  cause: string,
+  causeBy: string,
+  sentFrom: string,
   parents: readonly string[],
   at: number,
 ): Message<P> {
-  if (typeof content === "string" && content.length > host.messageLimit) {
-    throw new UsageError(
-      "MESSAGE_TOO_LONG",
-      `Expected a message of at most ${host.messageLimit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
-    );
-  }
-  const { causeBy, sentFrom, role = "assistant" } = fields;
-  const causedBy = causeBy === undefined ? cause : nameOr(causeBy, UserRequirement.name);
-  const sender = sentFrom === undefined ? name : nameOr(sentFrom, "");
-  const given = fields.parents ?? parents;
-  return buildMessage(content, fields, messageId(name, n, place), role, causedBy, sender, Object.freeze([...given]), at);
+  const id = messageId(name, n, place);
+  return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, Object.freeze([...parents]), at);
 }

@@ -1,8 +1,9 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../../message/message.ts";
+import { UserRequirement } from "../../message/address.ts";
+import { isCauseLeftOpen, isMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import type { Sent } from "../record/event.ts";
-import { messageOf } from "./commit.ts";
+import { assertMessageSize, causeOf, messageOf, senderOf } from "./commit.ts";
 import type { RoleTurn } from "./turn.ts";
 
 /** The parts of an activation that its outbox uses. */
@@ -39,9 +40,10 @@ export class Outbox {
 
   /** Makes a message of this activation. */
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    const message = this.#make(content, fields, this.#turn.definition.spec.card.name);
-    this.#issued.set(message, message);
-    return message;
+    const { definition, role } = this.#turn;
+    const causeBy = causeOf(fields, definition.spec.card.name);
+    const sentFrom = senderOf(fields, role.name);
+    return this.#make(content, fields, causeBy, sentFrom, fields.parents ?? this.#parentsNow());
   }
 
   /** Returns a message as this activation sends it: itself, if it was made here. */
@@ -52,12 +54,12 @@ export class Outbox {
     if (!isMessage(given)) {
       throw new UsageError("MESSAGE_INVALID", `Expected a message from role ${name}, got ${valueText(given)}. Make one: rc.message(text).`);
     }
-    const causeBy = isCauseLeftOpen(given) ? cause : given.causeBy;
+    const causeBy = isCauseLeftOpen(given) ? nameOr(cause, UserRequirement.name) : given.causeBy;
     const sentFrom = given.sentFrom === "" ? name : given.sentFrom;
     const parents = given.parents.length === 0 ? this.#parentsNow() : given.parents;
-    const issued = this.#make(given.content, { ...given, causeBy, sentFrom, parents }, cause);
+    // Members of the given message may be those of its class: a copy would lose them, and its recipients too.
+    const issued = this.#make(given.content, given, causeBy, sentFrom, parents);
     this.#issued.set(given, issued);
-    this.#issued.set(issued, issued);
     return issued;
   }
 
@@ -73,11 +75,13 @@ export class Outbox {
     return sent;
   }
 
-  #make<P>(content: string, fields: MessageFields<P>, cause: string): Message<P> {
-    if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "a message");
-    const { tools, role } = this.#turn;
-    const message = messageOf(tools.host, role, this.#made, content, fields, cause, this.#parentsNow(), this.#speaker.now());
+  #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
+    const { tools, role, begun } = this.#turn;
+    if (this.isClosed) throw new ContextClosedError(begun.act, "a message");
+    assertMessageSize(tools.host, role.name, content);
+    const message = messageOf(role, this.#made, content, fields, causeBy, sentFrom, parents, this.#speaker.now());
     this.#made += 1;
+    this.#issued.set(message, message);
     return message;
   }
 

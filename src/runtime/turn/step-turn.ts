@@ -13,10 +13,13 @@ import type { RoleState } from "../record/role-state.ts";
 import {
   type ActivationHost,
   type ActivationOutcome,
+  assertMessageSize,
   type Begun,
+  causeOf,
   commit,
   type Changes,
   messageOf,
+  senderOf,
   type TurnResult,
   type TurnTools,
 } from "./commit.ts";
@@ -122,17 +125,13 @@ class StepOutbox implements StepOut {
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     if (this.#message === undefined) throw new ContextClosedError(this.#begun.act, "a message");
-    const message = messageOf(
-      this.#host,
-      this.#role,
-      this.said.length,
-      content,
-      fields,
-      this.#spec.card.name,
-      this.#unanswered,
-      this.#begun.at,
-    );
-    const { to, dead } = this.#host.directory.route(message, this.#role.name);
+    const { name } = this.#role;
+    assertMessageSize(this.#host, name, content);
+    const causeBy = causeOf(fields, this.#spec.card.name);
+    const sentFrom = senderOf(fields, name);
+    const parents = fields.parents ?? this.#unanswered;
+    const message = messageOf(this.#role, this.said.length, content, fields, causeBy, sentFrom, parents, this.#begun.at);
+    const { to, dead } = this.#host.directory.route(message, name);
     this.said.push(dead.length === 0 ? { message, to } : { message, to, dead });
     this.#hasAnswered = true;
     return message;

@@ -85,6 +85,20 @@ describe("Activation.A1 an activation is atomic", () => {
     expect(inbox).toEqual([]);
   });
 
+  test("one that replaces its memory fails alone, and the run goes on", async () => {
+    const replacing = defineRole({
+      name: "Ann",
+      onFailure: "skip",
+      react: (rc) => {
+        (rc as { memory: unknown }).memory = {};
+      },
+    });
+    const environment = town([replacing]);
+    environment.publishMessage("go");
+    const { status, deadLetters } = await environment.run();
+    expect([status, deadLetters.length]).toEqual(["finished", 1]);
+  });
+
   test("while it lives nobody sees anything of it", async () => {
     let during: unknown;
     const environment = town([

@@ -113,3 +113,63 @@ function bound(of: RoleContext, key: string | symbol): unknown {
   const value: unknown = Reflect.get(of, key, of);
   return typeof value === "function" ? (value as (...given: unknown[]) => unknown).bind(of) : value;
 }
+
+describe("a message made elsewhere", () => {
+  class Note {
+    get content(): string {
+      return "noted";
+    }
+    get causeBy(): string {
+      return "Note";
+    }
+    get sendTo(): readonly string[] {
+      return ["<none>"];
+    }
+    get parents(): readonly string[] {
+      return [];
+    }
+    get role(): string {
+      return "system";
+    }
+    get sentFrom(): string {
+      return "";
+    }
+    get metadata(): object {
+      return { page: 1 };
+    }
+    get instructContent(): object {
+      return { page: 2 };
+    }
+  }
+
+  it("Outbox.O2 keeps its recipients and data where they are members of its class", async () => {
+    const [said] = await saidBy(defineRole({ name: "Ann", react: () => new Note() as unknown as Message }));
+    expect(said).toEqual({
+      id: expect.any(String) as string,
+      content: "noted",
+      role: "system",
+      causeBy: "Note",
+      sentFrom: "Ann",
+      sendTo: ["<none>"],
+      parents: ["m1"],
+      timestamp: expect.any(Number) as number,
+      metadata: { page: 1 },
+      instructContent: { page: 2 },
+    });
+  });
+
+  it("keeps an empty cause, so that roles that watch the user are not called", async () => {
+    const given = { ...createMessage("forwarded"), causeBy: "" };
+    const [said] = await saidBy(defineRole({ name: "Ann", react: () => given }));
+    expect(said?.causeBy).toBe("");
+  });
+});
+
+it("a message whose role is null is the assistant's", async () => {
+  const none = { role: null } as unknown as MessageFields;
+  const [said] = await saidBy(defineRole({ name: "Ann", react: (rc) => rc.message("plain", none) }));
+  const [stepped] = await saidBy(
+    defineRole({ name: "Bob", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("plain", none) }),
+  );
+  expect([said?.role, stepped?.role]).toEqual(["assistant", "assistant"]);
+});
