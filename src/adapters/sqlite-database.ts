@@ -175,7 +175,7 @@ export async function loadDriver(kind?: FileKind): Promise<SqliteDriver> {
   } catch (error) {
     const message =
       "Expected libsql with its build for this machine, but it could not be loaded. Install again with optional packages (no --omit=optional), or keep everything in memory: memoryJournal(), inMemoryStore().";
-    throw kind?.error("UNWRITABLE", message, { cause: error, data: {} }) ?? error;
+    throw kind?.error("unwritable", message, { cause: error, data: {} }) ?? error;
   }
 }
 

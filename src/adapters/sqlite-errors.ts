@@ -2,8 +2,8 @@ import { JournalError, TroupeError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { systemCode } from "../kernel/system-error.ts";
 
-/** The fault of a file: the code of its error without the prefix of its kind. */
-export type FileFault = "FOREIGN" | "NEWER" | "FULL" | "UNWRITABLE" | "DAMAGED";
+/** The fault of a file. */
+export type FileFault = "foreign" | "newer" | "full" | "unwritable" | "damaged";
 
 /** The kind of a file: its schema and the class of its errors. */
 export interface FileKind {
@@ -13,6 +13,7 @@ export interface FileKind {
   readonly applicationId: number;
   /** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
   readonly steps: readonly string[];
+  /** Returns the error of a fault, with the code of this kind of file. */
   error(fault: FileFault, message: string, o: { readonly cause?: unknown; readonly data: Json }): TroupeError;
 }
 
@@ -50,20 +51,20 @@ export function fileError(kind: FileKind, file: string, error: unknown): Error {
   if (TroupeError.isInstance(error)) return error;
   const failed = (fault: FileFault, text: string): TroupeError => kind.error(fault, text, { cause: error, data: { file } });
   if (isOf(error, "SQLITE_FULL"))
-    return failed("FULL", `Expected room on the disk for ${file}, but it is full. Make room, then try again.`);
+    return failed("full", `Expected room on the disk for ${file}, but it is full. Make room, then try again.`);
   if (isBusy(error)) {
     return failed(
-      "UNWRITABLE",
+      "unwritable",
       `Expected a turn to write ${file}, but another process is writing it all the time, or was stopped while it did. Look at that process, then try again.`,
     );
   }
   if (isOf(error, ...MACHINE) || sqliteCode(error) === undefined) {
     return failed(
-      "UNWRITABLE",
+      "unwritable",
       `Expected to use ${file}, but the machine refused: ${reason(error)}. See to the file's folder, its permissions, its disk, and how many files the process may open.`,
     );
   }
-  return failed("DAMAGED", `Expected a whole ${kind.name}, but ${file} is damaged: ${reason(error)}. ${REPAIR}`);
+  return failed("damaged", `Expected a whole ${kind.name}, but ${file} is damaged: ${reason(error)}. ${REPAIR}`);
 }
 
 /** Returns the error for a run that could not be read further. SQLite's error is its cause. */

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
-import { fileError, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
+import { fileError, type FileFault, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
 
 /** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
 const BUSY_TIMEOUT = 20;
@@ -28,7 +28,7 @@ export interface FileOptions {
  * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind
  * changes.
  *
- * @throws errors of its kind: `FOREIGN`, `NEWER`, `UNWRITABLE`, `DAMAGED`
+ * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
  */
 export async function openFile(options: FileOptions): Promise<Database> {
   const { kind, file, clock, patience } = options;
@@ -43,14 +43,14 @@ export async function openFile(options: FileOptions): Promise<Database> {
   } catch (error) {
     if (!isNoDatabase(error)) throw fileError(kind, file, error);
     const came = "a file that is no database, or one whose beginning is damaged";
-    throw kind.error("FOREIGN", foreignText(kind, file, came), { cause: error, data: { file } });
+    throw kind.error("foreign", foreignText(kind, file, came), { cause: error, data: { file } });
   }
 }
 
 /**
  * Opens a broken file read-only, without the checks that would refuse all of it.
  *
- * @throws errors of its kind: `FOREIGN`, `NEWER`, `UNWRITABLE`, `DAMAGED`
+ * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
  */
 export async function openRemains(options: FileOptions): Promise<Database> {
   const { kind, file } = options;
@@ -140,18 +140,26 @@ function foreignText({ name }: FileKind, file: string, came: string): string {
 }
 
 function noFile({ kind, file }: FileOptions): Error {
-  return kind.error("UNWRITABLE", `Expected a file at ${file}, got a folder or a device. Choose another path.`, { data: { file } });
+  return kind.error("unwritable", `Expected a file at ${file}, got a folder or a device. Choose another path.`, { data: { file } });
 }
 
 function noWal({ kind, file }: FileOptions, mode: string): Error {
   const expected = `Expected a disk on which ${file} can have a write-ahead log, got journal mode ${mode}. Choose a path on a local disk.`;
-  return kind.error("UNWRITABLE", expected, { data: { file } });
+  return kind.error("unwritable", expected, { data: { file } });
 }
 
 /** Returns the bytes of a file and of its log. */
 export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
+
+const faultCodes: Readonly<Record<FileFault, string>> = {
+  foreign: "JOURNAL_FOREIGN",
+  newer: "JOURNAL_NEWER",
+  full: "JOURNAL_FULL",
+  unwritable: "JOURNAL_UNWRITABLE",
+  damaged: "JOURNAL_DAMAGED",
+};
 
 /** The files of journals; their mark is "TRPE". */
 export const JOURNAL: FileKind = {
@@ -178,10 +186,10 @@ export const JOURNAL: FileKind = {
     // The tables are the same. From this version on an event may be a short list, which programs of version 1 cannot read.
     "",
   ],
-  error: (fault, message, o) => new JournalError(`JOURNAL_${fault}`, message, o),
+  error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };
 
-/** Returns the version of a file, 0 for an empty one. @throws errors of its kind: `FOREIGN`, `NEWER` */
+/** Returns the version of a file, 0 for an empty one. @throws errors of its kind: `foreign`, `newer` */
 export function identify(db: Database, file: string, kind: FileKind): { readonly version: number } {
   const application = whole(db, "PRAGMA file.application_id");
   const version = whole(db, "PRAGMA file.user_version");
@@ -189,13 +197,13 @@ export function identify(db: Database, file: string, kind: FileKind): { readonly
     const newest = kind.steps.length;
     if (version <= newest) return { version };
     throw kind.error(
-      "NEWER",
+      "newer",
       `Expected a ${kind.name} of version ${newest} at most, got ${version} in ${file}. Update this program to use it; nothing was changed.`,
       { data: { file, version } },
     );
   }
   if (application === 0 && version === 0 && whole(db, "SELECT count(*) FROM file.sqlite_master") === 0) return { version };
-  throw kind.error("FOREIGN", foreignText(kind, file, "the database of another program"), { data: { file } });
+  throw kind.error("foreign", foreignText(kind, file, "the database of another program"), { data: { file } });
 }
 
 /** Brings a file to the newest version in one transaction. Its contents stay. @throws errors of {@link identify} */

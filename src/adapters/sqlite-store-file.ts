@@ -1,11 +1,19 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { StoreState } from "../memory/message-store.ts";
 import type { Database, SqlRow } from "./sqlite-database.ts";
-import type { FileKind } from "./sqlite-errors.ts";
+import type { FileFault, FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
 import { decodeMessage, MESSAGE_LINE, SPAN } from "./sqlite-store-rows.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 import { CREATE_WORDS } from "./sqlite-words.ts";
+
+const faultCodes: Readonly<Record<FileFault, string>> = {
+  foreign: "MEMORY_FOREIGN",
+  newer: "MEMORY_NEWER",
+  full: "MEMORY_FULL",
+  unwritable: "MEMORY_UNWRITABLE",
+  damaged: "MEMORY_DAMAGED",
+};
 
 /** The files of long-term memories; their mark is "TRPM". */
 export const STORE: FileKind = {
@@ -33,7 +41,7 @@ export const STORE: FileKind = {
     // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
     `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
   ],
-  error: (fault, message, o) => new MemoryError(`MEMORY_${fault}`, message, o),
+  error: (fault, message, o) => new MemoryError(faultCodes[fault], message, o),
 };
 
 /** The row of a role. */
