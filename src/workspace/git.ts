@@ -135,12 +135,13 @@ export class GitRepository {
   async #commit(request: PathsCommit, index: string): Promise<string | undefined> {
     const { signal } = request;
     const own = { signal, env: { GIT_INDEX_FILE: index } };
-    const head = await this.#idOf("HEAD^{commit}", signal);
+    const { commit: head, tree: before } = await this.#head(signal);
     await this.#run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
     const entries = await this.#entriesOf(request.paths, head, signal);
     await this.#run(["update-index", "-z", "--index-info"], { ...own, stdin: entries });
     const tree = await this.#run(["write-tree"], own);
-    if (await this.#isTreeOf(head, tree, own)) return undefined;
+    const isSame = head === undefined ? (await this.#run(["ls-files", "-z"], own)) === "" : tree === before;
+    if (isSame) return undefined;
     const parent = head === undefined ? [] : ["-p", head];
     const message = commitMessage(request.message, request.trailers);
     const id = await this.#run(["commit-tree", tree, ...parent], { signal, env: personEnvironment(request), stdin: message });
@@ -149,11 +150,6 @@ export class GitRepository {
     const reason = `commit: ${message.slice(0, message.indexOf("\n"))}`;
     await this.#run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], { signal, env: personEnvironment(request) });
     return id;
-  }
-
-  async #isTreeOf(head: string | undefined, tree: string, own: CallOptions): Promise<boolean> {
-    if (head !== undefined) return (await this.#idOf(`${head}^{tree}`, own.signal)) === tree;
-    return (await this.#run(["ls-files", "-z"], own)) === "";
   }
 
   /** Lines for `update-index --index-info`: mode, id and path of each file; mode 0 removes one, if there is a commit it can be in. */
@@ -198,11 +194,11 @@ export class GitRepository {
     return Object.assign({ GIT_CONFIG_COUNT: String(keys.length) }, ...settings) as Record<string, string>;
   }
 
-  /** The object a name stands for; undefined when there is none. */
-  async #idOf(name: string, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const result = await this.#call(["rev-parse", "--quiet", "--verify", name], { signal });
-    if (result.kind === "exited" && result.code === 1) return undefined;
-    return outputOf(result, "rev-parse", signal);
+  /** The commit at HEAD and its tree; undefined where there is none yet. */
+  async #head(signal: AbortSignal | undefined): Promise<{ readonly commit: string | undefined; readonly tree: string | undefined }> {
+    const listed = await this.#run(["cat-file", "--batch-check=%(objectname)"], { signal, stdin: "HEAD^{commit}\nHEAD^{tree}\n" });
+    const [commit, tree] = listed.split("\n").map((line) => (/^[0-9a-f]+$/.test(line) ? line : undefined));
+    return { commit, tree };
   }
 
   async #run(args: readonly [string, ...string[]], options: CallOptions): Promise<string> {
