@@ -34,9 +34,7 @@ export function runsOf(text: string): TextRun[] {
 
 /** Returns the terms of a text: words, and characters and pairs in scripts without spaces. */
 export function termsOf(text: string): string[] {
-  const terms: string[] = [];
-  for (const run of runsOf(text)) terms.push(...(run.isCjk ? charactersAndPairs(run.text) : [run.text]));
-  return terms;
+  return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : [run.text]));
 }
 
 /** Returns the characters of a sequence and every pair of neighbours. */

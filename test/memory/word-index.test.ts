@@ -65,3 +65,13 @@ describe("words with signs that stand on their letters", () => {
     expect(wordsOf("दिन")).not.toBe(wordsOf("दीन"));
   });
 });
+
+describe("a text of many characters without spaces", () => {
+  it("is indexed and found whole", async () => {
+    const index = minisearch();
+    await index.add(1, "漢字".repeat(50_000));
+    await index.add(2, "A bridge of stone.");
+    expect((await index.search("漢", 2)).map(({ key }) => key)).toEqual([1]);
+    expect((await index.search("bridge", 2)).map(({ key }) => key)).toEqual([2]);
+  });
+});
