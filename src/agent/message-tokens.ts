@@ -29,7 +29,11 @@ export class MessageTokens {
 
   async ofMessages(messages: readonly ChatMessage[]): Promise<number> {
     let sum = 0;
-    for (const message of messages) sum += await this.ofMessage(message);
+    for (const message of messages) {
+      const tokens = this.ofMessage(message);
+      // A wait for each message of a long conversation would let other roles ask first.
+      sum += typeof tokens === "number" ? tokens : await tokens;
+    }
     return sum;
   }
 
@@ -51,7 +55,10 @@ export class MessageTokens {
 
   async ofTools(tools: readonly ToolSpec[]): Promise<number> {
     let sum = 0;
-    for (const tool of tools) sum += this.#known.get(tool) ?? (await this.#counted(tool, JSON.stringify(tool), 0));
+    for (const tool of tools) {
+      const tokens = this.#known.get(tool) ?? this.#counted(tool, JSON.stringify(tool), 0);
+      sum += typeof tokens === "number" ? tokens : await tokens;
+    }
     return sum;
   }
 
