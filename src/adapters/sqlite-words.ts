@@ -1,4 +1,3 @@
-import { editDistance } from "../kernel/known-options.ts";
 import type { SoughtWord, StoredMessage } from "../memory/message-store.ts";
 import { termsOf } from "../memory/text-terms.ts";
 import type { Database } from "./sqlite-database.ts";
@@ -146,7 +145,23 @@ function wordsLike(db: Database, number: number, word: string, wrongLetters: num
     .toString()
     .split(" ")
     .map((key) => key.slice(key.indexOf(".") + 1))
-    .filter((other) => other !== word && Math.abs(other.length - word.length) <= wrongLetters && editDistance(word, other) <= wrongLetters);
+    .filter((other) => other !== word && isAlike(word, other, wrongLetters));
+}
+
+/** True when so many letters at most are to add, remove or change. Two swapped letters count as two, as they do when texts are ranked. */
+function isAlike(word: string, other: string, most: number): boolean {
+  if (Math.abs(word.length - other.length) > most) return false;
+  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
+  for (let n = 0; n < word.length; n += 1) {
+    const next = [n + 1];
+    for (let m = 0; m < other.length; m += 1) {
+      const changed = (row[m] as number) + (word[n] === other[m] ? 0 : 1);
+      next.push(Math.min(changed, (row[m + 1] as number) + 1, (next[m] as number) + 1));
+    }
+    if (Math.min(...next) > most) return false;
+    row = next;
+  }
+  return (row[other.length] as number) <= most;
 }
 
 /** Replaces a broken index by an empty one: the messages have all its contents. An index that cannot be dropped is no longer used. */

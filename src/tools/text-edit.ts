@@ -14,8 +14,11 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
   if (old === "") return refused("Expected the text to replace, got nothing. To add lines, insert them.");
   const end = lineEnd(text);
   const adapted = replaceExactly(text, withLineEnd(old, end), withLineEnd(replacement, end));
-  const missing = `Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`;
-  return adapted ?? replaceExactly(text, old, replacement) ?? refused(missing);
+  const edit = adapted ?? replaceExactly(text, old, replacement);
+  if (edit !== undefined) return edit;
+  return refused(
+    `Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`,
+  );
 }
 
 /** Inserts whole lines after line `after`, from 0 to the number of lines. */

@@ -54,3 +54,21 @@ describe("one store of several storages", () => {
     await two.close();
   });
 });
+
+describe("the words of a store", () => {
+  it("are taken for misspelt when as many letters differ as may, of which swapped ones are two", async () => {
+    const store = sqliteStore({ path: newFile("memory.db") });
+    const texts = ["bridge", "bridgge", "brideg", ...Array.from({ length: 125 }, (_, n) => `note ${n}`)];
+    await store.add(
+      "r",
+      texts.map((text, n) => ({ runId: "", addedAt: n, message: say(`m${n}`, text) })),
+    );
+    const likeliest = async (wrongLetters: number): Promise<readonly number[] | undefined> =>
+      (await store.lookup?.likeliest("r", [{ word: "bridge", isBeginning: false, wrongLetters }], 10))
+        ?.filter((place) => place < 10)
+        .toSorted();
+    expect(await likeliest(1)).toEqual([1, 2]);
+    expect(await likeliest(2)).toEqual([1, 2, 3]);
+    await store.close();
+  });
+});
