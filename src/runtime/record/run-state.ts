@@ -141,7 +141,7 @@ export class RunState {
     this.hasHistory = hasHistory;
   }
 
-  /** Every delivered message once. It is made when it is first read: to index its messages costs a third of a turn of a step role. */
+  /** Every delivered message once. It is made when it is first read: to index its messages costs a fifth of a turn of a step role. */
   get history(): Memory {
     if (this.#history === undefined) {
       this.#history = new Memory();
