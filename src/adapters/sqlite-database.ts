@@ -11,8 +11,8 @@ export type SqlRow = readonly unknown[];
 type Libsql = typeof Libsql;
 
 /**
- * What a committed change survives: a loss of power, or only the end of the process. The first waits for the disk, which takes most of the
- * time of a commit, and brings earlier changes that did not wait onto the disk too.
+ * The failures that a committed change survives: a loss of power, or only the end of the process. A change that survives a loss of power
+ * waits for the disk, which takes most of the time of a commit, and brings earlier changes that did not wait onto the disk too.
  */
 export type Outlives = "the machine" | "the process";
 

@@ -5,6 +5,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { assertMessage, checkedTarget, type Message, MessageSchema } from "../message/message.ts";
+import { Arrivals, DELETED, dropFrom, listOf, type Slot } from "./arrivals.ts";
 import {
   checkedCount,
   containing,
@@ -40,8 +41,7 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvi
  * Memory.M2 (`Arrivals`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
  * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
  * Memory.M4 (`#evictOldest`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
- * a negative `k` is a RangeError. Memory.M6 (`Arrivals.drop`) a list has at most as many deleted slots as others, besides a few, and none at its
- * ends. Memory.M7 (`Arrivals.slots`) compacting makes a new list, so an open iteration goes on over the old one, and skips deleted messages.
+ * a negative `k` is a RangeError.
  *
  * @example
  * import { createMessage, Memory } from "troupe";
@@ -276,118 +276,3 @@ const memorySchema = lazily(() =>
     messages: z.array(MessageSchema),
   }),
 );
-
-/** The place of a held message. All lists with the message share it. */
-interface Slot {
-  readonly message: Message;
-  /** Grows in order of arrival; `DELETED` after the message was deleted. */
-  order: number;
-}
-
-const DELETED = 0;
-/** A list with fewer deleted slots than this is not compacted. */
-const FEW_DELETED = 8;
-
-/**
- * Messages in order of arrival. Owns the list of slots; its memory marks the deleted ones.
- */
-class Arrivals {
-  #slots: Slot[] = [];
-  /** Index of the oldest slot that is not deleted. */
-  #first = 0;
-  size = 0;
-
-  /** Makes the slot of a message that arrives now. */
-  add(message: Message): Slot {
-    const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
-    // The first `push` of an array allocates 17 places, and most memories hold one message.
-    if (this.#slots.length === 0) this.#slots = [slot];
-    else this.#slots.push(slot);
-    this.size++;
-    return slot;
-  }
-
-  push(slot: Slot): void {
-    this.#slots.push(slot);
-    this.size++;
-  }
-
-  /** Called after one of the slots was deleted. */
-  drop(): void {
-    const slots = this.#slots;
-    this.size--;
-    while (slots.at(-1)?.order === DELETED) slots.pop();
-    while (slots[this.#first]?.order === DELETED) this.#first++;
-    this.#first = Math.min(this.#first, slots.length);
-    const deleted = slots.length - this.size;
-    if (deleted <= FEW_DELETED || deleted <= this.size) return;
-    this.#slots = this.slots();
-    this.#first = 0;
-  }
-
-  /** Returns the slots that are not deleted, in a new array. */
-  slots(): Slot[] {
-    const slots: Slot[] = [];
-    for (const slot of this.#slots) if (slot.order !== DELETED) slots.push(slot);
-    return slots;
-  }
-
-  /** Returns the message at a place counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
-  nth(place: number): Message | undefined {
-    if (!Number.isInteger(place) || place >= this.size || place < -this.size) return undefined;
-    const fromStart = place < 0 ? this.size + place : place;
-    if (this.#slots.length - this.#first === this.size) return this.#slots[this.#first + fromStart]?.message;
-    if (fromStart >= this.size / 2) return this.newest(this.size - fromStart)[0];
-    let left = fromStart;
-    for (const message of this.oldestFirst()) if (left-- === 0) return message;
-    return undefined;
-  }
-
-  /** Returns the newest `k` messages in order of arrival. */
-  newest(k: number): Message[] {
-    const messages: Message[] = [];
-    for (let n = this.#slots.length - 1; n >= this.#first && messages.length < k; n--) {
-      const { message, order } = this.#slots[n] as Slot;
-      if (order !== DELETED) messages.push(message);
-    }
-    return messages.reverse();
-  }
-
-  *oldestFirst(): Generator<Message, void> {
-    const slots = this.#slots;
-    for (let n = this.#first; n < slots.length; n++) {
-      const { message, order } = slots[n] as Slot;
-      if (order !== DELETED) yield message;
-    }
-  }
-
-  *newestFirst(): Generator<Message, void> {
-    const slots = this.#slots;
-    for (let n = slots.length - 1; n >= 0; n--) {
-      // Slots at the end may be removed meanwhile.
-      const slot = slots[n];
-      if (slot !== undefined && slot.order !== DELETED) yield slot.message;
-    }
-  }
-
-  /** Returns the messages of each key. */
-  grouped(keyOf: (message: Message) => string): Map<string, Arrivals> {
-    const groups = new Map<string, Arrivals>();
-    for (const slot of this.slots()) listOf(groups, keyOf(slot.message)).push(slot);
-    return groups;
-  }
-}
-
-/** Returns the list of a key, and makes it if there is none. */
-function listOf(lists: Map<string, Arrivals>, key: string): Arrivals {
-  let list = lists.get(key);
-  if (list === undefined) lists.set(key, (list = new Arrivals()));
-  return list;
-}
-
-/** Drops a deleted slot from the list of a key. The key is removed with its last message. */
-function dropFrom(lists: Map<string, Arrivals> | undefined, key: string): void {
-  const list = lists?.get(key);
-  list?.drop();
-  if (list?.size === 0) lists?.delete(key);
-}

@@ -128,7 +128,7 @@ const SCRIPT: readonly StubReply[] = [
   "The note is written.",
 ];
 
-/** What the model says follows from what it is told. */
+/** The reply depends on the conversation alone. */
 function answer({ messages }: OpenAIBody): StubReply {
   return SCRIPT[messages.filter(({ role }) => role === "tool").length] ?? "nothing is left to do";
 }

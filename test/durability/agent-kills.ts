@@ -82,7 +82,7 @@ function linesOf(log: string): readonly string[] {
   return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").filter(Boolean) : [];
 }
 
-/** What the model says follows from what it is told, so no process needs to know of another. */
+/** The reply depends on the conversation alone, so no process needs to know of another. */
 function answerTo({ messages }: OpenAIBody): string | StubAnswer {
   const last = messages.at(-1)?.content;
   if (typeof last === "string" && last.startsWith("Tell: ")) return "It is told.";

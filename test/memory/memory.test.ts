@@ -61,7 +61,7 @@ describe("Memory", () => {
         }
         expectSameAnswers(memory, naive);
         for (const message of [...naive.held]) {
-          // Where the content identifies, the message of the same id that was deleted before may be this one.
+          // A memory that ignores ids may have deleted this message in place of another one with the same id.
           expect(memory.add(message)).toBe(naive.add(message));
           expect(memory.delete(message.id)).toBe(naive.delete(message.id));
         }
@@ -311,7 +311,7 @@ describe("Memory", () => {
     expect([memory.getByPosition(1)?.id, memory.getByPosition(-2)?.id]).toEqual(["c", "a"]);
   });
 
-  test("Memory.M7 messages may be deleted while they are walked through", () => {
+  test("Arrivals.A2 messages may be deleted while they are walked through", () => {
     for (const walk of ["oldest", "newest"] as const) {
       const memory = memoryOf(...Array.from({ length: 200 }, (_, n) => `m${n}`));
       const seen: string[] = [];
@@ -325,7 +325,7 @@ describe("Memory", () => {
     }
   });
 
-  test("Memory.M7 a walk tells no message that was deleted, also when the holes were closed meanwhile", () => {
+  test("Arrivals.A2 a walk tells no message that was deleted, also when the holes were closed meanwhile", () => {
     const memory = memoryOf(...Array.from({ length: 100 }, (_, n) => `m${n}`));
     const seen: string[] = [];
     for (const message of memory) {
@@ -454,7 +454,7 @@ describe("what a memory keeps", () => {
     expect(bytesKeptBy(forgetful)).toBeLessThan(400_000);
   });
 
-  test("Memory.M6 holes between the oldest and the newest are closed, in the list and in the indexes", () => {
+  test("Arrivals.A1 holes between the oldest and the newest are closed, in the list and in the indexes", () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
     const first = Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First"));
     const full = (): Memory => {

@@ -253,7 +253,7 @@ describe("a fork", () => {
       const recalls = recallsIn(await eventsOf(journal, id));
       return recalls.flatMap(({ related }) => related.messages.map(({ runId }) => runId ?? "own"));
     };
-    // Of the runs behind a fork, nothing is found that it does not share; another fork of the same run is as foreign as any.
+    // A fork finds only the events that it shares with its ancestors. Another fork of the same run counts as a foreign run.
     expect(new Set(await foundBy("child"))).toEqual(new Set());
     expect(new Set(await foundBy("other"))).toEqual(new Set(["later", "child"]));
     const asked = model.calls.filter((call) => call.messages.at(-1)?.content?.includes("what future?") === true);

@@ -5,6 +5,7 @@ import type { AskOptions, EffectDoor, Human, RoleCard, RoleContext, StepOptions 
 import type { Clock } from "../../kernel/clock.ts";
 import { OutputError, WaitingError, StepError, TroupeError, UsageError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/emit.ts";
+import { parsedJson } from "../../kernel/json.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import { askModel, missingModel, type SteppedModel, steppedModel } from "../../model/ask.ts";
@@ -287,10 +288,10 @@ export class Answerer {
     if (schema !== undefined) outputSchema(schema);
     const answer = await this.askHuman(steps, card, prompt);
     if (schema === undefined) return answer;
-    const parsed = schema.safeParse(parsedJson(answer));
+    const parsed = schema.safeParse(valueIn(answer));
     if (parsed.success) return parsed.data;
     const second = await this.askHuman(steps, card, `${prompt}\n\nYour answer did not fit: ${parsed.error.message}\nAnswer in JSON.`);
-    const again = schema.safeParse(parsedJson(second));
+    const again = schema.safeParse(valueIn(second));
     if (again.success) return again.data;
     throw new OutputError("OUTPUT_INVALID", `Expected ${card.name}, played by a person, to answer what was asked: ${again.error.message}`, {
       data: { text: second },
@@ -308,12 +309,10 @@ export class Answerer {
   }
 }
 
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+/** Returns the value of an answer: its JSON, or the text itself. */
+function valueIn(answer: string): unknown {
+  const json = parsedJson(answer);
+  return json === undefined ? answer : json;
 }
 
 /**
