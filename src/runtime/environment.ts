@@ -18,7 +18,7 @@ import type { Observed, ObservedOf } from "./record/event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { RunLog } from "./record/run-log.ts";
 import { roundsOf, RunState } from "./record/run-state.ts";
-import { Answerer } from "./steps/asking.ts";
+import { Answerer } from "./steps/answerer.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { Engine, type RunBounds } from "./engine.ts";
 import {

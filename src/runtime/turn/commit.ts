@@ -13,7 +13,7 @@ import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/even
 import { messageId, type RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
 import { type FailedPlace, failureRecord } from "../run-failure.ts";
-import type { Answerer } from "../steps/asking.ts";
+import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
 import { isUncertain } from "../steps/tries.ts";
