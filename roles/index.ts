@@ -1,8 +1,8 @@
-/** The people of a software company. Published as `troupe/roles`. */
+/** The roles of the shipped companies. Published as `troupe/roles`. */
 
-export { softwareCompany, type SoftwareCompanyOptions } from "./software-company.ts";
-export { ProductManager } from "./product-manager.ts";
-export { Architect } from "./architect.ts";
-export { ProjectManager } from "./project-manager.ts";
-export { Engineer, type EngineerOptions } from "./engineer.ts";
-export { QaEngineer, type QaEngineerOptions } from "./qa-engineer.ts";
+export { waterfallCompany, type WaterfallCompanyOptions } from "./waterfall/waterfall-company.ts";
+export { ProductManager } from "./waterfall/product-manager.ts";
+export { Architect } from "./waterfall/architect.ts";
+export { ProjectManager } from "./waterfall/project-manager.ts";
+export { Engineer, type EngineerOptions } from "./waterfall/engineer.ts";
+export { QaEngineer, type QaEngineerOptions } from "./waterfall/qa-engineer.ts";

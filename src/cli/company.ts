@@ -98,9 +98,9 @@ export async function crewOf(
     const { agentRole } = await import("./agent-work.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
-  const { softwareCompany } = await import("../../roles/index.ts");
+  const { waterfallCompany } = await import("../../roles/index.ts");
   const { workspace, sandbox } = parts;
-  return { name: COMPANY, roles: softwareCompany({ workspace, sandbox, codeReview, runTests }) };
+  return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests }) };
 }
 
 export function workerOf({ agent }: Pick<CompanySettings, "agent">): "company" | "agent" {

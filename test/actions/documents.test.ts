@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { DesignSchema, PrdSchema, ReviewSchema, type TaskPlan, TaskPlanSchema } from "../../actions/index.ts";
-import { renderReviewReport } from "../../actions/code-review.ts";
-import { diagnosisSchema, renderDebugReport } from "../../actions/test-report.ts";
-import { renderDesign } from "../../actions/design.ts";
+import { renderReviewReport } from "../../actions/waterfall/code-review.ts";
+import { diagnosisSchema, renderDebugReport } from "../../actions/waterfall/test-report.ts";
+import { renderDesign } from "../../actions/waterfall/design.ts";
 import { bullets, sections, shortened } from "../../actions/markdown.ts";
-import { manifestFile, readmeFile } from "../../actions/write-tasks.ts";
-import { descriptionOf, renderTaskPlan } from "../../actions/task-plan.ts";
+import { manifestFile, readmeFile } from "../../actions/waterfall/write-tasks.ts";
+import { descriptionOf, renderTaskPlan } from "../../actions/waterfall/task-plan.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
 import { design, prd, tasks } from "./greeter.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memoryJournal, Team } from "../../src/index.ts";
 import { fileWorkspace, memoryWorkspace, mayWrite, type Workspace } from "../../src/workspace/index.ts";
-import { softwareCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { replies } from "./greeter.ts";
 import { pretendSandbox } from "./pretend-sandbox.ts";
@@ -20,7 +20,7 @@ function seen(root: string): Readonly<Record<string, readonly [content: string, 
 }
 
 function company(workspace: Workspace): Team {
-  const roles = softwareCompany({ workspace, sandbox: pretendSandbox(() => "passed") });
+  const roles = waterfallCompany({ workspace, sandbox: pretendSandbox(() => "passed") });
   return new Team({ roles, model: taskModel(replies), seed: 1, journal });
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { softwareCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import { exitCodeOf } from "../../src/cli/errors.ts";
 import { ModelError, type RunResult, Team } from "../../src/index.ts";
@@ -12,7 +12,7 @@ import { git, playing } from "./hostile-model.ts";
 import { impatient } from "./impatient-clock.ts";
 
 async function greet(root: string, baseURL: string): Promise<RunResult> {
-  const roles = softwareCompany({ workspace: await openWorkspace({ root }), sandbox: await chooseSandbox("none") });
+  const roles = waterfallCompany({ workspace: await openWorkspace({ root }), sandbox: await chooseSandbox("none") });
   return new Team({ roles, model: openai({ model: "any", baseURL }), clock: impatient, seed: 1 }).run("Greet me").result;
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { softwareCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import { type Clock, fold, ModelError, type RunEvent, type RunResult, Team, usd } from "../../src/index.ts";
 import { type OpenAIBody, type OpenAIStub, openaiStub, type StubFault } from "../../src/testing/index.ts";
@@ -67,7 +67,7 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     cleanUps.push(() => stub.close());
     const clock = new HurriedClock();
     const workspace = await openWorkspace({ root });
-    const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none") });
+    const roles = waterfallCompany({ workspace, sandbox: await chooseSandbox("none") });
     const model = openai({ model: "any-model", baseURL: stub.url, apiKey: KEY, price });
     const team = new Team({ roles, model, clock, seed: 1, budget: usd(5), secrets: [KEY] });
     const run = team.run("Greet me", { rounds: 30 });

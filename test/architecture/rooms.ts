@@ -22,6 +22,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
   tools: ["zod"],
   workspace: ["zod"],
+  checks: ["zod"],
   testing: ["zod"],
   inspector: ["zod"],
 };

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { newRun, produce } from "../../src/cli/production.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";
 import { sealOf, storePlace, withStore } from "../../src/cli/store.ts";
-import { softwareCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type Company, COMPANY } from "../../src/cli/company.ts";
@@ -70,7 +70,7 @@ async function waitingRun(...questions: readonly string[]): Promise<{ readonly c
   const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });
   const folder = join(cwd, "project");
   const sandbox = await chooseSandbox("none");
-  const roles = softwareCompany({ workspace: fileWorkspace({ root: folder }), sandbox, runTests: false });
+  const roles = waterfallCompany({ workspace: fileWorkspace({ root: folder }), sandbox, runTests: false });
   askFirst(roles, questions);
   const journal = sqlite({ path: place.path });
   await journal.runs();

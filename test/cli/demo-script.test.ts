@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { readCodeReply } from "../../actions/code-reply.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
-import { softwareCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { someOf } from "../effort.ts";
 import { type DemoIdea, demoIdeas, demoModel, matchIdea } from "../../src/cli/demo-script.ts";
 
@@ -180,7 +180,7 @@ describe.each(ideas)("$id", (idea) => {
 describe.each(someOf(ideas, 1))("$id", (idea) => {
   test("plays from the idea to a project whose tests pass", async () => {
     const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-    const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none") });
+    const roles = waterfallCompany({ workspace, sandbox: await chooseSandbox("none") });
     const { result: ending } = new Team({ roles, model: demoModel(idea), budget: usd(3), seed: 1 }).run(idea.idea, { rounds: 20 });
     const result = await ending;
     expect(result.error).toBeUndefined();

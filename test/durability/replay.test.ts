@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { softwareCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import { usd } from "../../src/model/money.ts";
@@ -87,7 +87,7 @@ describe("a replay of a bundled company run", () => {
 
   function company(model: ChatModel): Pick<ConstructorParameters<typeof Team>[0] & object, "roles" | "model"> & { readonly root: string } {
     const root = mkdtempSync(join(scratch, "company-"));
-    return { root, model, roles: softwareCompany({ workspace: fileWorkspace({ root, git: false }), sandbox: plainSandbox() }) };
+    return { root, model, roles: waterfallCompany({ workspace: fileWorkspace({ root, git: false }), sandbox: plainSandbox() }) };
   }
 
   test.each(someOf(ideas, 1).map((idea) => [idea.id, idea] as const))(

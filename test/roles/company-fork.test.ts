@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { QaEngineer, softwareCompany } from "../../roles/index.ts";
+import { QaEngineer, waterfallCompany } from "../../roles/index.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import { type ChatModel, type Journal, memoryJournal, type Role, type RunEvent, type RunResult, Team } from "../../src/index.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
@@ -33,7 +33,7 @@ function company(
   qa: (options: { workspace: Workspace; sandbox: Sandbox }) => Role = (options) => new QaEngineer(options),
 ): readonly Role[] {
   const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-  return [...softwareCompany({ workspace, sandbox }).filter(({ name }) => name !== QA), qa({ workspace, sandbox })];
+  return [...waterfallCompany({ workspace, sandbox }).filter(({ name }) => name !== QA), qa({ workspace, sandbox })];
 }
 
 /** The model of the bundled idea. `change` makes other answers of its answers. */

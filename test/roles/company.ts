@@ -1,4 +1,4 @@
-import { softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
+import { waterfallCompany, type WaterfallCompanyOptions } from "../../roles/index.ts";
 import { type Journal, type RunEvent, type RunOptions, type RunResult, Team } from "../../src/index.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { type MemoryWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
@@ -7,7 +7,7 @@ import { folderWithTests, pretendSandbox, rootedAt } from "../actions/pretend-sa
 import { type TaskReplies, taskModel } from "../actions/task-script.ts";
 
 /** How a company is tried: its replies besides those of the small project, and what else differs from the plain case. */
-export interface Trial extends Partial<SoftwareCompanyOptions> {
+export interface Trial extends Partial<WaterfallCompanyOptions> {
   readonly replies?: TaskReplies;
   readonly model?: ScriptedModel;
   readonly journal?: Journal;
@@ -36,7 +36,7 @@ function passing(): Sandbox {
 /** The team of a trial, not yet at work. */
 export function companyOf(trial: Trial): { readonly team: Team; readonly model: ScriptedModel } {
   const { replies: given = {}, model = taskModel({ ...replies, ...given }), journal, scheduler, run: _run, ...options } = trial;
-  const roles = softwareCompany({ workspace: smallWorkspace(), sandbox: passing(), ...options });
+  const roles = waterfallCompany({ workspace: smallWorkspace(), sandbox: passing(), ...options });
   const team = new Team({
     roles,
     model,

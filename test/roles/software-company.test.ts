@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import type { TestReport } from "../../actions/index.ts";
-import { Architect, Engineer, ProductManager, ProjectManager, QaEngineer, softwareCompany } from "../../roles/index.ts";
+import { Architect, Engineer, ProductManager, ProjectManager, QaEngineer, waterfallCompany } from "../../roles/index.ts";
 import { canonical, Environment, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF, Team, UsageError } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
 import { brokenGreetJs, fence, greetJs, greetTest, indexHtml, prd, replies, tasks } from "../actions/greeter.ts";
@@ -80,7 +80,7 @@ describe("a second idea in the same world", () => {
     const workspace = smallWorkspace();
     const model = taskModel({ ...replies, WritePrd: [JSON.stringify(prd), JSON.stringify({ ...prd, projectName: "welcome" })] });
     const environment = new Environment({ model, seed: 7 });
-    environment.addRoles(softwareCompany({ workspace, sandbox: pretendSandbox(() => "passed") }));
+    environment.addRoles(waterfallCompany({ workspace, sandbox: pretendSandbox(() => "passed") }));
     for (const idea of ["Greet me", "Greet me again"]) {
       environment.publishMessage(idea);
       expect((await environment.run()).status).toBe("finished");
@@ -225,7 +225,7 @@ describe("failing tests", () => {
     const workspace = smallWorkspace();
     const sandbox = pretendSandbox((run) => (run === 1 ? { failing: "no mark" } : "passed"));
     const team = new Team({ model: taskModel({ ...replies, ...repairs(1) }), seed: 7 });
-    for (const role of softwareCompany({ workspace, sandbox })) team.hire(role, { name: `${role.name} the Second` });
+    for (const role of waterfallCompany({ workspace, sandbox })) team.hire(role, { name: `${role.name} the Second` });
     const result = await team.run("Greet me").result;
     expect(report(result.output)).toMatchObject({ tests: "passed", round: 1 });
     expect(workspace.commits.at(-1)?.author).toBe("Alex the Second");
@@ -258,7 +258,7 @@ describe("tests that are not run", () => {
 
 describe("the roles", () => {
   test("are five people with a trade each", () => {
-    const roles = softwareCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }) });
+    const roles = waterfallCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }) });
     expect(roles.map(({ name, profile }) => [name, profile])).toEqual([
       ["Alice", "Product Manager"],
       ["Bob", "Architect"],
@@ -274,7 +274,7 @@ describe("the roles", () => {
       override readonly name: string = "Ada";
     }
     const workspace = smallWorkspace();
-    const others = softwareCompany({ workspace, sandbox: pretendSandbox(() => "passed") }).filter((role) => role.name !== "Alex");
+    const others = waterfallCompany({ workspace, sandbox: pretendSandbox(() => "passed") }).filter((role) => role.name !== "Alex");
     const result = await new Team({ roles: [...others, new Ada({ workspace })], model: taskModel(replies) }).run("Greet me").result;
     expect(result.messages.find(({ causeBy }) => causeBy === "WriteCode")?.sentFrom).toBe("Ada");
     expect(report(result.output).tests).toBe("passed");
@@ -282,7 +282,7 @@ describe("the roles", () => {
 
   test.each([{ debugRounds: -1 }, { reviewRounds: 0 }])("%j is refused before anything runs", (options) => {
     expect(() =>
-      softwareCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }), ...options }),
+      waterfallCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }), ...options }),
     ).toThrow(UsageError);
   });
 });

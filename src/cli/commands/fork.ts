@@ -168,12 +168,12 @@ async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof for
 
 /** The actions of the company: they define how messages are made of data. */
 async function companyActions(): Promise<readonly Action[]> {
-  const [{ softwareCompany }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
+  const [{ waterfallCompany }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
     import("../../../roles/index.ts"),
     import("../../workspace/memory-workspace.ts"),
     import("../../workspace/sandbox.ts"),
   ]);
-  const roles = softwareCompany({ workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
+  const roles = waterfallCompany({ workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
   return roles.flatMap((role) => roleSpec(role).actions);
 }
 

@@ -1,6 +1,6 @@
-import type { ActionContext, InputsOf, Message } from "../src/index.ts";
+import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
 import type { z } from "zod";
-import { askCode } from "./code-reply.ts";
+import { askCode } from "../code-reply.ts";
 import {
   type DebugReport,
   DebugReportSchema,
@@ -9,8 +9,8 @@ import {
   renderTestReport,
   TestReportSchema,
 } from "./test-report.ts";
-import { fileInPrompt, filesInPrompt, type ProjectFile } from "./project-files.ts";
-import { payloadOf, ProjectAction } from "./project-action.ts";
+import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";
+import { payloadOf, ProjectAction } from "../project-action.ts";
 import { decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
 import { RunTests } from "./run-tests.ts";
 import { WriteDesign } from "./write-design.ts";

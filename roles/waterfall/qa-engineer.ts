@@ -1,7 +1,7 @@
-import { checkProjectOptions } from "../actions/project-action.ts";
-import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks, WriteTest } from "../actions/index.ts";
-import { type Address, type Known, type Reaction, Role, ROUTE_TO_SELF } from "../src/index.ts";
-import type { Sandbox, Workspace } from "../src/workspace/index.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks, WriteTest } from "../../actions/index.ts";
+import { type Address, type Known, type Reaction, Role, ROUTE_TO_SELF } from "../../src/index.ts";
+import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 
 /** Options of a QA engineer. */
 export interface QaEngineerOptions {

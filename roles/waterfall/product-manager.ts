@@ -1,7 +1,7 @@
-import { checkProjectOptions } from "../actions/project-action.ts";
-import { WritePrd } from "../actions/index.ts";
-import { type Reaction, Role, UserRequirement } from "../src/index.ts";
-import type { Workspace } from "../src/workspace/index.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import { WritePrd } from "../../actions/index.ts";
+import { type Reaction, Role, UserRequirement } from "../../src/index.ts";
+import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Turns the user's idea into requirements. */
 export class ProductManager extends Role {

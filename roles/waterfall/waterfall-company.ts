@@ -1,6 +1,6 @@
-import { checkProjectOptions } from "../actions/project-action.ts";
-import type { Known, Role } from "../src/index.ts";
-import { refusedSandbox, type Sandbox, type Workspace } from "../src/workspace/index.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import type { Known, Role } from "../../src/index.ts";
+import { refusedSandbox, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import { Architect } from "./architect.ts";
 import { Engineer } from "./engineer.ts";
 import { ProductManager } from "./product-manager.ts";
@@ -8,7 +8,7 @@ import { ProjectManager } from "./project-manager.ts";
 import { QaEngineer } from "./qa-engineer.ts";
 
 /** Options of a software company. */
-export interface SoftwareCompanyOptions {
+export interface WaterfallCompanyOptions {
   /** The workspace that holds the project. */
   readonly workspace: Workspace;
   /** The sandbox of its tests. */
@@ -25,7 +25,7 @@ export interface SoftwareCompanyOptions {
   readonly testTimeout?: number;
 }
 
-const companyOptions: Known<SoftwareCompanyOptions> = {
+const companyOptions: Known<WaterfallCompanyOptions> = {
   workspace: true,
   sandbox: true,
   codeReview: true,
@@ -44,18 +44,18 @@ const nothingRuns = refusedSandbox("running them is switched off", "Run them in 
  * @throws UsageError `OPTION_INVALID` for an invalid number of rounds, `OPTION_UNKNOWN`
  * @example
  * import { type ChatModel, Team, usd } from "troupe";
- * import { softwareCompany } from "troupe/roles";
+ * import { waterfallCompany } from "troupe/roles";
  * import { chooseSandbox, openWorkspace } from "troupe/workspace";
  *
  * export async function build(idea: string, model: ChatModel): Promise<string> {
  *   const workspace = await openWorkspace({ root: "workspace/new" });
  *   const sandbox = await chooseSandbox("auto");
- *   const team = new Team({ roles: softwareCompany({ workspace, sandbox }), model, budget: usd(3) });
+ *   const team = new Team({ roles: waterfallCompany({ workspace, sandbox }), model, budget: usd(3) });
  *   return (await team.run(idea).result).status;
  * }
  */
-export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
-  checkProjectOptions("softwareCompany", options, companyOptions);
+export function waterfallCompany(options: WaterfallCompanyOptions): readonly Role[] {
+  checkProjectOptions("waterfallCompany", options, companyOptions);
   const { workspace, sandbox, codeReview = true, runTests = true, debugRounds = 3, reviewRounds = 2, testTimeout } = options;
   const timeout = testTimeout === undefined ? {} : { testTimeout };
   return [

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { inFence, bullets, sections, shortened } from "./markdown.ts";
+import { inFence, bullets, sections, shortened } from "../markdown.ts";
 
 /** The result of a project's tests. */
 export interface TestReport {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bullets, sections } from "./markdown.ts";
+import { bullets, sections } from "../markdown.ts";
 
 /** Looks good to me, or looks bad to me. */
 export type Verdict = "LGTM" | "LBTM";

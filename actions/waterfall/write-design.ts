@@ -1,8 +1,8 @@
-import type { ActionContext, InputsOf, Message } from "../src/index.ts";
+import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
 import type { z } from "zod";
 import { type Design, DesignSchema, renderDesign } from "./design.ts";
 import { PrdSchema } from "./prd.ts";
-import { documentFiles, payloadOf, ProjectAction } from "./project-action.ts";
+import { documentFiles, payloadOf, ProjectAction } from "../project-action.ts";
 import { promptOf, STACK } from "./prompt.ts";
 import { WritePrd } from "./write-prd.ts";
 

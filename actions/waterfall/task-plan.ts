@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { bullets, sections } from "./markdown.ts";
-import { isTestFile, ProjectPathsSchema, tooMany } from "./project-path.ts";
+import { bullets, sections } from "../markdown.ts";
+import { isTestFile, ProjectPathsSchema, tooMany } from "../project-path.ts";
 
 /** The files to write, in order. */
 export interface TaskPlan {

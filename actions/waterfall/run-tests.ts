@@ -1,9 +1,9 @@
-import { type ActionContext, type Address, type InputsOf, type Known, type Message, ROUTE_TO_ALL, UsageError } from "../src/index.ts";
-import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../src/workspace/index.ts";
+import { type ActionContext, type Address, type InputsOf, type Known, type Message, ROUTE_TO_ALL, UsageError } from "../../src/index.ts";
+import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import type { z } from "zod";
 import { DebugReportSchema, renderTestReport, type TestReport, TestReportSchema } from "./test-report.ts";
-import { payloadOf, ProjectAction, type ProjectActionOptions } from "./project-action.ts";
-import { shortened } from "./markdown.ts";
+import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-action.ts";
+import { shortened } from "../markdown.ts";
 import { TaskPlanSchema } from "./task-plan.ts";
 import { WriteTasks } from "./write-tasks.ts";
 

@@ -1,7 +1,7 @@
-import { checkProjectOptions } from "../actions/project-action.ts";
-import { WriteDesign, WritePrd, WriteTasks } from "../actions/index.ts";
-import { type Reaction, Role } from "../src/index.ts";
-import type { Workspace } from "../src/workspace/index.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import { WriteDesign, WritePrd, WriteTasks } from "../../actions/index.ts";
+import { type Reaction, Role } from "../../src/index.ts";
+import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Breaks a design into files to write. */
 export class ProjectManager extends Role {

@@ -1,7 +1,7 @@
-import type { Message } from "../src/index.ts";
+import type { Message } from "../../src/index.ts";
 import { type Design, DesignSchema } from "./design.ts";
 import { type Prd, PrdSchema } from "./prd.ts";
-import { payloadOf } from "./project-action.ts";
+import { payloadOf } from "../project-action.ts";
 import { type TaskPlan, TaskPlanSchema } from "./task-plan.ts";
 
 /** A part of a prompt under a heading of its own. */

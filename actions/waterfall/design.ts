@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { inFence, bullets, sections } from "./markdown.ts";
-import { ProjectPathsSchema } from "./project-path.ts";
+import { inFence, bullets, sections } from "../markdown.ts";
+import { ProjectPathsSchema } from "../project-path.ts";
 
 /** A system design. */
 export interface Design {

@@ -1,14 +1,14 @@
-import type { ActionContext, InputsOf, Message } from "../src/index.ts";
+import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
 import type { z } from "zod";
 import { DesignSchema } from "./design.ts";
 import { type Prd, PrdSchema } from "./prd.ts";
-import { documentFiles, payloadOf, ProjectAction } from "./project-action.ts";
-import type { ProjectFile } from "./project-files.ts";
+import { documentFiles, payloadOf, ProjectAction } from "../project-action.ts";
+import type { ProjectFile } from "../project-files.ts";
 import { promptOf, STACK } from "./prompt.ts";
 import { renderTaskPlan, type TaskPlan, TaskPlanSchema } from "./task-plan.ts";
 import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";
-import { bullets, sections } from "./markdown.ts";
+import { bullets, sections } from "../markdown.ts";
 
 const INSTRUCTION =
   "Break the design below into files to write, one after another, each after those it needs, and into test files that show that the requirements of priority P0 are met. Every file of the design is a source file or a test file. README.md and package.json are written for you; name them only if they must hold something special.";

@@ -1,9 +1,9 @@
-import type { ActionContext, InputsOf, Message } from "../src/index.ts";
-import type { WrittenFile } from "../src/workspace/index.ts";
+import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
+import type { WrittenFile } from "../../src/workspace/index.ts";
 import type { z } from "zod";
-import { askCode } from "./code-reply.ts";
-import { filesInPrompt, type ProjectFile, renderWrittenFiles, type WrittenFiles, WrittenFilesSchema } from "./project-files.ts";
-import { ProjectAction } from "./project-action.ts";
+import { askCode } from "../code-reply.ts";
+import { filesInPrompt, type ProjectFile, renderWrittenFiles, type WrittenFiles, WrittenFilesSchema } from "../project-files.ts";
+import { ProjectAction } from "../project-action.ts";
 import { type Decisions, decisionParts, decisionsIn, promptOf, STACK } from "./prompt.ts";
 import { descriptionOf } from "./task-plan.ts";
 import { WriteDesign } from "./write-design.ts";

@@ -1,7 +1,7 @@
-import { checkProjectOptions } from "../actions/project-action.ts";
-import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks } from "../actions/index.ts";
-import { type Address, type Known, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
-import type { Workspace } from "../src/workspace/index.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks } from "../../actions/index.ts";
+import { type Address, type Known, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../../src/index.ts";
+import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Options of an engineer. */
 export interface EngineerOptions {

@@ -1,7 +1,7 @@
-import type { ActionContext, Message } from "../src/index.ts";
+import type { ActionContext, Message } from "../../src/index.ts";
 import type { z } from "zod";
 import { type Prd, PrdSchema, renderPrd } from "./prd.ts";
-import { documentFiles, ProjectAction } from "./project-action.ts";
+import { documentFiles, ProjectAction } from "../project-action.ts";
 import { promptOf, STACK } from "./prompt.ts";
 
 const INSTRUCTION =

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { checkPath } from "../src/workspace/index.ts";
-import { bullets, sections } from "./markdown.ts";
+import { checkPath } from "../../src/workspace/index.ts";
+import { bullets, sections } from "../markdown.ts";
 
 /** The priority of a requirement: P0 must, P1 should, P2 may. */
 export type Priority = "P0" | "P1" | "P2";

@@ -1,7 +1,7 @@
-import { checkProjectOptions } from "../actions/project-action.ts";
-import { WriteDesign, WritePrd } from "../actions/index.ts";
-import { type Reaction, Role } from "../src/index.ts";
-import type { Workspace } from "../src/workspace/index.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import { WriteDesign, WritePrd } from "../../actions/index.ts";
+import { type Reaction, Role } from "../../src/index.ts";
+import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Turns requirements into a design. */
 export class Architect extends Role {

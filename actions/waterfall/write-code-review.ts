@@ -1,10 +1,10 @@
-import { type ActionContext, type InputsOf, type Known, type Message, UsageError } from "../src/index.ts";
+import { type ActionContext, type InputsOf, type Known, type Message, UsageError } from "../../src/index.ts";
 import type { z } from "zod";
-import { askCode } from "./code-reply.ts";
+import { askCode } from "../code-reply.ts";
 import { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, ReviewSchema, renderReviewReport } from "./code-review.ts";
-import { fileInPrompt, filesInPrompt, type ProjectFile } from "./project-files.ts";
-import { bullets } from "./markdown.ts";
-import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "./project-action.ts";
+import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";
+import { bullets } from "../markdown.ts";
+import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "../project-action.ts";
 import { type Decisions, decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
 import { descriptionOf } from "./task-plan.ts";
 import { WriteDesign } from "./write-design.ts";

@@ -1,0 +1,148 @@
+import { z } from "zod";
+
+/** The priority of an acceptance criterion: P0 must hold, P1 should, P2 may. */
+export type Priority = "P0" | "P1" | "P2";
+
+/** A rule for a text. All the given parts must hold. */
+export interface TextRule {
+  /** The whole text, without white space at both ends. */
+  readonly equals?: string | undefined;
+  /** Each of these is in the text. */
+  readonly contains?: readonly string[] | undefined;
+  /** None of these is in the text. */
+  readonly lacks?: readonly string[] | undefined;
+  /** A regular expression of JavaScript, with the flag `m`. */
+  readonly matches?: string | undefined;
+}
+
+/** One command of a check. The commands of one check run one after another in one copy of the project. */
+export interface CommandStep {
+  /** A program and its arguments; no shell reads them. */
+  readonly run: readonly [string, ...string[]];
+  /** Text on standard input. Default: none. */
+  readonly stdin?: string | undefined;
+  /** The exit code; "failure" is any but 0. Default 0. */
+  readonly exit?: number | "failure" | undefined;
+  readonly stdout?: TextRule | undefined;
+  readonly stderr?: TextRule | undefined;
+  /** Files that must be there afterwards, with rules for their text. */
+  readonly files?: readonly ({ readonly path: string } & TextRule)[] | undefined;
+}
+
+/** One step on a page. An element is named by a CSS selector, or by `text=` and its visible text. */
+export type PageStep =
+  | { readonly do: "open"; readonly path?: string | undefined }
+  | { readonly do: "click"; readonly at: string }
+  | { readonly do: "type"; readonly at: string; readonly text: string }
+  | { readonly do: "press"; readonly at?: string | undefined; readonly key: string }
+  | { readonly do: "select"; readonly at: string; readonly value: string }
+  | { readonly do: "drag"; readonly at: string; readonly to: string }
+  | { readonly do: "wait"; readonly ms: number }
+  | { readonly do: "reload" }
+  | ({
+      readonly do: "expect";
+      readonly at: string;
+      /** Number of elements. */
+      readonly count?: number | undefined;
+      readonly visible?: boolean | undefined;
+      /** The value of a field. */
+      readonly value?: string | undefined;
+    } & TextRule);
+
+/** The way in which a criterion is checked. */
+export type Check =
+  | {
+      readonly kind: "command";
+      /** Files that are put into the copy first. */
+      readonly given?: readonly { readonly path: string; readonly content: string }[] | undefined;
+      readonly steps: readonly CommandStep[];
+    }
+  | { readonly kind: "page"; readonly steps: readonly PageStep[] }
+  | { readonly kind: "judgement"; readonly reason: string };
+
+/** A criterion by which a product is accepted. */
+export interface Criterion {
+  /** Such as `A1`. */
+  readonly id: string;
+  readonly priority: Priority;
+  readonly given: string;
+  readonly when: string;
+  readonly then: string;
+  readonly check: Check;
+}
+
+/** The file `docs/acceptance.json`. */
+export interface Acceptance {
+  /** What the requirement leaves open and was decided for the user. */
+  readonly assumptions: readonly string[];
+  readonly criteria: readonly Criterion[];
+}
+
+const texts = z.array(z.string());
+const textRule = {
+  equals: z.string().optional(),
+  contains: z.union([texts, z.string().transform((text) => [text])]).optional(),
+  lacks: z.union([texts, z.string().transform((text) => [text])]).optional(),
+  matches: z.string().optional(),
+};
+
+const CommandStepSchema = z.object({
+  run: z
+    .array(z.string())
+    .min(1)
+    .transform((words) => words as [string, ...string[]]),
+  stdin: z.string().optional(),
+  exit: z.union([z.int(), z.literal("failure")]).optional(),
+  stdout: z.object(textRule).optional(),
+  stderr: z.object(textRule).optional(),
+  files: z.array(z.object({ path: z.string(), ...textRule })).optional(),
+});
+
+/** Most milliseconds of one wait on a page. */
+const LONGEST_WAIT = 5_000;
+
+const PageStepSchema = z.discriminatedUnion("do", [
+  z.object({ do: z.literal("open"), path: z.string().optional() }),
+  z.object({ do: z.literal("click"), at: z.string() }),
+  z.object({ do: z.literal("type"), at: z.string(), text: z.string() }),
+  z.object({ do: z.literal("press"), at: z.string().optional(), key: z.string() }),
+  z.object({ do: z.literal("select"), at: z.string(), value: z.string() }),
+  z.object({ do: z.literal("drag"), at: z.string(), to: z.string() }),
+  z.object({ do: z.literal("wait"), ms: z.number().min(0).max(LONGEST_WAIT) }),
+  z.object({ do: z.literal("reload") }),
+  z.object({
+    do: z.literal("expect"),
+    at: z.string(),
+    count: z.int().optional(),
+    visible: z.boolean().optional(),
+    value: z.string().optional(),
+    ...textRule,
+  }),
+]);
+
+/** Guards a {@link Check}. */
+export const CheckSchema: z.ZodType<Check> = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("command"),
+    given: z.array(z.object({ path: z.string(), content: z.string() })).optional(),
+    steps: z.array(CommandStepSchema).min(1),
+  }),
+  z.object({ kind: z.literal("page"), steps: z.array(PageStepSchema).min(1) }),
+  z.object({ kind: z.literal("judgement"), reason: z.string() }),
+]);
+
+/** Guards a {@link Criterion}. */
+export const CriterionSchema: z.ZodType<Criterion> = z.object({
+  id: z.string().min(1),
+  priority: z.enum(["P0", "P1", "P2"]),
+  given: z.string(),
+  when: z.string(),
+  then: z.string(),
+  check: CheckSchema,
+});
+
+/** Guards an {@link Acceptance}. */
+export const AcceptanceSchema: z.ZodType<Acceptance> = z.object({
+  assumptions: z.array(z.string()).default([]),
+  criteria: z.array(CriterionSchema).min(1),
+});

@@ -1,0 +1,6 @@
+/** Checks that run: acceptance criteria, tests, and what a project proves. Published as `troupe/checks`. */
+
+export type { Acceptance, Check, CommandStep, Criterion, PageStep, Priority, TextRule } from "./acceptance.ts";
+export { AcceptanceSchema, CheckSchema, CriterionSchema } from "./acceptance.ts";
+export { type Fault, isProven, type Outcome, type SuiteReport, type Verdict, type Verification } from "./verification.ts";
+export type { Stack, StackName } from "./stack.ts";

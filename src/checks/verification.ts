@@ -1,0 +1,61 @@
+import type { Priority } from "./acceptance.ts";
+
+/** The result of one criterion. A judgement is never a proof. */
+export type Outcome = "proven" | "failed" | "judged" | "not checked";
+
+/** The result of one criterion with its evidence. Plain JSON. */
+export interface Verdict {
+  readonly id: string;
+  readonly priority: Priority;
+  readonly outcome: Outcome;
+  /** The part that was run: a browser proves more than a DOM without one. */
+  readonly by: "command" | "browser" | "dom" | "judgement" | "nothing";
+  /** One or a few lines: what ran, what was expected, and what came. */
+  readonly evidence: string;
+}
+
+/** A defect that no criterion names. Plain JSON. */
+export interface Fault {
+  readonly kind: "syntax" | "tests" | "weak tests" | "readme" | "plan" | "page";
+  /** Path in the project, where one file is at fault. */
+  readonly file?: string | undefined;
+  /** The command that shows it. */
+  readonly command?: string | undefined;
+  readonly message: string;
+}
+
+/** The tests of one language. Plain JSON. */
+export interface SuiteReport {
+  readonly language: "javascript" | "python";
+  readonly kind: "passed" | "failed" | "timeout" | "not run";
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly files: readonly string[];
+  readonly failures: readonly { readonly name: string; readonly file: string; readonly message: string }[];
+  /** Why it did not run. */
+  readonly reason?: string | undefined;
+}
+
+/** What running a project has shown. Plain JSON. */
+export interface Verification {
+  readonly verdicts: readonly Verdict[];
+  /** Empty where the project has no tests. */
+  readonly suites: readonly SuiteReport[];
+  readonly faults: readonly Fault[];
+  /** Why nothing could be run; then all verdicts are "not checked" or "judged". */
+  readonly notChecked?: string | undefined;
+}
+
+/** True when every criterion of priority P0 is proven, nothing is at fault, and every suite that there is has passed. */
+export function isProven({ verdicts, suites, faults }: Verification): boolean {
+  const must = verdicts.filter(({ priority }) => priority === "P0");
+  return (
+    must.length > 0 &&
+    must.every(({ outcome }) => outcome === "proven") &&
+    verdicts.every(({ outcome }) => outcome !== "failed") &&
+    faults.length === 0 &&
+    suites.every(({ kind }) => kind === "passed")
+  );
+}
