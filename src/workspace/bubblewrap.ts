@@ -1,11 +1,13 @@
 import { isMissing, succeeds } from "../kernel/system-error.ts";
-import { constants, lstatSync, readlinkSync, type Stats } from "node:fs";
+import { constants, lstatSync, readlinkSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
 import { plainEnvironment } from "./program-path.ts";
+import { isOpenToAll, isReadable, missingMount, mountWords, networkWords } from "./sandbox-mounts.ts";
 import {
+  checkSandboxRequest,
   limitWords,
   NODE_OPTIONS,
   type Refusal,
@@ -65,6 +67,9 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
     missing,
     run: async (request) => {
       const limits = sandboxLimits(request.limits);
+      checkSandboxRequest(request);
+      const refusal = missingMount(request.mounts);
+      if (refusal !== undefined) return refusal;
       return inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, request, copy, { owner, limits, missing }));
     },
   };
@@ -76,13 +81,15 @@ async function runInside(
   copy: ProjectCopy,
   { owner, limits, missing }: { readonly owner: number | undefined; readonly limits: SandboxLimits; readonly missing: readonly string[] },
 ): Promise<Exclude<SandboxResult, Refusal>> {
-  const { timeout = SANDBOX_TIMEOUT } = request;
+  const { timeout = SANDBOX_TIMEOUT, mounts = [], network = false, signal } = request;
+  const shown = [...networkWords(network), ...(await mountWords(mounts, { scratch: copy.scratch, owner, signal }))];
   const node = await findNode(copy.scratch, owner !== undefined);
   const etc = await writeEtc(copy.scratch, owner);
   const room = join(copy.scratch, "room");
   await mkdir(room);
   await own([room], owner);
-  const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, means.limitsProcesses ? limits.processes : undefined);
+  const bounds = { ...limits, processes: means.limitsProcesses ? limits.processes : undefined };
+  const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, bounds);
   const [name, ...args] = request.command;
   const command = [...ENTER, ...each, name === "node" ? NODE : name, ...args];
   const size = limits.bytes + copy.bytes + PAGE * copy.entries;
@@ -90,7 +97,7 @@ async function runInside(
   const words = [
     ...dropWords(means.setpriv),
     ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES })),
-    ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project }), "--", ...command],
+    ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project, shown }), "--", ...command],
   ];
   // bubblewrap's own environment can be read from inside, at /proc/1/environ.
   return runLimited(
@@ -134,7 +141,13 @@ function dropWords(setpriv: string | undefined): string[] {
 /** The arguments of bubblewrap. Order matters: each mounts on what the ones before made. */
 function profile(
   means: BubblewrapMeans,
-  { node, etc, writable, source }: { node: string; etc: string; writable: readonly string[]; source: string },
+  {
+    node,
+    etc,
+    writable,
+    source,
+    shown,
+  }: { node: string; etc: string; writable: readonly string[]; source: string; shown: readonly string[] },
 ): string[] {
   return [
     ...["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
@@ -144,7 +157,7 @@ function profile(
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
     ...["--ro-bind", join(etc, "hosts"), "/etc/hosts", "--ro-bind", join(etc, "passwd"), "/etc/passwd"],
     ...["--ro-bind", node, NODE],
-    ...["--proc", "/proc", "--dev", "/dev", ...writable, "--ro-bind", source, "/source"],
+    ...["--proc", "/proc", "--dev", "/dev", ...writable, "--ro-bind", source, "/source", ...shown],
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/project"],
     ...["--setenv", "PATH", `${dirname(NODE)}:/usr/local/bin:/usr/bin:/bin`, "--setenv", "HOME", "/tmp"],
     ...["--setenv", "LANG", "C.UTF-8", "--setenv", "NODE_OPTIONS", NODE_OPTIONS],
@@ -188,17 +201,6 @@ async function findNode(scratch: string, isNobody: boolean): Promise<string> {
   await copyFile(program, reachable, constants.COPYFILE_FICLONE);
   await chmod(reachable, 0o755);
   return reachable;
-}
-
-async function isOpenToAll(program: string): Promise<boolean> {
-  for (let folder = dirname(program); ; folder = dirname(folder)) {
-    if (((await stat(folder)).mode & 0o001) === 0) return false;
-    if (folder === dirname(folder)) return isReadable(await stat(program));
-  }
-}
-
-function isReadable(stats: Stats): boolean {
-  return (stats.mode & 0o005) === 0o005;
 }
 
 function missingOf(means: BubblewrapMeans): string[] {

@@ -148,7 +148,7 @@ export interface LimitedOptions extends LimitWatchOptions {
  * watched, for a cgroup counts no files.
  */
 export async function runLimited(
-  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal }: SandboxRequest,
+  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input }: SandboxRequest,
   words: readonly string[],
   place: Pick<ProcessRequest, "cwd" | "env">,
   options: LimitedOptions,
@@ -157,7 +157,12 @@ export async function runLimited(
   const watch = new LimitWatch(options);
   const [file = "", ...args] = [...(group?.enterWords ?? []), ...words];
   try {
-    const result = await runProcess({ ...place, file, args, timeout, outputLimit, signal, onStart: (pid) => watch.start(pid) });
+    const result = await runProcess({
+      ...place,
+      ...(input === undefined ? {} : { stdin: input }),
+      ...{ file, args, timeout, outputLimit, signal },
+      onStart: (pid) => watch.start(pid),
+    });
     const told = options.missing.length === 0 ? {} : { missing: options.missing };
     const breach = watch.breach ?? group?.breach;
     if (breach === undefined || !("stdout" in result)) return { ...result, ...told };

@@ -6,13 +6,16 @@ import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
 import { temporaryFolder, inCopy } from "./project-copy.ts";
 import { runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
+import { missingMount } from "./sandbox-mounts.ts";
 import {
+  checkSandboxRequest,
   findPrlimit,
   limitWords,
   NODE_OPTIONS,
   type Refusal,
   refusedSandbox,
   type Sandbox,
+  type SandboxMount,
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxMode,
@@ -128,6 +131,9 @@ export function plainSandbox(): Sandbox {
     describe: [`no isolation: a copy of the project, an environment without keys, ${limits}`, ...missing].join("; "),
     missing,
     run: async (request) => {
+      checkSandboxRequest(request);
+      const refusal = missingMount(request.mounts) ?? movedMount(request.mounts);
+      if (refusal !== undefined) return refusal;
       const held: LimitedOptions = {
         limits: sandboxLimits(request.limits),
         missing,
@@ -136,6 +142,14 @@ export function plainSandbox(): Sandbox {
       return inCopy(request.root, { signal: request.signal }, (copy) => runPlainly(request, copy.scratch, { prlimit, held }));
     },
   };
+}
+
+/** The refusal of a mount at another path: without isolation every file has the path of the machine. */
+function movedMount(mounts: readonly SandboxMount[] = []): Refusal | undefined {
+  const moved = mounts.find(({ from, to }) => from !== to);
+  if (moved === undefined) return undefined;
+  const reason = `without isolation ${moved.from} cannot be shown as ${moved.to}`;
+  return { kind: "refused", reason, hint: "Use bubblewrap, or the same path inside and outside." };
 }
 
 function missingOf(cgroups: ReturnType<typeof findCgroups>): string[] {
@@ -154,7 +168,8 @@ async function runPlainly(
   const home = join(scratch, "home");
   await mkdir(home);
   const [name, ...args] = request.command;
-  const each = prlimit === undefined ? [] : limitWords(prlimit, request.timeout ?? SANDBOX_TIMEOUT, undefined);
+  const each =
+    prlimit === undefined ? [] : limitWords(prlimit, request.timeout ?? SANDBOX_TIMEOUT, { ...held.limits, processes: undefined });
   const words = [...each, name === "node" ? process.execPath : name, ...args];
   return runLimited(request, words, { cwd: join(scratch, "project"), env: environmentIn(home) }, held);
 }

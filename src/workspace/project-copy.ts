@@ -116,7 +116,13 @@ export async function own(paths: readonly string[], owner: number | undefined): 
   for (const path of paths) await lchown(path, owner, owner);
 }
 
-async function copyInto(root: string, project: string, { owner, signal }: CopyOptions): Promise<{ bytes: number; entries: number }> {
+/**
+ * Copies files and folders without `.git`, `.troupe` and links.
+ *
+ * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
+ * @throws ControlError when the signal aborts.
+ */
+export async function copyInto(root: string, project: string, { owner, signal }: CopyOptions): Promise<{ bytes: number; entries: number }> {
   const skip = (name: string): boolean => [".git", ".troupe"].includes(name.toLowerCase());
   const { files, folders } = await walkFiles(root, { skip, limit: COPIED_FILES, signal });
   for (const folder of folders) await mkdir(join(project, folder));

@@ -1,3 +1,4 @@
+import { isAbsolute, normalize } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
@@ -41,6 +42,27 @@ export interface SandboxRequest {
   readonly outputLimit?: number | undefined;
   /** Limits of the command and all processes it starts, together. Default {@link defaultSandboxLimits}. */
   readonly limits?: Partial<SandboxLimits> | undefined;
+  /** Text on standard input, at most 16 MiB. Default: standard input is empty. */
+  readonly input?: string | undefined;
+  /**
+   * Files and folders of this machine that the command may read, such as installed packages. Links in them are left out where they are
+   * copied, because the user of the sandbox cannot reach them otherwise. Sandbox `none` shows every file at its own path: it refuses a mount
+   * whose two paths differ. Default: none.
+   */
+  readonly mounts?: readonly SandboxMount[] | undefined;
+  /**
+   * True lets the command use the network, that of this machine included. For a step that the user allowed, such as an installation of
+   * packages. Sandbox `none` never closes the network. Default false.
+   */
+  readonly network?: boolean | undefined;
+}
+
+/** A file or folder of this machine that a command may read. */
+export interface SandboxMount {
+  /** Absolute path on this machine. */
+  readonly from: string;
+  /** Absolute path inside the sandbox, such as `/mounted/name`: not in a folder that the sandbox makes itself. */
+  readonly to: string;
 }
 
 /** The end of a command: its own, a kill at a limit, or a refusal with advice. */
@@ -69,6 +91,12 @@ export const SANDBOX_TIMEOUT = 60_000;
 /** Bytes kept of what a command writes. */
 export const SANDBOX_OUTPUT = 1_000_000;
 
+/** Most bytes of standard input: 16 MiB. */
+export const SANDBOX_INPUT: number = 16 * 1024 ** 2;
+
+/** Folders that the sandbox makes itself; nothing can be mounted on or below them. */
+const RESERVED = ["/project", "/source", "/troupe/node", "/proc", "/dev", "/tmp", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+
 /** A sandbox that runs nothing and says why. */
 export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "reason", reason, aText);
@@ -87,7 +115,12 @@ export interface SandboxLimits {
   readonly files: number;
   /** Bytes the command may write, in the project and in temporary folders together. Default 256 MiB. */
   readonly bytes: number;
+  /** Bytes of address space of each process, used or not. Default 4 GiB. A browser reserves terabytes: {@link anyAddressSpace}. */
+  readonly addressSpace: number;
 }
+
+/** More address space than a 64-bit machine gives to a process. */
+export const anyAddressSpace: number = 2 ** 52;
 
 /** The defaults of {@link SandboxLimits}. */
 export const defaultSandboxLimits: SandboxLimits = {
@@ -95,12 +128,14 @@ export const defaultSandboxLimits: SandboxLimits = {
   processes: 128,
   files: 50_000,
   bytes: 256 * 1024 ** 2,
+  // Node.js boots in it when WebAssembly is told not to reserve its usual 10 GiB.
+  addressSpace: 4 * 1024 ** 3,
 };
 
 /** A command was killed, with all it had started, because together they used more than they may. */
 export interface LimitHit extends ProcessOutput {
   readonly kind: "limit";
-  readonly bound: keyof SandboxLimits;
+  readonly bound: Exclude<keyof SandboxLimits, "addressSpace">;
   /** The bound, in the unit of {@link SandboxLimits}. */
   readonly limit: number;
   /** The measured use, in the same unit. */
@@ -124,6 +159,26 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   return { ...defaultSandboxLimits, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
+/**
+ * Checks the input and the mounts of a request.
+ *
+ * @throws UsageError `OPTION_INVALID` for an input that is too long, a relative path, or a mount in a reserved folder.
+ */
+export function checkSandboxRequest({ input = "", mounts = [] }: SandboxRequest): void {
+  const bytes = Buffer.byteLength(input);
+  if (bytes > SANDBOX_INPUT)
+    throw new UsageError("OPTION_INVALID", `Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
+  for (const { from, to } of mounts) {
+    for (const path of [from, to]) {
+      if (isAbsolute(path) && normalize(path) === path && !path.endsWith("/") && !path.includes("\0")) continue;
+      throw new UsageError("OPTION_INVALID", `Expected a mount with a plain absolute path, got ${JSON.stringify(path)}.`);
+    }
+    const taken = ["/etc", "/troupe"].includes(to) ? to : RESERVED.find((folder) => `${to}/`.startsWith(`${folder}/`));
+    if (taken === undefined) continue;
+    throw new UsageError("OPTION_INVALID", `Expected a mount outside ${taken}, got ${JSON.stringify(to)}. Use a folder such as /mounted.`);
+  }
+}
+
 /** The subject of a limit, for a sentence: `it and all it started used more than ...`. */
 export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
   const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
@@ -139,8 +194,6 @@ export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limi
   }
 }
 
-/** Bytes of address space of one process. Node.js boots in it when WebAssembly is told not to reserve its usual 10 GiB. */
-const ADDRESS_SPACE = 4 * 1024 ** 3;
 /** Bytes of one file. */
 const FILE_SIZE = 64 * 1024 ** 2;
 
@@ -154,8 +207,12 @@ export function findPrlimit(): string | undefined {
 }
 
 /** Returns the words before a command that limit it and its children. The limit of CPU seconds follows from the time limit in ms. */
-export function limitWords(prlimit: string, timeout: number, processes: number | undefined): string[] {
+export function limitWords(
+  prlimit: string,
+  timeout: number,
+  { addressSpace, processes }: { readonly addressSpace: number; readonly processes: number | undefined },
+): string[] {
   const cpu = Math.ceil(Math.min(timeout, LONGEST_TIMEOUT) / 1000) + 1;
-  const words = [prlimit, `--as=${ADDRESS_SPACE}`, `--fsize=${FILE_SIZE}`, `--cpu=${cpu}`, "--core=0"];
+  const words = [prlimit, `--as=${addressSpace}`, `--fsize=${FILE_SIZE}`, `--cpu=${cpu}`, "--core=0"];
   return processes === undefined ? [...words, "--"] : [...words, `--nproc=${processes}`, "--"];
 }

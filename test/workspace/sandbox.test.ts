@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { chooseSandbox, probeBubblewrap } from "../../src/workspace/choose-sandbox.ts";
-import type { Sandbox, SandboxRequest, SandboxResult } from "../../src/workspace/sandbox.ts";
+import { anyAddressSpace, type Sandbox, type SandboxRequest, type SandboxResult } from "../../src/workspace/sandbox.ts";
 import { errorOf, scratchFolder, until } from "./scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
@@ -151,6 +151,55 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     expect("stdout" in result ? result.stdout : "").toBe(`${"x".repeat(1_000_000)}\n[output cut after 1000000 bytes]\n`);
   });
 
+  it("gives a command its input, with line ends and letters as they are", async () => {
+    const script = `let text = ""; for await (const chunk of process.stdin.setEncoding("utf8")) text += chunk; console.log(JSON.stringify(text))`;
+    const input = `one\r\ntwo "ü" \0 ${"x".repeat(200_000)}`;
+    const result = await runScript(sandbox, script, { input });
+    expect(result).toMatchObject({ kind: "exited", code: 0, stderr: "", stdout: `${JSON.stringify(input)}\n` });
+    expect(await runScript(sandbox, script)).toMatchObject({ kind: "exited", code: 0, stdout: '""\n' });
+  });
+
+  it("ends well when the command does not read its input", async () => {
+    expect(await runScript(sandbox, "", { input: "x".repeat(1_000_000) })).toMatchObject({ kind: "exited", code: 0 });
+  });
+
+  it("refuses an input and a mount that it cannot give", async () => {
+    const input = "x".repeat(16 * 1024 ** 2 + 1);
+    expect(await errorOf(() => runScript(sandbox, "", { input }))).toMatchObject({ name: "UsageError", code: "OPTION_INVALID" });
+    const folder = scratchFolder();
+    const paths = [
+      "relative",
+      "/a/../project",
+      "/",
+      "/proc",
+      "/tmp/x",
+      "/usr/x",
+      "/etc",
+      "/project/x",
+      "/troupe",
+      "/troupe/node",
+      "/a\0b",
+      "/a/",
+    ];
+    for (const to of paths)
+      expect(await errorOf(() => runScript(sandbox, "", { mounts: [{ from: folder, to }] }))).toMatchObject({ code: "OPTION_INVALID" });
+    const nowhere = join(folder, "nothing");
+    expect(await runScript(sandbox, "", { mounts: [{ from: nowhere, to: "/mounted" }] })).toMatchObject({
+      kind: "refused",
+      reason: expect.stringContaining("is not there"),
+    });
+  });
+
+  it("gives a process more address space where it is asked for", async () => {
+    const script = `
+      const held = [];
+      try { for (let n = 0; n < 30; n++) held.push(Buffer.allocUnsafeSlow(200_000_000)); console.log("made"); } catch { console.log("refused"); }
+    `;
+    const isLimited = !(sandbox.missing ?? []).some((one) => one.includes("prlimit"));
+    expect(await runScript(sandbox, script, { limits: { addressSpace: anyAddressSpace } })).toMatchObject({ stdout: "made\n" });
+    if (isLimited) expect(await runScript(sandbox, script)).toMatchObject({ stdout: "refused\n" });
+  });
+
   it("lets a project serve and fetch on its own machine", async () => {
     const script = `
       import { createServer } from "node:http";
@@ -187,6 +236,45 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
 });
 
 describe.runIf(isolates)("with bubblewrap alone", () => {
+  it("Sandbox.S5 shows mounted files and folders, read only, also those of a closed folder", async () => {
+    const [open, closed] = [scratchFolder(), scratchFolder()];
+    chmodSync(open, 0o755);
+    for (const folder of [open, closed]) {
+      mkdirSync(join(folder, "package"));
+      writeFileSync(join(folder, "package", "index.js"), "exports.name = 'mounted'");
+    }
+    const script = `
+      import fs from "node:fs";
+      import { createRequire } from "node:module";
+      const write = (path) => { try { fs.writeFileSync(path, "x"); return "written"; } catch (error) { return error.code; } };
+      const require = createRequire("/project/");
+      console.log(JSON.stringify([require("/mounted/open").name, require("/mounted/closed").name, fs.readFileSync("/mounted/file", "utf8"), fs.readdirSync("/mounted").sort()]));
+      console.log(["/mounted/open/index.js", "/mounted/closed/index.js", "/mounted/file", "/mounted/new"].map(write).includes("written"));
+    `;
+    const mounts = [
+      { from: join(open, "package"), to: "/mounted/open" },
+      { from: join(closed, "package"), to: "/mounted/closed" },
+      { from: join(closed, "package", "index.js"), to: "/mounted/file" },
+    ];
+    const result = await runScript(bubblewrap, script, { mounts });
+    expect(result).toMatchObject({ kind: "exited", code: 0, stderr: "" });
+    const seen = ["mounted", "mounted", "exports.name = 'mounted'", ["closed", "file", "open"]];
+    expect("stdout" in result ? result.stdout : "").toBe(`${JSON.stringify(seen)}\nfalse\n`);
+    expect(readFileSync(join(open, "package", "index.js"), "utf8")).toBe("exports.name = 'mounted'");
+  });
+
+  it("reaches the network only where it is asked for", async () => {
+    const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const script = `console.log(await fetch("http://127.0.0.1:${(server.address() as AddressInfo).port}").then((got) => got.text(), () => "no"))`;
+    try {
+      expect(await runScript(bubblewrap, script, { network: true })).toMatchObject({ stdout: "host\n", stderr: "" });
+      expect(await runScript(bubblewrap, script, { network: false })).toMatchObject({ stdout: "no\n" });
+    } finally {
+      server.close();
+    }
+  });
+
   it("Sandbox.S4 has no network", async () => {
     const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
@@ -292,6 +380,17 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     mkdirSync(root);
     writeFileSync(join(root, "script.mjs"), "console.log(process.cwd())");
     expect(await bubblewrap.run({ root, command: ["node", "script.mjs"] })).toMatchObject({ stdout: "/project\n" });
+  });
+});
+
+describe("without isolation", () => {
+  it("shows a mount at its own path, and refuses one at another", async () => {
+    const [none, folder] = [await chooseSandbox("none"), scratchFolder()];
+    const script = `console.log((await import("node:fs")).existsSync(${JSON.stringify(folder)}))`;
+    expect(await runScript(none, script, { mounts: [{ from: "/etc/fstab", to: "/mounted" }] })).toMatchObject({ kind: "refused" });
+    // A folder below the system's temporary folder cannot be mounted: there the sandbox has its own.
+    const own = join(import.meta.dirname);
+    expect(await runScript(none, script, { mounts: [{ from: own, to: own }] })).toMatchObject({ stdout: "true\n" });
   });
 });
 

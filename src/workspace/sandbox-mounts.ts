@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { copyInto, own } from "./project-copy.ts";
+import type { Refusal, SandboxMount } from "./sandbox.ts";
+
+/** What programs need for names of hosts and for TLS. None of these has a secret. */
+const NETWORK_FILES = [
+  "/etc/resolv.conf",
+  "/etc/nsswitch.conf",
+  "/etc/ssl/certs",
+  "/etc/ca-certificates",
+  "/etc/pki/tls/certs",
+  "/etc/pki/ca-trust/extracted",
+];
+
+/** The refusal of a mount that is not there; undefined when all are. */
+export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | undefined {
+  const absent = mounts.find(({ from }) => !existsSync(from));
+  if (absent === undefined) return undefined;
+  return {
+    kind: "refused",
+    reason: `${absent.from} shall be visible inside and is not there`,
+    hint: "Install it, or leave the mount out.",
+  };
+}
+
+/**
+ * Returns bubblewrap's arguments that show files of this machine inside, read only. What the user of the sandbox cannot reach is copied next
+ * to the project's copy first.
+ *
+ * @param owner the user of the sandbox where it is not the user of this process
+ * @throws WorkspaceError `WORKSPACE_LIMIT` for a copy above 20,000 files or 512 MiB
+ */
+export async function mountWords(
+  mounts: readonly SandboxMount[],
+  { scratch, owner, signal }: { readonly scratch: string; readonly owner: number | undefined; readonly signal: AbortSignal | undefined },
+): Promise<string[]> {
+  const words: string[] = [];
+  for (const [index, { from, to }] of mounts.entries()) {
+    const place = await realpath(from);
+    const isOpen = owner === undefined || (await isOpenToAll(place));
+    const shown = isOpen ? place : join(scratch, `mount-${index}`);
+    if (!isOpen) await copyMount(place, shown, { owner, signal });
+    words.push("--ro-bind", shown, to);
+  }
+  return words;
+}
+
+async function copyMount(from: string, to: string, options: { owner: number | undefined; signal: AbortSignal | undefined }): Promise<void> {
+  if ((await stat(from)).isDirectory()) {
+    await mkdir(to);
+    await copyInto(from, to, options);
+  } else {
+    await copyFile(from, to);
+  }
+  await own([to], options.owner);
+}
+
+/** Returns bubblewrap's arguments that open the network. */
+export function networkWords(isOpen: boolean): string[] {
+  return isOpen ? ["--share-net", ...NETWORK_FILES.flatMap((file) => ["--ro-bind-try", file, file])] : [];
+}
+
+/** True when every user can enter the folders above a file or folder, and read it. */
+export async function isOpenToAll(path: string): Promise<boolean> {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (((await stat(folder)).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return isReadable(await stat(path));
+  }
+}
+
+/** True when every user can read and run a file, or read and enter a folder. */
+export function isReadable({ mode }: { readonly mode: number }): boolean {
+  return (mode & 0o005) === 0o005;
+}
