@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure } from "../tool/tool-result.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { commandResult, commandTraits, keepChanges, machineOptions, type MachineOptions } from "./command.ts";
+import { commandResult, commandTraits, keepChanges, commandToolOptions, type CommandToolOptions } from "./command.ts";
 import { runStep } from "./shell.ts";
 import { ToolFiles } from "./tool-files.ts";
 
@@ -20,9 +20,9 @@ const parameters = z.object({
 type CodeArguments = z.infer<typeof parameters>;
 
 /** Makes a tool that runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
-export function codeTool(options: MachineOptions): Tool {
-  checkGivenOptions("codeTool", options, machineOptions);
-  const { workspace, sandbox } = options;
+export function codeTool(options: CommandToolOptions): Tool {
+  checkGivenOptions("codeTool", options, commandToolOptions);
+  const { workspace, sandbox, refuse } = options;
   const files = new ToolFiles(workspace);
   return defineTool({
     name: "code",
@@ -31,13 +31,12 @@ export function codeTool(options: MachineOptions): Tool {
       "and tells its exit code, stdout and stderr. Nothing lasts from one call to the next but the text files it writes in the project.",
     parameters,
     ...commandTraits(LONGEST_TIMEOUT),
-    execute: (args, ctx) => runCode(sandbox, files, args, ctx),
+    execute: (args, ctx) => runCode({ sandbox, files, refuse }, args, ctx),
   });
 }
 
 async function runCode(
-  sandbox: Sandbox,
-  files: ToolFiles,
+  { sandbox, files, refuse }: { readonly sandbox: Sandbox; readonly files: ToolFiles; readonly refuse: CommandToolOptions["refuse"] },
   { language, code, timeout }: CodeArguments,
   ctx: ToolContext,
 ): Promise<ToolResult> {
@@ -45,5 +44,5 @@ async function runCode(
   const command = { program, text: code, place: { cwd: "", env: {} }, timeout: timeout * 1000 } as const;
   const ran = await runStep(sandbox, files, command, ctx);
   if (ran.recorded.kind === "not run") return toolFailure(ran.recorded.reason);
-  return commandResult(ran.recorded.report, await keepChanges(files, ctx, ran), timeout);
+  return commandResult(ran.recorded.report, await keepChanges(files, ctx, ran, refuse), timeout);
 }

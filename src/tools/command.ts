@@ -9,6 +9,7 @@ import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts
 import { seenText } from "../tool/told-text.ts";
 import type { CommandReport, FileChanges } from "./sandboxed-command.ts";
 import { visible } from "../workspace/path-rules.ts";
+import type { EditRules } from "./edit-history.ts";
 import { reasonOf, type ToolFiles } from "./tool-files.ts";
 
 /** Options of tools that run commands and code. */
@@ -19,8 +20,11 @@ export interface MachineOptions {
   readonly sandbox: Sandbox;
 }
 
+/** Options of a tool that runs commands or code, with a rule for the files that these may change. */
+export interface CommandToolOptions extends MachineOptions, Pick<EditRules, "refuse"> {}
+
 /** The names of the options. @internal */
-export const machineOptions: Known<MachineOptions> = { workspace: true, sandbox: true };
+export const commandToolOptions: Known<CommandToolOptions> = { workspace: true, sandbox: true, refuse: true };
 
 /** Milliseconds for copying the project into the sandbox and the changes back. */
 const COPY_TIME = 180_000;
@@ -89,11 +93,17 @@ export async function keepChanges(
   files: ToolFiles,
   ctx: ToolContext,
   { changes = NONE, fromRecord }: { readonly changes?: FileChanges | undefined; readonly fromRecord: boolean },
+  refuse?: EditRules["refuse"],
 ): Promise<KeptChanges> {
   const written: string[] = [];
   const removed: string[] = [];
   const refused = [...changes.skipped];
   const attempt = async (path: string, kept: string[], work: () => Promise<unknown>): Promise<void> => {
+    const reason = refuse?.(path);
+    if (reason !== undefined) {
+      refused.push({ path, reason });
+      return;
+    }
     try {
       await work();
       kept.push(path);

@@ -4,20 +4,23 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
-import { Turns, type Workspace } from "../workspace/workspace.ts";
-import { insertLines, type LineRange, numberedLines, replaceOnce, type TextEdit } from "./text-edit.ts";
-import { reasonOf, ToolFiles, ToolStates } from "./tool-files.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edit-history.ts";
+import { insertLines, lineView, type LineRange, numberedLines, replaceOnce, type TextEdit } from "./text-edit.ts";
+import { reasonOf, ToolFiles } from "./tool-files.ts";
 
 /** Options of the editor. */
-export interface EditorOptions {
+export interface EditorOptions extends EditRules {
   readonly workspace: Workspace;
 }
 
-const editorOptions: Known<EditorOptions> = { workspace: true };
+const editorOptions: Known<EditorOptions> = { workspace: true, refuse: true, check: true };
 
 const LISTED = 500;
 /** Lines shown around an edit. */
 const AROUND = 4;
+/** Milliseconds of one command, with the check of what it wrote. */
+export const EDIT_TIME = 180_000;
 
 const parameters = z.object({
   command: z.enum(["view", "create", "replace", "insert", "undo"]),
@@ -35,15 +38,18 @@ const parameters = z.object({
 
 type EditorArguments = z.infer<typeof parameters>;
 
-/** One editor at a time changes a workspace, across all agents. */
-const turns = new WeakMap<Workspace, Turns>();
+/** Characters of a result: above those of a view, which is cut at a line. */
+const MAX_OUTPUT = 20_000;
 
-/** Makes a tool that views and edits text files of a workspace. Unchanged parts stay byte for byte. */
+/**
+ * Makes a tool that views and edits text files of a workspace. Unchanged parts stay byte for byte. A file is written over only when the
+ * agent has seen all of it as it is.
+ */
 export function editorTool(options: EditorOptions): Tool {
   checkGivenOptions("editorTool", options, editorOptions);
-  const { workspace } = options;
+  const { workspace, ...rules } = options;
   const files = new ToolFiles(workspace);
-  const histories = new ToolStates(() => new EditHistory());
+  const { turns, histories } = editingOf(workspace);
   return defineTool({
     name: "editor",
     description:
@@ -55,11 +61,9 @@ export function editorTool(options: EditorOptions): Tool {
     idempotent: true,
     again: true,
     parallel: false,
-    execute: (args, ctx) => {
-      const turn = turns.get(workspace) ?? new Turns();
-      turns.set(workspace, turn);
-      return turn.take(() => editSafely(new Editing(files, histories.of(ctx), ctx), args));
-    },
+    maxOutput: MAX_OUTPUT,
+    timeout: EDIT_TIME,
+    execute: (args, ctx) => turns.take(() => editSafely(new Editing(files, histories.of(ctx), ctx, rules), args)),
   });
 }
 
@@ -75,16 +79,20 @@ class Editing {
   readonly #files: ToolFiles;
   readonly #history: EditHistory;
   readonly #ctx: ToolContext;
+  readonly #rules: EditRules;
 
-  constructor(files: ToolFiles, history: EditHistory, ctx: ToolContext) {
+  constructor(files: ToolFiles, history: EditHistory, ctx: ToolContext, rules: EditRules) {
     this.#files = files;
     this.#history = history;
     this.#ctx = ctx;
+    this.#rules = rules;
   }
 
   async run(args: EditorArguments): Promise<ToolResult> {
     if (args.command === "view" && /^\.?\/?$/.test(args.path)) return this.#list(undefined);
     const path = checkPath(args.path.replace(/\/+$/, ""));
+    const refusal = args.command === "view" ? undefined : this.#rules.refuse?.(path);
+    if (refusal !== undefined) return toolFailure(refusal);
     switch (args.command) {
       case "view":
         return this.#view(path, args.range);
@@ -108,8 +116,9 @@ class Editing {
   async #view(path: string, range: readonly [number, number] | undefined): Promise<ToolResult> {
     const found = await this.#files.read(this.#ctx, path);
     if (found.kind === "text") {
-      this.#history.see(path, found.text);
-      return toolOutput(numberedLines(found.text, range === undefined ? undefined : { from: range[0], to: range[1] }));
+      const view = lineView(found.text, { range: range === undefined ? undefined : { from: range[0], to: range[1] } });
+      this.#history.see(path, found.text, view.shown);
+      return toolOutput(view.text);
     }
     const listed = await this.#list(path);
     return listed.error === undefined ? listed : toolFailure(found.kind === "unfit" ? found.reason : absent(path));
@@ -133,14 +142,16 @@ class Editing {
     if (found.kind === "text" && !overwrite) {
       return toolFailure(`Expected no file at ${path}, but there is one. Edit it with replace or insert, or create it with overwrite.`);
     }
-    if (found.kind === "text" && !this.#history.hasSeen(path)) {
-      return toolFailure(`Expected ${path} to be viewed before it is written over, but you have not seen what it holds. View it first.`);
-    }
-    if (found.kind === "text" && this.#history.isChanged(path, found.text)) {
-      return toolFailure(`Expected ${path} as you saw it, but somebody has changed it since. View it again before you write over it.`);
-    }
+    const fault = found.kind === "text" ? this.#history.overwriteFault(path, found.text) : undefined;
+    if (fault !== undefined) return toolFailure(fault);
     await this.#write(path, found.kind === "text" ? found.text : undefined, content);
-    return toolOutput(`${found.kind === "text" ? "Wrote over" : "Created"} ${path}: ${Buffer.byteLength(content)} bytes.`);
+    return this.#checked(path, `${found.kind === "text" ? "Wrote over" : "Created"} ${path}: ${Buffer.byteLength(content)} bytes.`);
+  }
+
+  /** The result of a change, with the faults that the check finds in the file. */
+  async #checked(path: string, done: string): Promise<ToolResult> {
+    const faults = await checkWritten(this.#rules, this.#ctx, [path]);
+    return faults === undefined ? toolOutput(done) : toolFailure(faults, { output: done });
   }
 
   async #edit(path: string, change: (text: string) => TextEdit): Promise<ToolResult> {
@@ -151,8 +162,8 @@ class Editing {
     }
     const edit = change(found.text);
     if (edit.kind === "refused") return toolFailure(edit.reason);
-    await this.#write(path, found.text, edit.text, found.fromRecord);
-    return toolOutput(`Edited ${path}. It now reads:\n${numberedLines(edit.text, around(edit, found.text))}`);
+    await this.#write(path, found.text, edit.text, { isWhole: false, fromRecord: found.fromRecord });
+    return this.#checked(path, `Edited ${path}. It now reads:\n${numberedLines(edit.text, around(edit, found.text))}`);
   }
 
   async #undo(path: string): Promise<ToolResult> {
@@ -168,10 +179,16 @@ class Editing {
     return toolOutput(edit.before === undefined ? `${path} is gone again.` : `Took back the last edit of ${path}.`);
   }
 
-  async #write(path: string, before: string | undefined, after: string, fromRecord = false): Promise<void> {
-    await this.#files.write(this.#ctx, path, after, fromRecord);
-    this.#history.record(path, before, after);
+  async #write(path: string, before: string | undefined, after: string, how: EditKind = {}): Promise<void> {
+    await this.#files.write(this.#ctx, path, after, how.fromRecord);
+    this.#history.record(path, before, after, how.isWhole);
   }
+}
+
+interface EditKind {
+  readonly isWhole?: boolean;
+  /** See {@link ToolFiles.write}. */
+  readonly fromRecord?: boolean | undefined;
 }
 
 function around(edit: Extract<TextEdit, { kind: "edited" }>, before: string): LineRange {
@@ -185,56 +202,4 @@ function absent(path: string): string {
 
 function missing(name: string): ToolResult {
   return toolFailure(`Expected the argument \`${name}\` with this command.`);
-}
-
-interface PastEdit {
-  readonly path: string;
-  /** The earlier content; undefined when there was no file. */
-  readonly before: string | undefined;
-  readonly afterHash: string;
-}
-
-const MOST_EDITS = 100;
-const MOST_CHARACTERS = 5_000_000;
-
-/**
- * The files that one agent has seen, and its edits of them.
- *
- * `EditHistory.H1` a file counts as changed when it differs from the version last seen (`isChanged`). `EditHistory.H2` edits are undone
- * newest first, file by file (`last`, `forget`). `EditHistory.H3` the oldest edits are forgotten: number and size are bounded (`record`).
- */
-export class EditHistory {
-  readonly #seen = new Map<string, string>();
-  #edits: PastEdit[] = [];
-
-  see(path: string, text: string): void {
-    this.#seen.set(path, sha256Of(text));
-  }
-
-  isChanged(path: string, text: string): boolean {
-    const seen = this.#seen.get(path);
-    return seen !== undefined && seen !== sha256Of(text);
-  }
-
-  hasSeen(path: string): boolean {
-    return this.#seen.has(path);
-  }
-
-  record(path: string, before: string | undefined, after: string): void {
-    this.#edits.push({ path, before, afterHash: sha256Of(after) });
-    this.see(path, after);
-    let size = this.#edits.reduce((sum, edit) => sum + (edit.before?.length ?? 0), 0);
-    while (this.#edits.length > MOST_EDITS || (size > MOST_CHARACTERS && this.#edits.length > 1))
-      size -= this.#edits.shift()?.before?.length ?? 0;
-  }
-
-  last(path: string): PastEdit | undefined {
-    return this.#edits.findLast((edit) => edit.path === path);
-  }
-
-  forget(edit: PastEdit): void {
-    this.#edits = this.#edits.filter((other) => other !== edit);
-    if (edit.before === undefined) this.#seen.delete(edit.path);
-    else this.see(edit.path, edit.before);
-  }
 }

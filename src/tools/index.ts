@@ -10,10 +10,13 @@ export { type ChatCompletionOptions, createChatCompletion } from "./human.ts";
 export { planningTool } from "./planning.ts";
 
 // The project: commands and code in a sandbox, files.
-export type { MachineOptions } from "./command.ts";
+export type { CommandToolOptions, MachineOptions } from "./command.ts";
 export { shellTool } from "./shell.ts";
 export { codeTool } from "./code.ts";
 export { type EditorOptions, editorTool } from "./editor.ts";
+export { type WriteFilesOptions, writeFilesTool } from "./write-files.ts";
+export { type ReadFilesOptions, readFilesTool } from "./read-files.ts";
+export type { EditRules } from "./edit-history.ts";
 export { type FileSearchOptions, fileSearchTool } from "./file-search.ts";
 export { type LookOptions, lookTool } from "./look.ts";
 export type { PdfPages, PdfText, ReadPdf } from "./look.ts";

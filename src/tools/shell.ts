@@ -5,7 +5,7 @@ import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { Turns } from "../workspace/workspace.ts";
-import { commandResult, commandTraits, keepChanges, machineOptions, type MachineOptions } from "./command.ts";
+import { commandResult, commandTraits, keepChanges, commandToolOptions, type CommandToolOptions } from "./command.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
@@ -37,11 +37,11 @@ const parameters = z.object({
  * Makes a shell whose working folder and exported variables last for the next command of the same agent. Each command is a process of its
  * own in the sandbox, on a copy of the project: no process stays behind, and a resumed run has the same state.
  */
-export function shellTool(options: MachineOptions): Tool {
-  checkGivenOptions("shellTool", options, machineOptions);
-  const { workspace, sandbox } = options;
+export function shellTool(options: CommandToolOptions): Tool {
+  checkGivenOptions("shellTool", options, commandToolOptions);
+  const { workspace, sandbox, refuse } = options;
   const files = new ToolFiles(workspace);
-  const sessions = new ToolStates(() => new ShellSession(sandbox, files));
+  const sessions = new ToolStates(() => new ShellSession(sandbox, files, refuse));
   return defineTool({
     name: "shell",
     description: DESCRIPTION,
@@ -55,12 +55,14 @@ export function shellTool(options: MachineOptions): Tool {
 class ShellSession {
   readonly #sandbox: Sandbox;
   readonly #files: ToolFiles;
+  readonly #refuse: CommandToolOptions["refuse"];
   readonly #turns = new Turns();
   #place = START;
 
-  constructor(sandbox: Sandbox, files: ToolFiles) {
+  constructor(sandbox: Sandbox, files: ToolFiles, refuse: CommandToolOptions["refuse"]) {
     this.#sandbox = sandbox;
     this.#files = files;
+    this.#refuse = refuse;
   }
 
   run({ command, timeout, restart }: z.infer<typeof parameters>, ctx: ToolContext): Promise<ToolResult> {
@@ -78,7 +80,7 @@ class ShellSession {
     const { report } = ran.recorded;
     const before = this.#place;
     this.#place = report.left ?? before;
-    const kept = await keepChanges(this.#files, ctx, ran);
+    const kept = await keepChanges(this.#files, ctx, ran, this.#refuse);
     const notes = report.isThere ? [] : [`The folder ${visible(before.cwd)} was not there; the command ran in the project's root.`];
     const moved =
       this.#place.cwd === before.cwd

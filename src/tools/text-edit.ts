@@ -115,32 +115,82 @@ export interface LineRange {
   readonly to: number;
 }
 
+/** An empty range. */
+export const NO_LINES: LineRange = { from: 1, to: 0 };
+
 const LONGEST_VIEW = 16_000;
 const LONGEST_LINE = 2000;
 /** Control and format characters but tab. */
 const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Lines of a file with their numbers. Long lines are cut with a mark; invisible characters are written as `\u{...}`. */
-export function numberedLines(text: string, range?: LineRange): string {
+/** Lines of a file as a model reads them, and which they are. */
+export interface LineView {
+  readonly text: string;
+  /** The lines that it shows; an empty range when it shows none, or one of them is cut. */
+  readonly shown: LineRange;
+  /** Number of lines of the file. */
+  readonly of: number;
+}
+
+/** How lines are shown. */
+export interface LineViewOptions {
+  /** Default: all lines. */
+  readonly range?: LineRange | undefined;
+  /** Characters. The view ends before the line that is too much; one line is shown always. Default 16,000. */
+  readonly limit?: number;
+  /** Default true. */
+  readonly isNumbered?: boolean;
+}
+
+/** Shows lines of a file. Long lines are cut with a mark; invisible characters are written as `\u{...}`. */
+export function lineView(text: string, options: LineViewOptions = {}): LineView {
+  const { range, limit = LONGEST_VIEW, isNumbered = true } = options;
   const lines = linesOf(text);
-  if (lines.length === 0) return "(the file is empty)";
+  if (lines.length === 0) return { text: "(the file is empty)", shown: NO_LINES, of: 0 };
   const from = Math.max(1, range?.from ?? 1);
   const to = Math.min(lines.length, range?.to ?? lines.length);
-  if (from > to) return `(no such lines: the file has ${lines.length})`;
+  if (from > to) return { text: `(no such lines: the file has ${lines.length})`, shown: NO_LINES, of: lines.length };
   const shown: string[] = [];
   let size = 0;
   for (let number = from; number <= to; number++) {
-    const line = `${String(number).padStart(6)}\t${shownLine(lines[number - 1] ?? "")}`;
-    size += line.length + 1;
-    if (size > LONGEST_VIEW && shown.length > 0) break;
-    shown.push(line);
+    const line = shownLine(lines[number - 1] ?? "");
+    const whole = isNumbered ? `${String(number).padStart(6)}\t${line}` : line;
+    size += whole.length + 1;
+    if (size > limit && shown.length > 0) break;
+    shown.push(whole);
   }
   const last = from + shown.length - 1;
-  const isWhole = from === 1 && last === lines.length;
-  return isWhole ? shown.join("\n") : `${shown.join("\n")}\n[lines ${from} to ${last} of ${lines.length}]`;
+  const isCut = lines.slice(from - 1, last).some((line) => line.length > LONGEST_LINE);
+  const mark = from === 1 && last === lines.length ? "" : `\n[lines ${from} to ${last} of ${lines.length}]`;
+  return { text: shown.join("\n") + mark, shown: isCut ? NO_LINES : { from, to: last }, of: lines.length };
+}
+
+/** Lines of a file with their numbers. */
+export function numberedLines(text: string, range?: LineRange): string {
+  return lineView(text, { range }).text;
 }
 
 function shownLine(line: string): string {
   const cut = line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} [cut: ${LONGEST_LINE} of ${line.length} characters]` : line;
   return cut.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/**
+ * A whole file as it is written. A new one has no byte order mark, `\n` at the end of each line, and a last line that ends. One that is
+ * there keeps its own mark, its line ends and the end of its last line, so that a difference shows only what changed.
+ */
+export function wholeText(content: string, before?: string): string {
+  const text = content.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const isEnded = before === undefined || before === "" || /[\r\n]$/.test(before);
+  const body = text.replace(/\n$/, "");
+  const ended = isEnded && text !== "" ? `${body}\n` : body;
+  const mark = before?.startsWith("\uFEFF") === true ? "\uFEFF" : "";
+  return mark + withLineEnd(ended, before === undefined ? "\n" : lineEnd(before));
+}
+
+/** Text between fences that are longer than any run of backticks in it. */
+export function fenced(text: string): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EditHistory } from "../../src/tools/editor.ts";
+import { EditHistory } from "../../src/tools/edit-history.ts";
 
 describe("an edit history", () => {
   it("EditHistory.H1 knows a file that changed since it was seen, and only such", () => {
@@ -31,5 +31,27 @@ describe("an edit history", () => {
     const large = new EditHistory();
     for (let n = 0; n < 10; n++) large.record(`f${n}`, "x".repeat(1_000_000), "y");
     expect([large.last("f4"), large.last("f5")]).toEqual([undefined, expect.objectContaining({ path: "f5" })]);
+  });
+
+  it("EditHistory.H4 lets a file be written over only as it was seen, and only when all of it was", () => {
+    const history = new EditHistory();
+    const text = "1\n2\n3\n";
+    const fault = (now = text): string | undefined => history.overwriteFault("a", now);
+    expect(fault("")).toBeUndefined();
+    expect(fault()).toContain("have not seen what it holds");
+    history.see("a", text, { from: 1, to: 0 });
+    expect(fault()).toContain("lines 1 to 3");
+    history.see("a", text, { from: 2, to: 2 });
+    expect(fault()).toContain("lines 1, 3");
+    history.see("a", text, { from: 1, to: 1 });
+    history.see("a", text, { from: 3, to: 9 });
+    expect([fault(), fault("1\n2\n3")]).toEqual([undefined, expect.stringContaining("somebody has changed it")]);
+    history.record("a", text, "x\n2\n3\n", false);
+    expect(fault("x\n2\n3\n")).toBeUndefined();
+    history.record("b", "1\n2\n", "x\n2\n", false);
+    expect(history.overwriteFault("b", "x\n2\n")).toContain("lines 1 to 2");
+    const edit = history.last("b");
+    if (edit !== undefined) history.forget(edit);
+    expect(history.overwriteFault("b", "1\n2\n")).toContain("have not seen what it holds");
   });
 });

@@ -11,9 +11,12 @@ import { Team } from "../../src/team/team.ts";
 import { callTool } from "../../src/tool/call-tools.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { resultText } from "../../src/tool/tool-result.ts";
+import type { Tool } from "../../src/tool/tool.ts";
 import { editorTool } from "../../src/tools/editor.ts";
 import { planningTool } from "../../src/tools/planning.ts";
+import { readFilesTool } from "../../src/tools/read-files.ts";
 import { shellTool } from "../../src/tools/shell.ts";
+import { writeFilesTool } from "../../src/tools/write-files.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { RecordedFiles, changesSince } from "../../src/workspace/recorded-files.ts";
@@ -40,14 +43,30 @@ const calls: Calls = [
   ["shell", { command: 'rm gone.txt; cat file.txt; echo "$WHO"' }],
   ["editor", { command: "create", path: "new.txt", content: "new" }],
   ["editor", { command: "undo", path: "src/file.txt" }],
+  ["write_files", { files: [{ path: "more.txt", content: "1" }] }],
+  ["read_files", { files: [{ path: "src/file.txt" }, { path: "new.txt" }] }],
+  [
+    "write_files",
+    {
+      files: [
+        { path: "more.txt", content: "2" },
+        { path: "src/file.txt", content: "a\n\tb" },
+        { path: "new.txt", content: "newer" },
+      ],
+    },
+  ],
   ["planning", { command: "list" }],
 ];
 
 type Calls = readonly (readonly [string, object])[];
 
+function fileTools(workspace: Workspace): Tool[] {
+  return [editorTool({ workspace }), writeFilesTool({ workspace }), readFilesTool({ workspace })];
+}
+
 /** Makes the calls as one session, and says what came of them. */
 function worker(workspace: Workspace, sandbox: Sandbox, wanted: Calls = calls): Role {
-  const tools = new ToolCollection([planningTool(), shellTool({ workspace, sandbox }), editorTool({ workspace })]);
+  const tools = new ToolCollection([planningTool(), shellTool({ workspace, sandbox }), ...fileTools(workspace)]);
   const work = defineAction({
     name: "Work",
     async run(ctx) {
@@ -86,7 +105,7 @@ async function filesIn(workspace: Workspace): Promise<Record<string, string | un
   return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await workspace.read(path)] as const)));
 }
 
-const atTheEnd = { "new.txt": "new", "src/file.txt": "a\n\tb\n" };
+const atTheEnd = { "more.txt": "2\n", "new.txt": "newer", "src/file.txt": "a\n\tb\n" };
 
 describe("tools in a run", () => {
   it("work together on one project", async () => {
@@ -155,7 +174,7 @@ describe("tools in a run", () => {
   it("can be restored in another folder, without what was removed", async () => {
     const { events } = await recorded();
     const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-    expect(await restoreFiles(workspace, events)).toEqual({ files: 2, commits: 0 });
+    expect(await restoreFiles(workspace, events)).toEqual({ files: 3, commits: 0 });
     expect(await filesIn(workspace)).toEqual(atTheEnd);
   });
 });

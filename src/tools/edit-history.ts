@@ -1,0 +1,140 @@
+import type { StepDoor } from "../kernel/step.ts";
+import type { ToolContext } from "../tool/tool.ts";
+import { sha256Of } from "../workspace/recorded-files.ts";
+import { Turns, type Workspace } from "../workspace/workspace.ts";
+import { type LineRange, linesOf, NO_LINES } from "./text-edit.ts";
+import { ToolStates } from "./tool-files.ts";
+
+/** Rules for the changes that an agent makes. */
+export interface EditRules {
+  /** Returns why a path must stay as it is, in words that a model can act on; undefined when it may change. Default: every path may. */
+  readonly refuse?: (path: string) => string | undefined;
+  /**
+   * Looks at files that were just written, for example at their syntax. Returns their faults in words for the model; undefined when there
+   * are none. Its answer is recorded, so it does not run again on resume. Default: none.
+   */
+  readonly check?: (paths: readonly string[], door: Pick<StepDoor, "signal" | "mode">) => Promise<string | undefined>;
+}
+
+/** Runs the check of the rules on written files, as a step. @returns the faults, if any */
+export async function checkWritten(rules: EditRules, ctx: ToolContext, paths: readonly string[]): Promise<string | undefined> {
+  const { check } = rules;
+  if (check === undefined || paths.length === 0) return undefined;
+  const step = { kind: "tool", name: "check files", request: { paths }, fresh: true };
+  const { faults } = await ctx.step(step, async (door) => ({ faults: (await check(paths, door)) ?? null }));
+  return faults ?? undefined;
+}
+
+/** What the tools that edit one workspace share. */
+interface Editing {
+  /** One tool at a time changes the workspace, across all agents. */
+  readonly turns: Turns;
+  /** A history for each agent. */
+  readonly histories: ToolStates<EditHistory>;
+}
+
+const editings = new WeakMap<Workspace, Editing>();
+
+/** The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another. */
+export function editingOf(workspace: Workspace): Editing {
+  const known = editings.get(workspace);
+  if (known !== undefined) return known;
+  const made = { turns: new Turns(), histories: new ToolStates(() => new EditHistory()) };
+  editings.set(workspace, made);
+  return made;
+}
+
+interface PastEdit {
+  readonly path: string;
+  /** The earlier content; undefined when there was no file. */
+  readonly before: string | undefined;
+  readonly afterHash: string;
+  /** What the agent had seen of the file before. */
+  readonly seen: SeenFile | undefined;
+}
+
+interface SeenFile {
+  readonly hash: string;
+  /** Lines that the agent has not seen. */
+  readonly unseen: readonly LineRange[];
+}
+
+const MOST_EDITS = 100;
+const MOST_CHARACTERS = 5_000_000;
+/** Ranges that a reason names. */
+const SHOWN = 3;
+
+/**
+ * The files that one agent has seen, and its edits of them.
+ *
+ * `EditHistory.H1` a file counts as changed when it differs from the version last seen (`isChanged`). `EditHistory.H2` edits are undone
+ * newest first, file by file (`last`, `forget`). `EditHistory.H3` the oldest edits are forgotten: number and size are bounded (`record`).
+ * `EditHistory.H4` a file may be written over only as it was seen, and only when every line of it was (`overwriteFault`).
+ */
+export class EditHistory {
+  readonly #seen = new Map<string, SeenFile>();
+  #edits: PastEdit[] = [];
+
+  /** Takes in that lines of a file were shown; an empty range shows none. Default: all lines. */
+  see(path: string, text: string, shown: LineRange = allOf(text)): void {
+    const hash = sha256Of(text);
+    const known = this.#seen.get(path);
+    const before = known?.hash === hash ? known.unseen : [allOf(text)];
+    this.#seen.set(path, { hash, unseen: before.flatMap((range) => without(range, shown)) });
+  }
+
+  isChanged(path: string, text: string): boolean {
+    const seen = this.#seen.get(path);
+    return seen !== undefined && seen.hash !== sha256Of(text);
+  }
+
+  /** The reason why a file with this text may not be written over; undefined when it may. */
+  overwriteFault(path: string, text: string): string | undefined {
+    const seen = this.#seen.get(path);
+    if (text === "") return undefined;
+    if (seen === undefined)
+      return `Expected ${path} to be read before it is written over, but you have not seen what it holds. Read it first.`;
+    if (this.isChanged(path, text)) {
+      return `Expected ${path} as you saw it, but somebody has changed it since. Read it again before you write over it.`;
+    }
+    if (seen.unseen.length === 0) return undefined;
+    const ranges = seen.unseen.slice(0, SHOWN).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+    const more = seen.unseen.length > SHOWN ? " and others" : "";
+    return `Expected all of ${path} to be read before it is written over, but you have not seen lines ${ranges.join(", ")}${more}. Read them, or replace a part.`;
+  }
+
+  /** @param isWhole the agent wrote all of the file, and not only a part */
+  record(path: string, before: string | undefined, after: string, isWhole = true): void {
+    const seen = this.#seen.get(path);
+    this.#edits.push({ path, before, afterHash: sha256Of(after), seen });
+    this.#seen.delete(path);
+    const isKnown = isWhole || (seen !== undefined && seen.unseen.length === 0);
+    this.see(path, after, isKnown ? allOf(after) : NO_LINES);
+    let size = this.#edits.reduce((sum, edit) => sum + (edit.before?.length ?? 0), 0);
+    while (this.#edits.length > MOST_EDITS || (size > MOST_CHARACTERS && this.#edits.length > 1))
+      size -= this.#edits.shift()?.before?.length ?? 0;
+  }
+
+  last(path: string): PastEdit | undefined {
+    return this.#edits.findLast((edit) => edit.path === path);
+  }
+
+  forget(edit: PastEdit): void {
+    this.#edits = this.#edits.filter((other) => other !== edit);
+    if (edit.seen === undefined) this.#seen.delete(edit.path);
+    else this.#seen.set(edit.path, edit.seen);
+  }
+}
+
+function allOf(text: string): LineRange {
+  return { from: 1, to: linesOf(text).length };
+}
+
+/** The parts of a range that are outside of another. */
+function without({ from, to }: LineRange, shown: LineRange): LineRange[] {
+  const parts = [
+    { from, to: Math.min(to, shown.from - 1) },
+    { from: Math.max(from, shown.to + 1), to },
+  ];
+  return parts.filter((part) => part.from <= part.to);
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
+import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
+import { checkPath, visible } from "../workspace/path-rules.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { editingOf, type EditHistory } from "./edit-history.ts";
+import { fenced, lineView } from "./text-edit.ts";
+import { reasonOf, ToolFiles } from "./tool-files.ts";
+
+/** Options of the tool that reads files. */
+export interface ReadFilesOptions {
+  readonly workspace: Workspace;
+  /** Characters of the files of one call together. Default 48,000, some 12,000 tokens. */
+  readonly limit?: number;
+}
+
+const readFilesOptions: Known<ReadFilesOptions> = { workspace: true, limit: true };
+
+const LIMIT = 48_000;
+const MOST_FILES = 50;
+/** Room for the line above each file, the fences, and faults. */
+const AROUND_FILES = 20_000;
+
+const line = z.number().int().min(1);
+const parameters = z.object({
+  files: z
+    .array(
+      z.object({
+        path: z.string().describe("Relative to the project, as src/app.js."),
+        from: line.optional().describe("First line. Default: the first of the file."),
+        to: line.optional().describe("Last line. Default: the last of the file."),
+      }),
+    )
+    .min(1)
+    .max(MOST_FILES),
+});
+
+type AskedFile = z.infer<typeof parameters>["files"][number];
+
+/** Makes a tool that reads text files, or lines of them, many in one call. What it shows counts as seen by the agent. */
+export function readFilesTool(options: ReadFilesOptions): Tool {
+  checkGivenOptions("readFilesTool", options, readFilesOptions);
+  const { workspace, limit = LIMIT } = options;
+  const files = new ToolFiles(workspace);
+  const { histories } = editingOf(workspace);
+  return defineTool({
+    name: "read_files",
+    description: "Reads text files of the project, or lines of them, many in one call. Ask at once for all that you need.",
+    parameters,
+    effect: "read",
+    // Again: after a resume the agent has seen what it had seen before.
+    again: true,
+    maxOutput: limit + AROUND_FILES,
+    execute: ({ files: asked }, ctx) => new Reading(files, histories.of(ctx), ctx, limit).run(asked),
+  });
+}
+
+/** One call. It owns the room that is left for text. */
+class Reading {
+  readonly #files: ToolFiles;
+  readonly #history: EditHistory;
+  readonly #ctx: ToolContext;
+  #room: number;
+
+  constructor(files: ToolFiles, history: EditHistory, ctx: ToolContext, room: number) {
+    this.#files = files;
+    this.#history = history;
+    this.#ctx = ctx;
+    this.#room = room;
+  }
+
+  async run(asked: readonly AskedFile[]): Promise<ToolResult> {
+    const shown: string[] = [];
+    const faults: string[] = [];
+    for (const file of asked) {
+      const read = await this.#read(file);
+      (read.kind === "shown" ? shown : faults).push(read.text);
+    }
+    const output = shown.join("\n\n");
+    if (faults.length === 0) return toolOutput(output);
+    return toolFailure(faults.join("\n"), output === "" ? {} : { output });
+  }
+
+  async #read({ path: asked, from, to }: AskedFile): Promise<{ readonly kind: "shown" | "fault"; readonly text: string }> {
+    try {
+      const path = checkPath(asked);
+      const found = await this.#files.read(this.#ctx, path);
+      if (found.kind === "unfit") return { kind: "fault", text: found.reason };
+      if (found.kind === "missing") return { kind: "fault", text: `Expected a file at ${visible(path)}, but nothing is there.` };
+      if (this.#room <= 0) return { kind: "fault", text: `Not read: ${path}. It is too much at once; ask for it in another call.` };
+      const range = from === undefined && to === undefined ? undefined : { from: from ?? 1, to: to ?? Infinity };
+      const view = lineView(found.text, { range, limit: this.#room, isNumbered: false });
+      this.#room -= view.text.length;
+      this.#history.see(path, found.text, view.shown);
+      return { kind: "shown", text: `${path}\n${fenced(view.text)}` };
+    } catch (error) {
+      return { kind: "fault", text: reasonOf(error) };
+    }
+  }
+}

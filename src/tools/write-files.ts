@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
+import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
+import { checkPath, visible } from "../workspace/path-rules.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edit-history.ts";
+import { EDIT_TIME } from "./editor.ts";
+import { wholeText } from "./text-edit.ts";
+import { reasonOf, ToolFiles } from "./tool-files.ts";
+
+/** Options of the tool that writes files. */
+export interface WriteFilesOptions extends EditRules {
+  readonly workspace: Workspace;
+}
+
+const writeFilesOptions: Known<WriteFilesOptions> = { workspace: true, refuse: true, check: true };
+
+const MOST_FILES = 100;
+
+const parameters = z.object({
+  files: z
+    .array(
+      z.object({
+        path: z.string().describe("Relative to the project, as src/app.js."),
+        content: z.string().describe("All of the file, ready to use: nothing left out, no fence around it."),
+      }),
+    )
+    .min(1)
+    .max(MOST_FILES),
+});
+
+type GivenFile = z.infer<typeof parameters>["files"][number];
+
+/**
+ * Makes a tool that writes whole text files, many in one call. A new file gets `\n` at the end of each line and a last line that ends; one
+ * that is there keeps its line ends. A file that the agent has not seen as it is stays as it is. Of the files of one call, those that can be
+ * written are; the others are told with the reason. A file with equal content is not written.
+ */
+export function writeFilesTool(options: WriteFilesOptions): Tool {
+  checkGivenOptions("writeFilesTool", options, writeFilesOptions);
+  const { workspace, ...rules } = options;
+  const files = new ToolFiles(workspace);
+  const { turns, histories } = editingOf(workspace);
+  return defineTool({
+    name: "write_files",
+    description:
+      "Writes whole text files of the project, many in one call; folders are made. A file that is there must have been read before. " +
+      "Files that cannot be written are told, and the others are written. To change a part of a large file, use another tool.",
+    parameters,
+    effect: "write",
+    idempotent: true,
+    again: true,
+    parallel: false,
+    timeout: EDIT_TIME,
+    execute: ({ files: given }, ctx) => turns.take(() => new Writing(files, histories.of(ctx), ctx, rules).run(given)),
+  });
+}
+
+/** What came of one file. */
+type Written =
+  | { readonly kind: "new" | "changed" | "same"; readonly path: string }
+  | { readonly kind: "refused"; readonly path: string; readonly reason: string };
+
+/** One call. It owns the paths that it has taken. */
+class Writing {
+  readonly #files: ToolFiles;
+  readonly #history: EditHistory;
+  readonly #ctx: ToolContext;
+  readonly #rules: EditRules;
+  readonly #taken = new Set<string>();
+
+  constructor(files: ToolFiles, history: EditHistory, ctx: ToolContext, rules: EditRules) {
+    this.#files = files;
+    this.#history = history;
+    this.#ctx = ctx;
+    this.#rules = rules;
+  }
+
+  async run(given: readonly GivenFile[]): Promise<ToolResult> {
+    const all: Written[] = [];
+    for (const file of given) all.push(await this.#written(file));
+    const changed = all.filter(({ kind }) => kind === "new" || kind === "changed").map(({ path }) => path);
+    const faults = await checkWritten(this.#rules, this.#ctx, changed);
+    return resultOf(all, faults);
+  }
+
+  async #written(file: GivenFile): Promise<Written> {
+    try {
+      return await this.#write(file);
+    } catch (error) {
+      return refused(visible(file.path), reasonOf(error));
+    }
+  }
+
+  async #write({ path: asked, content }: GivenFile): Promise<Written> {
+    const path = checkPath(asked);
+    if (this.#taken.has(path)) return refused(path, "Expected each file once in a call; the first one counts.");
+    this.#taken.add(path);
+    const refusal = this.#rules.refuse?.(path);
+    if (refusal !== undefined) return refused(path, refusal);
+    const found = await this.#files.read(this.#ctx, path);
+    if (found.kind === "unfit") return refused(path, found.reason);
+    const before = found.kind === "text" ? found.text : undefined;
+    const text = wholeText(content, before);
+    if (text === before) {
+      this.#history.see(path, text);
+      return { kind: "same", path };
+    }
+    const fault = before === undefined ? undefined : this.#history.overwriteFault(path, before);
+    if (fault !== undefined) return refused(path, fault);
+    await this.#files.write(this.#ctx, path, text, found.kind === "text" && found.fromRecord);
+    this.#history.record(path, before, text);
+    return { kind: before === undefined ? "new" : "changed", path };
+  }
+}
+
+function refused(path: string, reason: string): Written {
+  return { kind: "refused", path, reason };
+}
+
+function resultOf(all: readonly Written[], faults: string | undefined): ToolResult {
+  const pathsOf = (kind: Written["kind"]): string[] => all.filter((one) => one.kind === kind).map(({ path }) => path);
+  const lines = [
+    ["New", pathsOf("new")],
+    ["Changed", pathsOf("changed")],
+    ["The same as before", pathsOf("same")],
+  ] as const;
+  const output = lines.flatMap(([what, paths]) => (paths.length === 0 ? [] : [`${what}: ${paths.join(", ")}.`])).join("\n");
+  const reasons = all.flatMap((one) => (one.kind === "refused" ? [`Not written: ${one.path}: ${one.reason}`] : []));
+  const data = { written: [...pathsOf("new"), ...pathsOf("changed")], refused: pathsOf("refused") };
+  const error = [...reasons, ...(faults === undefined ? [] : [faults])].join("\n");
+  if (error === "") return toolOutput(output, { data });
+  return toolFailure(error, output === "" ? { data } : { data, output });
+}
