@@ -4,3 +4,8 @@ export type { Acceptance, Check, CommandStep, Criterion, PageStep, Priority, Tex
 export { AcceptanceSchema, CheckSchema, CriterionSchema } from "./acceptance.ts";
 export { type Fault, isProven, type Outcome, type SuiteReport, type Verdict, type Verification } from "./verification.ts";
 export type { Stack, StackName } from "./stack.ts";
+
+// Running the checks.
+export { type VerifyRequest, verifyProject } from "./verify.ts";
+export { checkCommands, type CommandChecksRequest } from "./commands.ts";
+export { runSuites, type SuitesRequest } from "./suites.ts";

@@ -40,6 +40,8 @@ const PAGE = 4096;
 /** The folders of the room itself. */
 const ROOM_ENTRIES = 4;
 const NODE = "/troupe/node";
+/** The project as it was, read only, beside the folder in which a command works. */
+export const SOURCE_FOLDER = "/source";
 
 /** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
 const WRAPPERS = 4;
@@ -48,7 +50,7 @@ const WRAPPERS = 4;
  * The first program inside: it fills the project's folder, which is memory, from the copy, which is read only, and becomes the command.
  * So nothing a command writes is ever a file of this machine. The text is fixed; the command comes as arguments.
  */
-const ENTER: readonly string[] = ["/bin/sh", "-c", 'cp -R /source/. /project/ && exec "$@"', "enter"];
+const ENTER: readonly string[] = ["/bin/sh", "-c", `cp -R ${SOURCE_FOLDER}/. /project/ && exec "$@"`, "enter"];
 
 /**
  * Mounts the room where only the sandbox sees it, and becomes bubblewrap, which gives its folders to the command. bubblewrap alone cannot
@@ -157,7 +159,7 @@ function profile(
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
     ...["--ro-bind", join(etc, "hosts"), "/etc/hosts", "--ro-bind", join(etc, "passwd"), "/etc/passwd"],
     ...["--ro-bind", node, NODE],
-    ...["--proc", "/proc", "--dev", "/dev", ...writable, "--ro-bind", source, "/source", ...shown],
+    ...["--proc", "/proc", "--dev", "/dev", ...writable, "--ro-bind", source, SOURCE_FOLDER, ...shown],
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/project"],
     ...["--setenv", "PATH", `${dirname(NODE)}:/usr/local/bin:/usr/bin:/bin`, "--setenv", "HOME", "/tmp"],
     ...["--setenv", "LANG", "C.UTF-8", "--setenv", "NODE_OPTIONS", NODE_OPTIONS],

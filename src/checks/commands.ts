@@ -1,0 +1,122 @@
+import { TroupeError } from "../kernel/errors.ts";
+import { checkPath, visible, visibleLines } from "../workspace/path-rules.ts";
+import type { Sandbox } from "../workspace/sandbox.ts";
+import type { CommandStep, Criterion } from "./acceptance.ts";
+import { type Job, type JobReport, runJobs, type StepReport } from "./jobs.ts";
+import type { Verdict } from "./verification.ts";
+
+/** The criteria to check by commands, and the project they are about. */
+export interface CommandChecksRequest {
+  /** The project's folder. */
+  readonly root: string;
+  readonly sandbox: Sandbox;
+  /** Those without a check by command are left out. */
+  readonly criteria: readonly Criterion[];
+  /** Milliseconds for all the commands of one criterion. Default 15,000. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds for one criterion. */
+export const CRITERION_TIMEOUT = 15_000;
+/** Most steps of one criterion. */
+const MOST_STEPS = 50;
+/** Most characters of the files and the standard input of one criterion. */
+const MOST_GIVEN = 1_000_000;
+/** Characters of a command, and of an output, in evidence. */
+const COMMAND_LENGTH = 200;
+const OUTPUT_LENGTH = 400;
+
+/**
+ * Checks criteria by running their commands in the sandbox, each criterion in a fresh copy of the project. The project itself stays unchanged.
+ *
+ * A criterion is `proven` when every step did as it should, `failed` when one did not, and `not checked` when the check itself is at fault (a path
+ * outside the project, a regular expression that is invalid or takes too long) or nothing can be run.
+ *
+ * @returns a verdict for each criterion with a command check, in their order
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be copied.
+ */
+export async function checkCommands(request: CommandChecksRequest): Promise<Verdict[]> {
+  const { root, sandbox, timeout = CRITERION_TIMEOUT, signal } = request;
+  const prepared = request.criteria.flatMap((criterion) => {
+    const { check } = criterion;
+    return check.kind === "command" ? [{ criterion, job: jobOf(check.given ?? [], check.steps) }] : [];
+  });
+  const jobs = prepared.flatMap(({ job }) => (typeof job === "string" ? [] : [job]));
+  const reports = jobs.length === 0 ? [] : await runJobs({ root, sandbox, jobs, timeout, signal });
+  let next = 0;
+  return prepared.map(({ criterion, job }): Verdict => {
+    const { id, priority } = criterion;
+    if (typeof job === "string") return { id, priority, outcome: "not checked", by: "nothing", evidence: job };
+    const report = reports[next++] ?? { kind: "not run", reason: "It has no report." };
+    return { id, priority, ...judge(report, job.steps) };
+  });
+}
+
+/** The job of a check, or what is wrong with the check. */
+function jobOf(given: readonly { readonly path: string; readonly content: string }[], steps: readonly CommandStep[]): Job | string {
+  if (steps.length > MOST_STEPS) return `The check has ${steps.length} steps, where at most ${MOST_STEPS} are allowed.`;
+  if (JSON.stringify([given, steps]).length > MOST_GIVEN) return `The check has more than ${MOST_GIVEN} characters.`;
+  for (const { run, stdin } of steps) {
+    if ([...run, stdin ?? ""].some((word) => word.includes("\0"))) return "The check has a NUL character in a command.";
+    if (run[0].trim() === "") return "The check has a command without a program.";
+  }
+  try {
+    return {
+      given: given.map(({ path, content }) => ({ path: checkPath(path), content })),
+      steps: steps.map((step) =>
+        step.files === undefined ? step : { ...step, files: step.files.map((file) => ({ ...file, path: checkPath(file.path) })) },
+      ),
+    };
+  } catch (error) {
+    if (TroupeError.isInstance(error)) return `The check is at fault: ${error.message}`;
+    throw error;
+  }
+}
+
+function judge(report: JobReport, steps: readonly CommandStep[]): Pick<Verdict, "outcome" | "by" | "evidence"> {
+  switch (report.kind) {
+    case "not run":
+      return { outcome: "not checked", by: "nothing", evidence: report.reason };
+    case "unfit":
+      return { outcome: "not checked", by: "nothing", evidence: `The check is at fault: ${visible(report.reason, 500)}` };
+    case "broken":
+      return { outcome: "failed", by: "command", evidence: `${steps.map(commandText).join(", ")}: it ${visible(report.reason, 500)}.` };
+    case "ran":
+      return judgeSteps(report.steps, steps);
+  }
+}
+
+function judgeSteps(reports: readonly StepReport[], steps: readonly CommandStep[]): Pick<Verdict, "outcome" | "by" | "evidence"> {
+  const last = reports.at(-1);
+  const step = steps[reports.length - 1];
+  if (last === undefined || step === undefined) return { outcome: "failed", by: "command", evidence: "No command of it was run." };
+  if (last.problems.length > 0) return { outcome: "failed", by: "command", evidence: evidenceOf(step, last, reports.length, steps.length) };
+  if (reports.length < steps.length) return { outcome: "failed", by: "command", evidence: "Not all of its commands were run." };
+  return { outcome: "proven", by: "command", evidence: proofOf(step, last, steps.length) };
+}
+
+function evidenceOf(step: CommandStep, report: StepReport, at: number, steps: number): string {
+  const { stdout, stderr, problems } = report;
+  const place = steps === 1 ? "" : ` (step ${at} of ${steps})`;
+  const says = problems.map((problem) => visible(problem, 1_200)).join("; ");
+  const isTold = (name: string): boolean => problems.some((problem) => problem.startsWith(`${name} `));
+  const said = [
+    ...(isTold("stdout") || stdout.trim() === "" ? [] : [`stdout: ${visibleLines(stdout.trim(), OUTPUT_LENGTH)}`]),
+    ...(isTold("stderr") || stderr.trim() === "" ? [] : [`stderr: ${visibleLines(stderr.trim(), OUTPUT_LENGTH)}`]),
+  ];
+  return [`${commandText(step)}${place}: ${says}.`, ...said].join("\n");
+}
+
+function proofOf(step: CommandStep, { code, stdout }: StepReport, steps: number): string {
+  const commands = steps === 1 ? commandText(step) : `${steps} commands, the last ${commandText(step)}`;
+  const said = stdout.trim() === "" ? "" : `; stdout: ${visible(stdout.trim(), 200)}`;
+  return `${commands}: exit code ${code ?? ""} and output as expected${said}`;
+}
+
+/** A command as a person would type it, for a screen. */
+export function commandText({ run }: Pick<CommandStep, "run">): string {
+  const words = run.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)));
+  return visible(words.join(" "), COMMAND_LENGTH);
+}

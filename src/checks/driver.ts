@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { abortReason } from "../kernel/abort.ts";
+import { AbortedError } from "../kernel/errors.ts";
+import { type Json, parsedJson } from "../kernel/json.ts";
+import { visible } from "../workspace/path-rules.ts";
+import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
+
+export interface DriverRequest {
+  readonly root: string;
+  readonly sandbox: Sandbox;
+  /** The text of a script for `node -e` that reads an order on standard input and begins each line of its report with the order's nonce. */
+  readonly driver: string;
+  readonly order: Readonly<Record<string, Json>>;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a driver has reported: the values of its lines, unchecked, and how it ended. */
+export type DriverReport =
+  | { readonly kind: "ended"; readonly values: readonly unknown[] }
+  /** It did not reach its end. `reason` completes a sentence that begins with "it". */
+  | { readonly kind: "broken"; readonly values: readonly unknown[]; readonly reason: string }
+  | { readonly kind: "not run"; readonly reason: string };
+
+/** Bytes of all reports of one run. Drivers keep their lines below it. */
+const REPORT_BYTES = 8_000_000;
+
+/**
+ * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given.
+ *
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be copied.
+ */
+export async function runDriver({ root, sandbox, driver, order, timeout, signal }: DriverRequest): Promise<DriverReport> {
+  const nonce = randomBytes(16).toString("hex");
+  const result = await sandbox.run({
+    root,
+    command: ["node", "--input-type=commonjs", "-e", driver],
+    input: JSON.stringify({ ...order, nonce }),
+    timeout,
+    outputLimit: REPORT_BYTES,
+    signal,
+  });
+  const values = "stdout" in result ? valuesIn(result.stdout, nonce) : [];
+  return reportOf(result, values, signal);
+}
+
+function valuesIn(stdout: string, nonce: string): unknown[] {
+  const lines = stdout.split("\n").filter((line) => line.startsWith(`${nonce} `));
+  return lines.map((line) => parsedJson(line.slice(nonce.length + 1))).filter((value) => value !== undefined);
+}
+
+function reportOf(result: SandboxResult, values: readonly unknown[], signal: AbortSignal | undefined): DriverReport {
+  const broken = (reason: string): DriverReport => ({ kind: "broken", values, reason });
+  switch (result.kind) {
+    case "exited": {
+      if (result.code === 0 && !result.isCut) return { kind: "ended", values };
+      const said = result.isCut ? "flooded the report" : `ended the process that runs it with code ${result.code}`;
+      return broken(result.stderr.trim() === "" ? said : `${said}: ${visible(result.stderr.trim(), 300)}`);
+    }
+    case "signalled":
+      return broken(`ended the process that runs it by ${result.signal}`);
+    case "limit":
+      return broken(`used, with all it started, more than it may: ${limitText(result)}`);
+    case "timeout":
+      return broken(`did not end within ${result.ms} ms`);
+    case "aborted":
+      throw signal === undefined ? new AbortedError() : abortReason(signal);
+    case "refused":
+      return { kind: "not run", reason: `${result.reason}. ${result.hint}`.trim() };
+    case "missing":
+      return { kind: "not run", reason: `${result.file} is not there.` };
+    case "unstarted":
+      return { kind: "not run", reason: `The sandbox could not be started: ${result.reason}.` };
+  }
+}

@@ -1,0 +1,167 @@
+import { z } from "zod";
+import { type Json, utf8Length } from "../kernel/json.ts";
+import type { Sandbox } from "../workspace/sandbox.ts";
+import { SOURCE_FOLDER } from "../workspace/bubblewrap.ts";
+import type { CommandStep } from "./acceptance.ts";
+import { COMMAND_DRIVER } from "./command-driver.ts";
+import { runDriver } from "./driver.ts";
+
+/** Commands that run one after another in one fresh copy of the project. */
+export interface Job {
+  /** Files that are written into the copy first. Their paths have passed `checkPath`. */
+  readonly given: readonly { readonly path: string; readonly content: string }[];
+  readonly steps: readonly CommandStep[];
+}
+
+export interface JobsRequest {
+  readonly root: string;
+  readonly sandbox: Sandbox;
+  readonly jobs: readonly Job[];
+  /** Milliseconds for all the steps of one job. */
+  readonly timeout: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What one step did. */
+export interface StepReport {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  /** It printed more than is kept. */
+  readonly flooded: boolean;
+  /** Why it could not be started, as the system's code. */
+  readonly missing: string | null;
+  /** The beginning and the end. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What was expected and did not come. Empty when the step did as it should. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * The result of one job. `unfit`: a rule of it cannot be applied. `broken`: it ended the checks themselves; the reason completes a sentence that begins
+ * with "it". The steps end with the first that has problems.
+ */
+export type JobReport =
+  | { readonly kind: "ran"; readonly steps: readonly StepReport[] }
+  | { readonly kind: "unfit"; readonly steps: readonly StepReport[]; readonly reason: string }
+  | { readonly kind: "broken"; readonly reason: string }
+  | { readonly kind: "not run"; readonly reason: string };
+
+/** Bytes of stdout, and of stderr, that rules see. A command that prints more is stopped. */
+const OUTPUT_BYTES = 1_000_000;
+/** Bytes of a file that rules see. */
+const FILE_BYTES = 1_000_000;
+/** Characters of stdout, and of stderr, in a report. */
+const SHOWN = 1_500;
+/** Milliseconds for one regular expression. */
+const MATCH_TIME = 1_000;
+/** Milliseconds for starting the sandbox with a large project, and for copying it again before one job. */
+const START_TIME = 10_000;
+const COPY_TIME = 1_000;
+/** Bytes of the jobs of one order; a sandbox takes more. One job is smaller. */
+const ORDER_BYTES = 10_000_000;
+/** Times a job may end the whole sandbox before the rest is given up. */
+const MOST_BREAKS = 5;
+
+const shown = z.string().max(SHOWN * 2);
+const StepReportSchema = z.object({
+  code: z.int().nullable(),
+  signal: z.string().max(20).nullable(),
+  timedOut: z.boolean(),
+  flooded: z.boolean(),
+  missing: z.string().max(50).nullable(),
+  stdout: shown,
+  stderr: shown,
+  problems: z.array(z.string().max(2_000)).max(10),
+});
+const LineSchema = z.union([
+  z.object({ began: z.int() }),
+  z.object({
+    id: z.int(),
+    steps: z.array(StepReportSchema).max(1_000),
+    unfit: z.string().max(2_000).optional(),
+    broken: z.string().max(2_000).optional(),
+  }),
+]);
+type Line = z.infer<typeof LineSchema>;
+
+/**
+ * Runs jobs in one sandbox, each in a fresh copy of the project. A job that ends the sandbox, because it uses more than it may or kills what
+ * runs it, is `broken`, and the jobs after it run in another one. The result has one report for each job, in their order.
+ *
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be copied.
+ */
+export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
+  const reports = new Map<number, JobReport>();
+  let breaks = 0;
+  while (reports.size < request.jobs.length) {
+    const open = request.jobs.flatMap((job, id) => (reports.has(id) ? [] : [{ id, job }]));
+    if (breaks > MOST_BREAKS) {
+      for (const { id } of open) reports.set(id, { kind: "not run", reason: "Commands before it ended the sandbox too often." });
+      break;
+    }
+    const before = reports.size;
+    const batch = batchOf(open);
+    await runOpen(request, batch, reports);
+    breaks += batch.some(({ id }) => reports.get(id)?.kind === "broken") ? 1 : 0;
+    if (reports.size === before) break;
+  }
+  return request.jobs.map((_, id) => reports.get(id) ?? { kind: "not run", reason: "It has no report." });
+}
+
+type OpenJob = { readonly id: number; readonly job: Job };
+
+/** The first jobs, as many as one order takes. */
+function batchOf(open: readonly OpenJob[]): readonly OpenJob[] {
+  let bytes = 0;
+  const end = open.findIndex(({ job }, at) => (bytes += utf8Length(JSON.stringify(job))) > ORDER_BYTES && at > 0);
+  return end === -1 ? open : open.slice(0, end);
+}
+
+async function runOpen(
+  { root, sandbox, timeout, signal }: JobsRequest,
+  open: readonly OpenJob[],
+  reports: Map<number, JobReport>,
+): Promise<void> {
+  const order = {
+    source: sandbox.kind === "bubblewrap" ? SOURCE_FOLDER : null,
+    outputBytes: OUTPUT_BYTES,
+    fileBytes: FILE_BYTES,
+    shown: SHOWN,
+    matchTime: MATCH_TIME,
+    jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps })),
+  };
+  const report = await runDriver({
+    root,
+    sandbox,
+    driver: COMMAND_DRIVER,
+    order: JSON.parse(JSON.stringify(order)) as Record<string, Json>,
+    timeout: START_TIME + open.length * (timeout + COPY_TIME),
+    signal,
+  });
+  if (report.kind === "not run") {
+    for (const { id } of open) reports.set(id, { kind: "not run", reason: report.reason });
+    return;
+  }
+  const lines = report.values.flatMap((value) => LineSchema.safeParse(value).data ?? []);
+  for (const { id } of open) {
+    const told = reportIn(lines, id);
+    if (told !== undefined) reports.set(id, told);
+  }
+  const rest = open.filter(({ id }) => !reports.has(id));
+  const guilty = rest.find(({ id }) => lines.some((line) => "began" in line && line.began === id)) ?? rest[0];
+  if (guilty === undefined) return;
+  const reason = report.kind === "broken" ? report.reason : "ended the process that runs it";
+  reports.set(guilty.id, { kind: "broken", reason });
+}
+
+function reportIn(lines: readonly Line[], id: number): JobReport | undefined {
+  const told = lines.filter((line) => "id" in line && line.id === id);
+  const [line] = told;
+  if (line === undefined || !("id" in line)) return undefined;
+  if (told.length > 1) return { kind: "broken", reason: "wrote into the report of the checks" };
+  if (line.broken !== undefined) return { kind: "broken", reason: `could not be prepared: ${line.broken}` };
+  return line.unfit === undefined ? { kind: "ran", steps: line.steps } : { kind: "unfit", steps: line.steps, reason: line.unfit };
+}

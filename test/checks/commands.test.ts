@@ -1,0 +1,232 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { CommandStep } from "../../src/checks/acceptance.ts";
+import { checkCommands } from "../../src/checks/commands.ts";
+import type { Verdict } from "../../src/checks/verification.ts";
+import { AbortedError } from "../../src/kernel/errors.ts";
+import { refusedSandbox } from "../../src/workspace/sandbox.ts";
+import { tries } from "../effort.ts";
+import { errorOf } from "../workspace/scratch.ts";
+import { criterionOf, isolates, projectOf, sandbox, sandboxes } from "./project.ts";
+
+const todo = {
+  "package.json": `{ "name": "todo", "type": "module", "bin": { "todo": "cli.mjs" }, "scripts": { "start": "node cli.mjs" } }`,
+  "cli.mjs": `#!/usr/bin/env node
+import fs from "node:fs";
+const [verb, ...words] = process.argv.slice(2);
+const list = fs.existsSync("todo.json") ? JSON.parse(fs.readFileSync("todo.json", "utf8")) : [];
+if (verb === "add") { fs.writeFileSync("todo.json", JSON.stringify([...list, words.join(" ")])); console.log("added " + words.join(" ")); }
+else if (verb === "list") console.log(list.map((item, at) => at + 1 + ". " + item).join("\\n"));
+else if (verb === "echo") process.stdin.pipe(process.stdout);
+else { console.error("usage: todo add|list"); process.exitCode = 2; }
+`,
+};
+
+/** The verdict of one criterion with these steps. */
+async function verdictOf(
+  steps: readonly CommandStep[],
+  files: Readonly<Record<string, string>> = todo,
+  timeout?: number,
+): Promise<Verdict> {
+  const [verdict] = await checkCommands({ root: projectOf(files), sandbox, criteria: [criterionOf("A1", steps)], timeout });
+  if (verdict === undefined) throw new Error("expected a verdict");
+  return verdict;
+}
+
+/** The verdict on one script that the command runs. */
+function verdictOn(script: string, step: Partial<CommandStep> = {}, timeout?: number): Promise<Verdict> {
+  return verdictOf([{ run: ["node", "script.mjs"], ...step }], { "script.mjs": script }, timeout);
+}
+
+describe.each(sandboxes)("checkCommands with %s", (_name, each) => {
+  it("gives each criterion the project as it was, and the steps of one the same copy", async () => {
+    const root = projectOf(todo);
+    const verdicts = await checkCommands({
+      root,
+      sandbox: each,
+      criteria: [
+        criterionOf("A1", [
+          { run: ["node", "cli.mjs", "add", "bread & *"], stdout: { equals: "added bread & *" } },
+          { run: ["todo", "list"], stdout: { equals: "1. bread & *" }, files: [{ path: "todo.json", contains: ["bread"] }] },
+        ]),
+        criterionOf("A2", [{ run: ["npm", "start", "list"], stdout: { equals: "" } }]),
+        criterionOf(
+          "A3",
+          [{ run: ["./cli.mjs", "list"], stdout: { equals: "1. grün 🥬" } }],
+          [{ path: "todo.json", content: `["grün 🥬"]` }],
+        ),
+        criterionOf("A4", [{ run: ["node", "cli.mjs", "echo"], stdin: "a\r\nb\n", stdout: { equals: "a\nb" } }]),
+        criterionOf("A5", [
+          { run: ["node", "cli.mjs", "fly"], exit: "failure", stdout: { equals: "" }, stderr: { matches: "^usage: \\w+" } },
+        ]),
+        criterionOf("A6", [{ run: ["node", "cli.mjs", "list"], files: [{ path: "todo.json" }] }]),
+      ],
+    });
+    expect(verdicts.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual([
+      "A1 proven",
+      "A2 proven",
+      "A3 proven",
+      "A4 proven",
+      "A5 proven",
+      "A6 failed",
+    ]);
+    expect(verdicts[0]?.evidence).toBe("2 commands, the last todo list: exit code 0 and output as expected; stdout: 1. bread & *");
+    expect(verdicts[5]?.evidence).toBe('node cli.mjs list: the file "todo.json" should be there and is not.');
+    expect(readdirSync(root).sort()).toEqual(["cli.mjs", "package.json"]);
+    expect(readFileSync(join(root, "cli.mjs"), "utf8")).toBe(todo["cli.mjs"]);
+  });
+
+  it("kills what a step leaves behind before the next criterion", async () => {
+    const [first, second] = await checkCommands({
+      root: projectOf({
+        "a.mjs": `import { spawn } from "node:child_process"; spawn("sh", ["-c", "while :; do echo x >> late.txt; sleep 0.01; done"], { stdio: "ignore" }).unref(); console.log("a");`,
+        "b.mjs": `import fs from "node:fs"; await new Promise((go) => setTimeout(go, 100)); console.log(fs.existsSync("late.txt"));`,
+      }),
+      sandbox: each,
+      criteria: [
+        criterionOf("A1", [{ run: ["node", "a.mjs"], stdout: { equals: "a" } }]),
+        criterionOf("A2", [{ run: ["node", "b.mjs"], stdout: { equals: "false" } }]),
+      ],
+    });
+    expect([first?.outcome, second?.outcome]).toEqual(["proven", "proven"]);
+  });
+});
+
+describe("the evidence of a criterion", () => {
+  it("says what was expected and what came", async () => {
+    const verdict = await verdictOf([
+      { run: ["node", "cli.mjs", "list"] },
+      {
+        run: ["node", "cli.mjs", "add", "milk"],
+        exit: 1,
+        stdout: { equals: "ok", contains: ["y", "added"], lacks: ["milk"], matches: "^x$" },
+      },
+    ]);
+    expect(verdict).toMatchObject({ id: "A1", priority: "P0", outcome: "failed", by: "command" });
+    expect(verdict.evidence).toBe(
+      "node cli.mjs add milk (step 2 of 2): the exit code should be 1 and is 0; " +
+        'stdout should be "ok" and is "added milk"; stdout should contain "y" and is "added milk"; ' +
+        'stdout should not contain "milk" and is "added milk"; stdout should match /^x$/m and is "added milk".',
+    );
+  });
+
+  it("shows what a failing program said, without what a terminal obeys", async () => {
+    const verdict = await verdictOn(`console.error("\\u001b[31mred\\u001b[2J"); throw new Error("broken at " + import.meta.url)`);
+    expect(verdict.evidence).toContain("the exit code should be 0 and is 1");
+    expect(verdict.evidence).toContain("broken at file://script.mjs");
+    expect(verdict.evidence).not.toContain("\u001b");
+  });
+
+  it("is the same each time", async () => {
+    const script = `process.emitWarning("old"); console.log(process.cwd(), import.meta.dirname); process.exitCode = 1;`;
+    expect(await verdictOn(script)).toEqual(await verdictOn(script));
+  });
+
+  it("names a program that is not there", async () => {
+    expect((await verdictOf([{ run: ["no-such-program"] }])).evidence).toBe(
+      'no-such-program: it could not be started: the program "no-such-program" is not there.',
+    );
+  });
+
+  it("is bounded", async () => {
+    const verdict = await verdictOn(`process.stdout.write("y".repeat(900_000)); process.exitCode = 1`, {
+      stdout: { contains: ["x".repeat(5000)] },
+    });
+    expect(verdict.outcome).toBe("failed");
+    expect(verdict.evidence.length).toBeLessThan(5_000);
+  });
+});
+
+describe("a check that is at fault", () => {
+  it.each([
+    [
+      "a hostile regular expression",
+      { run: ["node", "-e", "console.log('a'.repeat(40))"], stdout: { matches: "^(a+)+b$" } },
+      "takes longer than",
+    ],
+    ["an invalid one", { run: ["node", "--version"], stdout: { matches: "(" } }, "is invalid"],
+    ["a path outside", { run: ["node", "--version"], files: [{ path: "../../etc/passwd" }] }, "leaves the project"],
+    ["an absolute path", { run: ["node", "--version"], files: [{ path: "/etc/passwd" }] }, "is absolute"],
+    ["a NUL character", { run: ["node", "a\0b"] }, "NUL"],
+    ["a megabyte of input", { run: ["node"], stdin: "x".repeat(1_000_001) }, "characters"],
+    ["no program", { run: [" "] }, "without a program"],
+  ] as [string, CommandStep, string][])("is not checked: %s", async (_what, step, message) => {
+    const verdict = await verdictOf([step]);
+    expect(verdict).toMatchObject({ outcome: "not checked", by: "nothing" });
+    expect(verdict.evidence).toContain(message);
+  });
+
+  it("is not checked: a given file outside the project", async () => {
+    const criteria = [criterionOf("A1", [{ run: ["node", "--version"] }], [{ path: "../x", content: "" }])];
+    const [verdict] = await checkCommands({ root: projectOf({}), sandbox, criteria });
+    expect(verdict?.outcome).toBe("not checked");
+  });
+
+  it("does not read through a link out of the project", async () => {
+    const verdict = await verdictOn(`import fs from "node:fs"; fs.symlinkSync("/etc/passwd", "out.txt");`, {
+      files: [{ path: "out.txt", contains: ["root"] }],
+    });
+    expect(verdict.outcome).toBe("failed");
+  });
+
+  it("leaves the others to be checked, and runs nothing in a sandbox that refuses", async () => {
+    const good = criterionOf("A2", [{ run: ["node", "-e", ""] }]);
+    const bad = criterionOf("A1", [{ run: ["node", "-e", ""], files: [{ path: "../x" }] }]);
+    const root = projectOf({});
+    expect((await checkCommands({ root, sandbox, criteria: [bad, good] })).map(({ outcome }) => outcome)).toEqual([
+      "not checked",
+      "proven",
+    ]);
+    const refused = await checkCommands({ root, sandbox: refusedSandbox("there is none", "Install it."), criteria: [good] });
+    expect(refused).toEqual([{ id: "A2", priority: "P0", outcome: "not checked", by: "nothing", evidence: "there is none. Install it." }]);
+  });
+
+  it("ends with the caller's signal", async () => {
+    const criteria = [criterionOf("A1", [{ run: ["node", "-e", "setInterval(() => {}, 1000)"] }])];
+    const work = checkCommands({ root: projectOf({}), sandbox, criteria, signal: AbortSignal.timeout(200) });
+    expect(await errorOf(() => work)).toBeInstanceOf(AbortedError);
+  });
+});
+
+/** Writing into the others may stop the process that runs the checks, which is seen only when the time is up. */
+const descriptors = Array.from({ length: tries(3, 30) }, (_, descriptor) => descriptor);
+
+describe("a hostile program", () => {
+  it.each([
+    ["hangs", `setInterval(() => {}, 1000)`, "did not end within 500 ms"],
+    ["hangs and ignores signals", `process.on("SIGTERM", () => {}); for (;;);`, "did not end within 500 ms"],
+    ["prints a gigabyte", `const line = "x".repeat(1e6); (function go() { process.stdout.write(line, go); })();`, "printed more than"],
+    ["is ended by a signal", `process.kill(process.pid, "SIGSEGV")`, "ended by SIG"],
+  ])("fails that %s", async (_what, script, message) => {
+    const verdict = await verdictOn(script, {}, 500);
+    expect(verdict.outcome).toBe("failed");
+    expect(verdict.evidence).toContain(message);
+  });
+
+  it.runIf(isolates).each([
+    ["kills the driver", `process.kill(process.ppid, "SIGKILL"); setInterval(() => {}, 1000);`],
+    ["kills everything", `process.kill(-1, "SIGKILL"); setInterval(() => {}, 1000);`],
+    ["fills the disk", `import fs from "node:fs"; for (let n = 0; ; n += 1) fs.writeFileSync("f" + n, Buffer.alloc(5e7));`],
+    ["locks its folder", `import fs from "node:fs"; fs.mkdirSync("d/e", { recursive: true }); fs.chmodSync("d", 0); process.exitCode = 1;`],
+    [
+      "writes into the report",
+      `import fs from "node:fs";
+       const line = "\\n" + "0".repeat(32) + " " + JSON.stringify({ id: 0, steps: [] }) + "\\n";
+       for (const fd of ${JSON.stringify(descriptors)}) try { fs.writeFileSync("/proc/" + process.ppid + "/fd/" + fd, line.repeat(1000)); } catch {}
+       process.exitCode = 1;`,
+    ],
+    [
+      "spoils the source",
+      `import fs from "node:fs";
+       for (const folder of ["/source", "/project", "/tmp"]) for (const name of fs.readdirSync(folder)) try { fs.rmSync(folder + "/" + name, { recursive: true }); } catch {}
+       process.exitCode = 1;`,
+    ],
+  ])("that %s fails alone", async (_what, script) => {
+    const root = projectOf({ "bad.mjs": script, "good.mjs": `console.log("good")` });
+    const good = { run: ["node", "good.mjs"] as [string, ...string[]], stdout: { equals: "good" } };
+    const criteria = [criterionOf("A1", [good]), criterionOf("A2", [{ run: ["node", "bad.mjs"] }]), criterionOf("A3", [good])];
+    const verdicts = await checkCommands({ root, sandbox, criteria, timeout: 2_000 });
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(["proven", "failed", "proven"]);
+  });
+});

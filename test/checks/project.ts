@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { CommandStep, Criterion } from "../../src/checks/acceptance.ts";
+import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
+import type { Sandbox } from "../../src/workspace/sandbox.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+
+const bubblewrap = await chooseSandbox("auto");
+/** False where generated code cannot be isolated; then the tests that need it do not run, and say so. */
+export const isolates: boolean = bubblewrap.kind === "bubblewrap";
+if (!isolates) process.stderr.write(`\nChecks are tested without isolation only: ${bubblewrap.describe}\n`);
+
+/** The sandbox for most tests: bubblewrap where there is one. */
+export const sandbox: Sandbox = isolates ? bubblewrap : await chooseSandbox("none");
+
+/** All sandboxes of this machine, with their names. */
+export const sandboxes: readonly [string, Sandbox][] = [
+  ...(isolates ? [["bubblewrap", bubblewrap] as [string, Sandbox]] : []),
+  ["no isolation", await chooseSandbox("none")],
+];
+
+/** Returns the folder of a new project with these files. */
+export function projectOf(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}
+
+/** A criterion with a command check of these steps. */
+export function criterionOf(id: string, steps: readonly CommandStep[], given?: readonly { path: string; content: string }[]): Criterion {
+  return {
+    id,
+    priority: "P0",
+    given: "",
+    when: "",
+    then: "",
+    check: { kind: "command", steps, ...(given === undefined ? {} : { given }) },
+  };
+}
