@@ -5,6 +5,7 @@ import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
+import type { RecordedFiles } from "../workspace/recorded-files.ts";
 import type { Refusal, Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-work.ts";
@@ -28,8 +29,8 @@ export interface CompanyParts {
   readonly sandbox: Sandbox;
   readonly folder: string;
   readonly journal: Journal;
-  /** True when the folder may hold files. */
-  readonly isContinued: boolean;
+  /** The files that the folder has already, of a run that continues. */
+  readonly past: RecordedFiles | undefined;
 }
 
 export interface Company {
@@ -44,12 +45,18 @@ export interface Company {
 
 /** Opens the folder and makes the team. @throws WorkspaceError, UsageError when the folder cannot be used */
 export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
-  const { openWorkspace } = await import("../workspace/open-workspace.ts");
-  const { settings, folder, isContinued } = parts;
+  const [{ openWorkspace }, { sha256Of }] = await Promise.all([
+    import("../workspace/open-workspace.ts"),
+    import("../workspace/recorded-files.ts"),
+  ]);
+  const { settings, folder, past } = parts;
+  const isContinued = past !== undefined;
   const { signal } = session.interruptions;
   const isGuest = worksInNamedFolder(settings);
   const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
-  const workspace = await openWorkspace({ root: folder, force: isContinued || settings.force || isGuest, git, signal });
+  // An agent in a user's folder changes files that it was asked to change; it has seen them.
+  const isOwn = (path: string, content: Uint8Array): boolean => isGuest || past?.expected(path)?.has(sha256Of(content)) === true;
+  const workspace = await openWorkspace({ root: folder, force: isContinued || settings.force || isGuest, git, signal, isOwn });
   const dirty = settings.agent === undefined || isContinued ? {} : await dirtyIn(workspace, signal);
   const { close, tools } = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
   try {

@@ -1,11 +1,14 @@
+import { join } from "node:path";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { listed, thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import type { RunResumed } from "../runtime/record/event.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Run } from "../team/run.ts";
+import { KEPT_FOLDER } from "../workspace/kept-files.ts";
+import type { RecordedFiles } from "../workspace/recorded-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor } from "./about.ts";
 import type { CommitReport } from "./agent-work.ts";
@@ -39,8 +42,8 @@ export interface EarlierPart {
   readonly progress: Progress;
   /** Micro-dollars of calls with unknown cost, counted in full. */
   readonly held: number;
-  /** True when the folder has its files already. */
-  readonly hasFiles: boolean;
+  /** The files that the folder has already, as the record tells them; undefined: none. */
+  readonly files: RecordedFiles | undefined;
 }
 
 export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> {
@@ -71,7 +74,7 @@ export function newRun({ host, interruptions }: Session, parts: NewRun): Product
  */
 export async function produce(session: Session, production: Production): Promise<ExitCode> {
   const { store, past } = production;
-  const company = await openCompany(session, { ...production, journal: store.journal, isContinued: past?.hasFiles === true });
+  const company = await openCompany(session, { ...production, journal: store.journal, past: past?.files });
   try {
     return await produced(session, production, company);
   } finally {
@@ -153,6 +156,7 @@ async function finished(session: Session, production: Production, company: Compa
   if (json !== undefined) for await (const event of run) await json.write(event);
   const result = await run.result;
   screen.end();
+  sayKept(session, production, company);
   const { messages, error, status } = result;
   // Without a message nothing happened: the journal or the team refused to run.
   if (messages.length === 0 && (error instanceof JournalError || error instanceof UsageError)) throw error;
@@ -172,6 +176,21 @@ async function finished(session: Session, production: Production, company: Compa
   });
   if (error !== undefined && status !== "stopped" && interruptions.first !== "pipe") await printError(session, describe(error));
   return report;
+}
+
+/** Paths of kept files that a line names. */
+const NAMED = 5;
+
+/** Tells of the user's files that the company wrote over, and where they are. */
+function sayKept({ screen, host }: Session, { folder }: Production, { workspace }: Company): void {
+  const { kept } = workspace;
+  if (kept.length === 0) return;
+  const names = listed(
+    kept.map(({ path }) => shown(path)),
+    NAMED,
+  );
+  const place = shown(join(folderName(host, folder), KEPT_FOLDER));
+  screen.say(screen.style.warn(`${plural(kept.length, "file")} of yours had to make room: ${names}. What they held is kept in ${place}.`));
 }
 
 /** Commits the changes of an agent that has finished. A failure of git is a warning: the result is printed anyway. */

@@ -7,6 +7,7 @@ import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState, type RepositoryState, withAdvice } from "./git.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
+import { type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, visible } from "./path-rules.ts";
 import {
   type CommitRequest,
@@ -29,10 +30,15 @@ export interface FileWorkspaceOptions {
   readonly limits?: Partial<WorkspaceLimits>;
   /** `"auto"` (the default) commits when git is there, `true` demands it, `false` keeps no history. */
   readonly git?: boolean | "auto";
+  /**
+   * Tells contents that the run wrote from those of others. Before a content of others is replaced or removed, it is kept in
+   * `.troupe/kept`. What this workspace writes counts as the run's own. Default: nothing is kept.
+   */
+  readonly isOwn?: IsOwn;
 }
 
 /** Their names. @internal */
-export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true };
+export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true, isOwn: true };
 
 /** A workspace on disk. */
 export interface FileWorkspace extends Workspace {
@@ -44,6 +50,8 @@ export interface FileWorkspace extends Workspace {
    * @throws WorkspaceError `WORKSPACE_GIT` when git was demanded and cannot be used.
    */
   prepareGit(signal?: AbortSignal): Promise<GitState>;
+  /** Contents of others that were replaced or removed here, and where they are kept. */
+  readonly kept: readonly KeptFile[];
   /** Paths that were written or removed here and are not committed yet, sorted. */
   readonly pending: readonly string[];
   /** Returns the state of the repository, with changes of other programs; undefined without one. @throws WorkspaceError `WORKSPACE_GIT` */
@@ -69,12 +77,14 @@ class DiskWorkspace implements FileWorkspace {
   readonly #turns = new Turns();
   readonly #uncommitted = new Set<string>();
   readonly #wantsGit: boolean | "auto";
+  readonly #others: KeptFiles | undefined;
   #swept: Promise<unknown> | undefined;
   #repository: GitRepository | undefined;
   #git: GitState = { kind: "untried" };
 
-  constructor({ root, limits, git = "auto" }: FileWorkspaceOptions) {
+  constructor({ root, limits, git = "auto", isOwn }: FileWorkspaceOptions) {
     this.root = resolve(root);
+    this.#others = isOwn && new KeptFiles(isOwn);
     this.#quota = new Quota(limits);
     this.#wantsGit = git;
     if (git === false) this.#git = { kind: "none", reason: "git is switched off" };
@@ -143,6 +153,10 @@ class DiskWorkspace implements FileWorkspace {
     return [...this.#uncommitted].sort();
   }
 
+  get kept(): readonly KeptFile[] {
+    return this.#others?.list ?? [];
+  }
+
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined> {
     return this.#turns.take(async () => {
       await this.#prepareGit(signal);
@@ -200,12 +214,14 @@ class DiskWorkspace implements FileWorkspace {
       const root = await this.#realRoot(true);
       if (root === undefined) throw this.#goneError();
       await this.#sweep(root);
+      await this.#others?.keep(root, path, bytes);
       const isWritten = await this.#held(root, path, true, (file) => file.replace(bytes).then(() => true));
       if (isWritten !== true) throw this.#goneError();
     } catch (error) {
       uncount();
       throw error;
     }
+    this.#others?.wrote(path, bytes);
     this.#uncommitted.add(path);
     return writtenFile(path, bytes);
   }
@@ -213,6 +229,7 @@ class DiskWorkspace implements FileWorkspace {
   async #remove(path: string): Promise<void> {
     const root = await this.#realRoot(false);
     if (root !== undefined) {
+      await this.#others?.keep(root, path, undefined);
       await this.#held(root, path, false, async (file) => {
         if ((await file.stats()) !== undefined) await file.remove();
       });

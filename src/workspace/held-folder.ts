@@ -63,11 +63,15 @@ export class HeldFile {
     }
   }
 
-  /** Writes aside, then renames. Whatever fails, the old file is still there and the new one's beginnings are not. */
-  async replace(bytes: Buffer): Promise<void> {
+  /**
+   * Writes aside, then renames. Whatever fails, the old file is still there and the new one's beginnings are not.
+   *
+   * @param mode rights of a new file; an old one keeps its own
+   */
+  async replace(bytes: Buffer, mode = 0o666): Promise<void> {
     const old = await this.stats();
     const temporary = this.#folder.at(temporaryName(this.#name));
-    const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o666);
+    const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
     try {
       try {
         await this.#assertInPlace(handle, temporary);

@@ -6,6 +6,7 @@ export { defaultWorkspaceLimits } from "./workspace.ts";
 export { type FileWorkspace, type FileWorkspaceOptions, fileWorkspace } from "./file-workspace.ts";
 export { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
+export type { IsOwn, KeptFile } from "./kept-files.ts";
 export type { GitState } from "./git.ts";
 
 // The record of a run's files, and checks against the folder.

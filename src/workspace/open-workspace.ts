@@ -16,7 +16,10 @@ const NOT_COUNTED: readonly string[] = [".git", ".troupe"];
 
 /** Options of {@link openWorkspace}. */
 export interface OpenWorkspaceOptions extends FileWorkspaceOptions {
-  /** Work in a folder that holds files. They stay; those the company writes are replaced. Default false. */
+  /**
+   * Work in a folder that holds files. They stay; of those that the company writes, the earlier contents are kept in `.troupe/kept`. Default
+   * false.
+   */
   readonly force?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -56,7 +59,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<File
     throw ioError(error, "use the output folder", root);
   }
   const { force: _force, signal, ...own } = options;
-  const workspace = fileWorkspace(own);
+  const workspace = fileWorkspace({ isOwn: () => false, ...own });
   await workspace.prepareGit(signal);
   return workspace;
 }
@@ -81,7 +84,7 @@ async function checkEmpty(root: string): Promise<void> {
   throw new WorkspaceError(
     "WORKSPACE_NOT_EMPTY",
     `Expected an empty output folder, but "${visible(root)}" holds ${listed(some, 3)}. ` +
-      "Choose another folder, or say --force (`force: true` in a program): then existing files stay, and only those the company writes are replaced.",
+      "Choose another folder, or say --force (`force: true` in a program): then existing files stay, and of those that the company writes a copy is kept.",
     { data: { path: visible(root), entries: names.length } },
   );
 }

@@ -144,8 +144,8 @@ export function unitOf(act: string): string {
   return act.slice(0, Math.max(0, act.lastIndexOf("~")));
 }
 
-/** Of a text in UTF-8, as 64 hexadecimal digits. */
-export function sha256Of(content: string): string {
+/** Of a text in UTF-8 or of bytes, as 64 hexadecimal digits. */
+export function sha256Of(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 

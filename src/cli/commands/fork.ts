@@ -97,7 +97,7 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
     store,
     runId,
     // The parent has paid for the shared part.
-    past: { progress: { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 }, held: 0, hasFiles: false },
+    past: { progress: { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 }, held: 0, files: undefined },
     prepare: async ({ workspace }) => {
       const { restoreFiles } = await import("../../workspace/restore-files.ts");
       await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: plan.at, signal });

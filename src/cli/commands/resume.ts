@@ -119,7 +119,7 @@ export async function continueRun(session: Session, { store, run, flags, begin }
     folder: about.out,
     store,
     runId: run.runId,
-    past: { progress: run.progress, held: run.held, hasFiles: true },
+    past: { progress: run.progress, held: run.held, files: run.files },
     begin: ({ team }) => begin(team, { rounds, signal, force, reuse }),
   });
 }

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { ifThere } from "../kernel/system-error.ts";
+import { type HeldFile, holdFile } from "./held-folder.ts";
+import { limitError } from "./workspace.ts";
+
+/** A file with a content that the run did not write, which the run replaced or removed. */
+export interface KeptFile {
+  readonly path: string;
+  /** The place of its earlier content, below the project's folder. */
+  readonly keptAt: string;
+}
+
+/** True when a run wrote this content of a path. */
+export type IsOwn = (path: string, content: Uint8Array) => boolean | Promise<boolean>;
+
+/** The place of kept files, below the project's folder. */
+export const KEPT_FOLDER = ".troupe/kept";
+/** Keeps everything in the folder out of git. */
+const IGNORE_FILE = ".troupe/.gitignore";
+/** A larger file is not replaced: its content would have to be held in memory. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The contents of files that a run replaces or removes and has not written itself.
+ *
+ * It owns the hashes of what the run wrote here, and the list of kept files. `KeptFiles.K1` before a content is replaced or removed that
+ * neither this process nor, as the rule says, the run wrote, it lies in `.troupe/kept`, byte for byte (`keep`). `KeptFiles.K2` a kept file
+ * is never replaced: another content of the same path gets a name of its own (`#placeFor`). `KeptFiles.K3` no more rights than the file had
+ * are given to its copy (`keep`).
+ */
+export class KeptFiles {
+  readonly #isOwn: IsOwn;
+  readonly #written = new Map<string, string>();
+  readonly #kept = new Map<string, KeptFile>();
+
+  constructor(isOwn: IsOwn) {
+    this.#isOwn = isOwn;
+  }
+
+  /** Sorted by place. */
+  get list(): readonly KeptFile[] {
+    return [...this.#kept.values()].sort((a, b) => (a.keptAt < b.keptAt ? -1 : 1));
+  }
+
+  /**
+   * Keeps the present content of a file, if it has to be kept.
+   *
+   * @param root as `realpath` gives it
+   * @param path in normal form
+   * @param next the content that replaces it; undefined when it is removed
+   * @throws WorkspaceError; then the file must stay as it is
+   */
+  async keep(root: string, path: string, next: Uint8Array | undefined): Promise<void> {
+    const found = await withFile(root, path, false, contentOf);
+    if (found === undefined || (next !== undefined && found.content.equals(next))) return;
+    if (this.#written.get(path) === hashOf(found.content) || (await this.#isOwn(path, found.content))) return;
+    await this.#makeIgnored(root);
+    const keptAt = await this.#placeFor(root, path, found.content);
+    await withFile(root, keptAt, true, async (file) => {
+      if ((await file.stats()) === undefined) await file.replace(found.content, found.mode & 0o600);
+    });
+    this.#kept.set(keptAt, { path, keptAt });
+  }
+
+  /** Takes in that a content was written here. */
+  wrote(path: string, content: Uint8Array): void {
+    this.#written.set(path, hashOf(content));
+  }
+
+  /** The first place that is free or has this content already. */
+  async #placeFor(root: string, path: string, content: Buffer): Promise<string> {
+    for (let number = 1; ; number++) {
+      const place = `${KEPT_FOLDER}/${path}${number === 1 ? "" : `.${number}`}`;
+      const there = await withFile(root, place, false, contentOf);
+      if (there === undefined || there.content.equals(content)) return place;
+    }
+  }
+
+  async #makeIgnored(root: string): Promise<void> {
+    await withFile(root, IGNORE_FILE, true, async (file) => {
+      if ((await file.stats()) === undefined) await file.replace(Buffer.from("*\n"));
+    });
+  }
+}
+
+interface FoundContent {
+  readonly content: Buffer;
+  readonly mode: number;
+}
+
+async function contentOf(file: HeldFile, path: string): Promise<FoundContent | undefined> {
+  const stats = await file.stats();
+  if (stats === undefined) return undefined;
+  if (stats.size > MOST_BYTES)
+    throw limitError(path, `a file of at most ${MOST_BYTES} bytes, to keep it before it is replaced`, `${stats.size}`);
+  const handle = await file.open();
+  try {
+    return { content: await handle.readFile(), mode: stats.mode };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function withFile<T>(
+  root: string,
+  path: string,
+  make: boolean,
+  work: (file: HeldFile, path: string) => Promise<T>,
+): Promise<T | undefined> {
+  const file = await ifThere(holdFile(root, path, make));
+  if (file === undefined) return undefined;
+  try {
+    return await work(file, path);
+  } finally {
+    await file.close();
+  }
+}
+
+function hashOf(content: Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
