@@ -8,6 +8,7 @@ export { terminate } from "../agent/terminate.ts";
 export { askHumanTool } from "./human.ts";
 export { type ChatCompletionOptions, createChatCompletion } from "./human.ts";
 export { planningTool } from "./planning.ts";
+export { checkedDoneTool, type CheckedDoneOptions } from "./checked-done.ts";
 
 // The project: commands and code in a sandbox, files.
 export type { CommandToolOptions, MachineOptions } from "./command.ts";

@@ -19,7 +19,7 @@ const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 const LAZY: Readonly<Record<string, readonly string[]>> = { memory: ["minisearch"] };
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
+  adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client", "yaml"],
   tools: ["zod"],
   workspace: ["zod"],
   checks: ["zod"],
@@ -33,7 +33,7 @@ export const ROOMS: readonly Room[] = [
   ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, node: "any" })),
   { name: "index", kind: "index", packages: [], node: [] },
   { name: "actions", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },
-  { name: "roles", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },
+  { name: "roles", kind: "shelf", packages: ["zod"], lazy: ["@dagrejs/graphlib"], node: ["node:crypto", "node:path", "node:path/posix"] },
   { name: "cli", kind: "cli", packages: ["commander", "zod"], node: "any" },
 ];
 

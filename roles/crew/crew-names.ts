@@ -1,0 +1,179 @@
+import type { z } from "zod";
+import { UserRequirement } from "../../src/index.ts";
+import { type CrewAction, crewForm, type CrewRole, type CrewSpec } from "./crew-spec.ts";
+import type { IssueWords } from "../../src/adapters/form-faults.ts";
+import { shippedFaults } from "./shipped-crews.ts";
+
+/** The form of a crew; names that lead nowhere are faults too. */
+export const CrewSchema: z.ZodType<CrewSpec> = crewForm.superRefine((crew, ctx) => checkNames(crew, ctx)) as z.ZodType<CrewSpec>;
+
+/** The mode of a role whose file names none. */
+export function modeOf({ mode, actions = [], tools: named, checks, human }: CrewRole): NonNullable<CrewRole["mode"]> {
+  if (mode !== undefined) return mode;
+  if (named !== undefined || checks !== undefined || (actions.length === 0 && human !== true)) return "agent";
+  return actions.some(({ on, needs }) => on !== undefined || needs !== undefined) ? "by_cause" : "react";
+}
+
+/** The causes that start an action of mode `by_cause`. */
+export function causesOf({ on, needs = [] }: CrewAction, { watch = [UserRequirement.name] }: CrewRole): readonly string[] {
+  if (on !== undefined) return typeof on === "string" ? [on] : on;
+  return needs.length > 0 ? needs : watch;
+}
+
+/** The causes that a role hears. */
+export function watchOf(role: CrewRole): readonly string[] {
+  const { watch = [], actions = [] } = role;
+  const isByCause = modeOf(role) === "by_cause";
+  const named = actions.flatMap((action) => [
+    ...(isByCause ? causesOf(action, role) : []),
+    ...(action.needs ?? []),
+    ...templateNames(action.prompt ?? "").flatMap(({ cause }) => (cause === "text" ? [] : [cause])),
+  ]);
+  const all = [...new Set([...watch, ...named])];
+  return all.length === 0 ? [UserRequirement.name] : all;
+}
+
+/** A name in a prompt: a cause, or `text` for the news. */
+export interface TemplateName {
+  readonly cause: string;
+  readonly field?: string;
+}
+
+/** Everything between double braces. */
+const PLACE = /\{\{([^{}]*)\}\}/g;
+
+/** Returns the names in a prompt. */
+export function templateNames(prompt: string): readonly TemplateName[] {
+  return [...prompt.matchAll(PLACE)].map(([, inner = ""]) => templateName(inner));
+}
+
+/** Returns a prompt with its names replaced. What stands in their place is not read again. */
+export function filledTemplate(prompt: string, textOf: (name: TemplateName) => string): string {
+  return prompt.replace(PLACE, (_whole, inner: string) => textOf(templateName(inner)));
+}
+
+function templateName(inner: string): TemplateName {
+  const text = inner.trim();
+  const dot = text.indexOf(".");
+  return dot === -1 ? { cause: text } : { cause: text.slice(0, dot).trim(), field: text.slice(dot + 1).trim() };
+}
+
+type Report = (path: readonly PropertyKey[], message: string, words?: IssueWords) => void;
+
+function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
+  const report: Report = (path, message, words) =>
+    ctx.addIssue({ code: "custom", path: [...path], message, ...(words === undefined ? {} : { params: { ...words } }) });
+  const { roles = [], use, models = {}, output = [] } = crew;
+  if (use === undefined && roles.length === 0) report([], "Expected roles, or a shipped crew in use, got neither.");
+  if (use === undefined && crew.with !== undefined)
+    report(["with"], "Expected with to come with use: it holds the options of a shipped crew.");
+  checkUnique(roles, report);
+  roles.forEach((role, place) => checkRole(role, ["roles", place], report));
+  for (const { path, message, isKey } of use === undefined ? [] : shippedFaults(use, crew.with ?? {})) report(path, message, { isKey });
+  // The names in a shipped crew are known when it is opened.
+  if (use !== undefined) return;
+  const actions = roles.flatMap(({ actions: own = [] }) => own);
+  const causes = [UserRequirement.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
+  roles.forEach((role, place) => checkCauses(role, ["roles", place], causes, roles, report));
+  const roleNames = roles.map((role) => role.name);
+  for (const given of Object.keys(models)) {
+    if (!roleNames.includes(given))
+      report(["models", given], `Expected models to name roles, got "${given}".`, { given, known: roleNames, isKey: true });
+  }
+  output.forEach((given, place) => {
+    if (!causes.includes(given))
+      report(["output", place], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(1) });
+  });
+}
+
+function checkUnique(roles: readonly CrewRole[], report: Report): void {
+  const [seenRoles, seenActions] = [new Set<string>(), new Set<string>()];
+  roles.forEach((role, place) => {
+    if (seenRoles.has(role.name)) report(["roles", place, "name"], `Expected roles of different names, got a second "${role.name}".`);
+    seenRoles.add(role.name);
+    (role.actions ?? []).forEach((action, index) => {
+      if (seenActions.has(action.name))
+        report(["roles", place, "actions", index, "name"], `Expected actions of different names, got a second "${action.name}".`);
+      seenActions.add(action.name);
+    });
+  });
+}
+
+function checkRole(role: CrewRole, path: readonly (string | number)[], report: Report): void {
+  const mode = modeOf(role);
+  const { actions = [], tools: named = [], allow = [], checks, human } = role;
+  if (mode !== "agent" && (named.length > 0 || checks !== undefined))
+    report([...path, "mode"], `Expected a role with tools or checks to be of mode agent, got ${mode}.`);
+  if (mode === "agent" && human !== true && actions.length > 1)
+    report([...path, "actions"], "Expected at most one action of an agent: it names its message and gives its form.");
+  if (mode !== "agent" && actions.length === 0) report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
+  allow.forEach((given, place) => {
+    if (!named.includes(given))
+      report([...path, "allow", place], `Expected allow to name tools of the role, got "${given}".`, { given, known: named });
+  });
+  actions.forEach((action, place) => checkAction(action, mode, [...path, "actions", place], report));
+}
+
+function checkAction(action: CrewAction, mode: string, path: readonly (string | number)[], report: Report): void {
+  const { prompt, endsWhen = {}, output, limit, needs, on } = action;
+  if (mode === "agent") {
+    for (const [member, value] of Object.entries({ prompt, endsWhen: action.endsWhen, limit, needs, on })) {
+      if (value !== undefined)
+        report(
+          [...path, member],
+          `Expected no ${member} in an agent's action: the agent works on its news. Write instructions for the role.`,
+        );
+    }
+  } else if (mode !== "by_cause" && on !== undefined) {
+    report([...path, "on"], `Expected on in mode by_cause, got it in mode ${mode}.`);
+  }
+  for (const [given, one] of Object.entries(output ?? {})) {
+    const isBoth = typeof one === "object" && !Array.isArray(one) && "oneOf" in one && "kind" in one;
+    if (isBoth) report([...path, "output", given], "Expected a field to have kind or oneOf, got both.");
+  }
+  const known = Object.keys(output ?? {});
+  for (const given of Object.keys(endsWhen)) {
+    if (!known.includes(given))
+      report([...path, "endsWhen", given], `Expected endsWhen to name fields of the output, got "${given}".`, {
+        given,
+        known,
+        isKey: true,
+      });
+  }
+}
+
+function checkCauses(
+  role: CrewRole,
+  path: readonly (string | number)[],
+  causes: readonly string[],
+  roles: readonly CrewRole[],
+  report: Report,
+): void {
+  const cause = (given: string, at: readonly (string | number)[]): void => {
+    if (!causes.includes(given))
+      report([...path, ...at], `Expected a cause that somebody of the crew has, got "${given}".`, { given, known: causes });
+  };
+  (role.watch ?? []).forEach((given, place) => cause(given, ["watch", place]));
+  const addresses = roles.flatMap(({ name: own, profile = "" }) => [own, profile]).filter((one) => one !== "");
+  (role.actions ?? []).forEach((action, index) => {
+    const at = ["actions", index];
+    const { on, needs = [], sendTo = [], prompt = "" } = action;
+    if (typeof on === "string") cause(on, [...at, "on"]);
+    else (on ?? []).forEach((given, place) => cause(given, [...at, "on", place]));
+    needs.forEach((given, place) => cause(given, [...at, "needs", place]));
+    for (const { cause: given, field: wanted } of templateNames(prompt)) {
+      if (given !== "text") cause(given, [...at, "prompt"]);
+      const maker = roles.flatMap(({ actions = [] }) => actions).find((one) => one.name === given);
+      const known = Object.keys(maker?.output ?? {});
+      if (wanted !== undefined && maker !== undefined && !known.includes(wanted))
+        report([...path, ...at, "prompt"], `Expected {{${given}.${wanted}}} to name a field of ${given}.`, { given: wanted, known });
+    }
+    sendTo.forEach((given, place) => {
+      if (given !== "<self>" && !addresses.includes(given))
+        report([...path, ...at, "sendTo", place], `Expected sendTo to name roles or profiles, got "${given}".`, {
+          given,
+          known: addresses,
+        });
+    });
+  });
+}

@@ -1,0 +1,138 @@
+import { readForm, readYaml } from "../../src/adapters/yaml.ts";
+import {
+  type Action,
+  checkKnownOptions,
+  defineAction,
+  defineRole,
+  type Known,
+  type MicroUsd,
+  type Role,
+  type RoleOptions,
+  usd,
+} from "../../src/index.ts";
+import { checkedDoneTool, manusTools, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
+import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
+import { CREW_TOOLS, type CrewAction, type CrewRole, type CrewSpec, type CrewTool } from "./crew-spec.ts";
+import { declaredAction, fieldsSchema, SaidSchema } from "./declared-action.ts";
+import { shippedRoles } from "./shipped-crews.ts";
+
+/** The ports of a crew: where it works, and what its tools may reach. */
+export interface CrewPorts {
+  /** The folder of the project. */
+  readonly workspace: Workspace;
+  /** Runs commands, code and checks. */
+  readonly sandbox: Sandbox;
+  /** The search engines of `web_search`. Default: DuckDuckGo. An empty list: no search. */
+  readonly search?: readonly SearchProvider[];
+  /** Rules for requests to the web; false: no requests. Default: public addresses. */
+  readonly web?: WebAccess | false;
+}
+
+const crewPorts: Known<CrewPorts> = { workspace: true, sandbox: true, search: true, web: true };
+
+/** A crew that can be hired: `new Team({ name, roles, budget })`. */
+export interface Crew {
+  readonly name: string;
+  readonly roles: readonly Role[];
+  /** The most a run may cost; undefined: the file does not say. */
+  readonly budget: MicroUsd | undefined;
+  readonly rounds: number | undefined;
+  /** Id of the model of all roles without one of their own. */
+  readonly model: string | undefined;
+  /** Ids of models by the names of roles: make them models, and give them to the team as `models`. */
+  readonly models: Readonly<Record<string, string>>;
+  /** The actions whose messages are the result; undefined: those that no role hears. */
+  readonly output: readonly string[] | undefined;
+}
+
+/**
+ * Reads the text of a crew file, in YAML or JSON. The text is not trusted: see `readYaml`.
+ *
+ * @param name of the file, for errors
+ * @throws UsageError `CREW_INVALID` with the line and the column of each fault, what was expected, what came, and the nearest known word; the faults are in
+ * `data.faults` too
+ * @example
+ * import { readCrew } from "troupe/roles";
+ *
+ * const crew = await readCrew("roles: [{ name: Ada, actions: [{ name: Greet, prompt: 'Greet {{text}}.' }] }]");
+ * console.log(crew.roles?.[0]?.name); // Ada
+ */
+export function readCrew(text: string, name: string = "the crew"): Promise<CrewSpec> {
+  return readYaml(text, { schema: CrewSchema, name, code: "CREW_INVALID" });
+}
+
+/**
+ * Makes a crew of its file: its roles with their actions, tools and checks. Nothing runs yet.
+ *
+ * @throws UsageError `CREW_INVALID` for a crew that does not have the form of a file, also for a shipped crew or an option that does not exist
+ * @example
+ * import { type ChatModel, Team } from "troupe";
+ * import { openCrew, readCrew } from "troupe/roles";
+ * import { memoryWorkspace, refusedSandbox } from "troupe/workspace";
+ *
+ * export async function greet(file: string, model: ChatModel): Promise<string | undefined> {
+ *   const ports = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing runs here", "Choose a sandbox.") };
+ *   const { name, roles } = openCrew(await readCrew(file), ports);
+ *   return (await new Team({ name, roles, model }).run("Ada").result).output?.content;
+ * }
+ */
+export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
+  checkKnownOptions("openCrew", ports, crewPorts);
+  const checked = readForm(spec, { schema: CrewSchema, name: "the crew", code: "CREW_INVALID" });
+  const { name, use, with: options = {}, roles: own = [], models = {}, budget, rounds, model, output } = checked;
+  const shipped = use === undefined ? undefined : shippedRoles(use, options, ports);
+  const roles = [...(shipped?.roles ?? []), ...own.map((role) => roleOf(role, ports))];
+  const byRole = own.flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
+  return {
+    name: name ?? shipped?.name ?? "crew",
+    roles,
+    budget: budget === undefined ? undefined : usd(budget),
+    rounds,
+    model,
+    models: { ...Object.fromEntries(byRole), ...models },
+    output,
+  };
+}
+
+function roleOf(role: CrewRole, ports: CrewPorts): Role {
+  const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
+  const told = { ...(profile === undefined ? {} : { profile }), ...(goal === undefined ? {} : { goal }) };
+  const more = { ...(constraints === undefined ? {} : { constraints }), ...(description === undefined ? {} : { description }) };
+  const bounds = {
+    ...(steps === undefined ? {} : { maxReactLoop: steps }),
+    ...(timeout === undefined ? {} : { timeout: timeout * 1_000 }),
+  };
+  const card = { name, ...told, ...more, ...bounds, watch: watchOf(role), ...(human === undefined ? {} : { human }) };
+  const mode = modeOf(role);
+  if (mode === "agent") return defineRole({ ...card, reactMode: mode, ...agentParts(role, ports) });
+  const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions) }));
+  if (mode !== "by_cause") return defineRole({ ...card, reactMode: mode, state: SaidSchema, actions: declared.map(({ made }) => made) });
+  const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
+  return defineRole({ ...card, reactMode: mode, state: SaidSchema, reactions });
+}
+
+function agentParts(role: CrewRole, ports: CrewPorts): Pick<RoleOptions, "tools" | "agent" | "actions"> {
+  const { actions = [], tools: named = [], allow = [], checks, instructions } = role;
+  const { workspace, sandbox } = ports;
+  const tools = [...toolsOf(named, ports), ...(checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks })])];
+  const permissions = { rules: allow.map((tool) => ({ tool, decide: "allow" as const })) };
+  const guarded = checks === undefined ? {} : { toolChoice: "required" as const, terminate: false };
+  const prompt = instructions === undefined ? {} : { systemPrompt: instructions };
+  return { tools, agent: { permissions, ...guarded, ...prompt }, actions: actions.map(answerAction) };
+}
+
+/** The action of an agent: it names the message, and gives its form and its recipients. */
+function answerAction({ name, description, output, sendTo }: CrewAction): Action {
+  return defineAction({
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(output === undefined ? {} : { output: fieldsSchema(output) }),
+    ...(sendTo === undefined ? {} : { sendTo: () => sendTo }),
+  }) as Action;
+}
+
+function toolsOf(names: readonly CrewTool[], ports: CrewPorts): NonNullable<RoleOptions["tools"]> {
+  const tools = manusTools(ports);
+  return CREW_TOOLS.flatMap((name) => (names.includes(name) ? tools.filter((tool) => tool.name === name) : []));
+}
