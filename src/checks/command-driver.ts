@@ -94,7 +94,7 @@ class Kept {
 function runStep(step, limit) {
   return new Promise((settle) => {
     const [file, args] = programOf(step.run);
-    const libraries = [root, path.join(root, "src")].filter((folder) => fs.existsSync(folder)).join(path.delimiter);
+    const libraries = [root, path.join(root, "src"), path.join(root, ".packages")].filter((folder) => fs.existsSync(folder)).join(path.delimiter);
     const env = { ...process.env, HOME: home, TMPDIR: home, PYTHONPATH: libraries, PYTHONDONTWRITEBYTECODE: "1", NO_COLOR: "1" };
     const got = { code: null, signal: null, timedOut: false, flooded: false, missing: null };
     const stdout = new Kept(), stderr = new Kept();

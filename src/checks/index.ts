@@ -9,3 +9,6 @@ export type { Stack, StackName } from "./stack.ts";
 export { type VerifyRequest, verifyProject } from "./verify.ts";
 export { checkCommands, type CommandChecksRequest } from "./commands.ts";
 export { runSuites, type SuitesRequest } from "./suites.ts";
+
+// The stacks.
+export { stackNamed, stackOf, stacks } from "./stacks.ts";

@@ -8,7 +8,7 @@ export interface Stack {
   readonly description: string;
   /** Rules of prompts: layout, language, tests. One paragraph each. */
   readonly rules: readonly string[];
-  /** Names of the files that every project of it has. */
+  /** Names of the files that every project of it has. A verification expects them. */
   readonly layout: readonly string[];
   /** Endings of its source files. */
   readonly sources: readonly string[];
@@ -16,6 +16,10 @@ export interface Stack {
   readonly testPath: string;
   /** The command that runs all tests. */
   readonly test: readonly [string, ...string[]];
+  /** An example of the command by which a user starts a product; undefined where a user opens a file. */
+  readonly start?: readonly [string, ...string[]] | undefined;
   /** The command that installs packages, where the user allows it. */
   readonly install: readonly [string, ...string[]];
+  /** The file that a browser opens. A verification opens it and fails on its errors. */
+  readonly page?: string | undefined;
 }

@@ -1,7 +1,14 @@
-import type { ProjectTests } from "../workspace/run-tests.ts";
-import { runProjectTests } from "../workspace/run-tests.ts";
-import type { Sandbox } from "../workspace/sandbox.ts";
-import { visible, visibleLines } from "../workspace/path-rules.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ifThere } from "../kernel/system-error.ts";
+import { parsedJson } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { ioError, walkFiles } from "../workspace/folders.ts";
+import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { findTestFiles, type ProjectTests, runProjectTests } from "../workspace/run-tests.ts";
+import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
+import { LISTED_FILES } from "../workspace/workspace.ts";
+import { isPythonTest, runPythonTests } from "./python-tests.ts";
 import type { SuiteReport } from "./verification.ts";
 
 /** A project whose tests to run. */
@@ -17,22 +24,71 @@ export interface SuitesRequest {
 /** Most failures of a report, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
+/** Names of test files that need a compiler or another runner. */
+const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
 /**
- * Runs all the tests of a project in the sandbox, in each language that it has tests in. The project itself stays unchanged.
+ * Runs all the tests of a project in the sandbox, in each language that it has tests in: with `node --test` and with pytest. The project itself
+ * stays unchanged. Tests that need something else (another runner, a compiler) are reported as "not run", with the reason.
  *
- * @returns a report for each language; empty where the project has no tests
+ * @returns the reports, JavaScript first; empty where the project has no tests
  * @throws ControlError when the signal aborts.
  * @throws WorkspaceError when the project cannot be read.
  */
-export async function runSuites({ root, sandbox, timeout, signal }: SuitesRequest): Promise<SuiteReport[]> {
-  const javascript = await runProjectTests({
-    root,
-    sandbox,
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return javascript.kind === "none" ? [] : [reportOf(javascript, javascript.kind)];
+export async function runSuites({ root, sandbox, timeout = SANDBOX_TIMEOUT, signal }: SuitesRequest): Promise<SuiteReport[]> {
+  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const python = files.filter(isPythonTest);
+  return [
+    ...(await javaScriptReports({ root, sandbox, timeout, signal }, files)),
+    ...(python.length === 0 ? [] : [await runPythonTests({ root, sandbox, files: python, timeout, signal })]),
+  ];
+}
+
+async function javaScriptReports({ root, sandbox, timeout, signal }: SuitesRequest, files: readonly string[]): Promise<SuiteReport[]> {
+  const tests = await findTestFiles(root, signal);
+  const other = await otherRunner(root);
+  const ours = other === undefined ? tests : await withNodeTest(root, tests);
+  const foreign = tests.filter((file) => !ours.includes(file));
+  const compiled = files.filter((file) => COMPILED_TEST.test(file) && !tests.includes(file));
+  const limits = { ...(timeout === undefined ? {} : { timeout }), ...(signal === undefined ? {} : { signal }) };
+  const ran = ours.length === 0 ? undefined : await runProjectTests({ root, sandbox, files: ours, ...limits });
+  return [
+    ...(ran === undefined || ran.kind === "none" ? [] : [reportOf(ran, ran.kind)]),
+    ...(foreign.length === 0
+      ? []
+      : [notRun(foreign, `package.json runs its tests by "${visible(other ?? "", 100)}"; only tests of node:test are run here.`)]),
+    ...(compiled.length === 0
+      ? []
+      : [notRun(compiled, `Node.js ${process.versions.node} runs no TypeScript and no JSX; nothing compiles them here.`)]),
+  ];
+}
+
+/** The script `test` of package.json, where it is another runner than `node --test`. */
+async function otherRunner(root: string): Promise<string | undefined> {
+  const manifest = parsedJson((await textIn(root, "package.json")) ?? "");
+  const scripts = isRecord(manifest) ? manifest["scripts"] : undefined;
+  const script = isRecord(scripts) ? scripts["test"] : undefined;
+  if (typeof script !== "string" || script.trim() === "" || /\bnode\b.*--test\b|no test specified/.test(script)) return undefined;
+  return script;
+}
+
+async function withNodeTest(root: string, files: readonly string[]): Promise<string[]> {
+  const ours: string[] = [];
+  for (const file of files) if (/["'`]node:test["'`]/.test((await textIn(root, file)) ?? "")) ours.push(file);
+  return ours;
+}
+
+async function textIn(root: string, file: string): Promise<string | undefined> {
+  try {
+    return await ifThere(readFile(join(root, file), "utf8"));
+  } catch (error) {
+    throw ioError(error, `read ${file}`, file);
+  }
+}
+
+function notRun(files: readonly string[], reason: string): SuiteReport {
+  const shown = files.map((file) => visible(file, 400));
+  return { language: "javascript", kind: "not run", total: 0, passed: 0, failed: 0, skipped: 0, files: shown, failures: [], reason };
 }
 
 function reportOf(tests: ProjectTests, kind: SuiteReport["kind"]): SuiteReport {

@@ -1,3 +1,5 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
@@ -5,7 +7,7 @@ import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { limitText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
 import { FAILURES, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
-import { walkFiles } from "./folders.ts";
+import { ioError, walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
 /** The tests to run, and their folder. */
@@ -48,9 +50,39 @@ export type ProjectTests =
 /** The share of the time for one test file, so that a file that hangs is named and does not use up all of it. */
 const FILE_SHARE = 0.4;
 
+/** The endings of files that this Node.js runs. Since 22.18 it strips types. */
+const SCRIPT = "typescript" in process.features && process.features.typescript !== false ? "[cm]?[jt]s" : "[cm]?js";
+const TEST_NAME = new RegExp(`\\.(test|spec)\\.${SCRIPT}$`);
+const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
+/** Bytes of a file in a test folder that is searched for an import of `node:test`. */
+const SEARCHED_BYTES = 1_000_000;
+
 /**
- * Runs the project's test files, those whose names end in `.test.js` or `.test.mjs`, with `node --test` in a sandbox: all, or those
- * that are named.
+ * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
+ * `__tests__` that import `node:test`. The endings `.mjs` and `.cjs` count too, and `.ts` where this Node.js runs it.
+ *
+ * @returns paths relative to the project, sorted
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be read.
+ */
+export async function findTestFiles(root: string, signal?: AbortSignal): Promise<string[]> {
+  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const found: string[] = [];
+  for (const file of files) if (TEST_NAME.test(file) || (IN_TEST_FOLDER.test(file) && (await importsTests(root, file)))) found.push(file);
+  return found;
+}
+
+async function importsTests(root: string, file: string): Promise<boolean> {
+  try {
+    const { size } = await stat(join(root, file));
+    return size <= SEARCHED_BYTES && /["'`]node:test["'`]/.test(await readFile(join(root, file), "utf8"));
+  } catch (error) {
+    throw ioError(error, `read ${file}`, file);
+  }
+}
+
+/**
+ * Runs the project's test files, those of {@link findTestFiles}, with `node --test` in a sandbox: all, or those that are named.
  *
  * The result comes from the runner's own record of each test, its exit code, and the end of each file. Output of tests cannot pass for a
  * result.
@@ -71,9 +103,9 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
   );
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
-  const found = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const found = await findTestFiles(root, signal);
   const wanted = request.files === undefined ? undefined : new Set(request.files);
-  const files = found.files.filter((file) => /\.test\.m?js$/.test(file) && wanted?.has(file) !== false);
+  const files = found.filter((file) => wanted?.has(file) !== false);
   if (files.length === 0) return { ...tallyOf(files, readTestReport("")), kind: "none" };
   const major = Number(process.versions.node.split(".")[0]);
   const limit = Math.max(1, Math.floor(timeout * FILE_SHARE));

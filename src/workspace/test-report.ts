@@ -168,7 +168,10 @@ export default async function* report(source) {
 const GUARD = String.raw`
 import { writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
-if (isMainThread && process.env.NODE_TEST_CONTEXT === "child-v8" && /\.test\.m?js$/.test(process.argv[1] ?? "")) {
+// Programs that a test starts inherit its environment, and this module with it.
+const isTestFile = process.env.NODE_TEST_CONTEXT === "child-v8" && process.env.TROUPE_TEST_FILE === undefined;
+if (isMainThread && isTestFile) {
+  process.env.TROUPE_TEST_FILE = process.argv[1] ?? "";
   const leave = process.reallyExit;
   process.reallyExit = (code) => {
     if (!code) writeSync(2, "The file called process.exit(0). A test file has to end by itself, or tests are lost.\n");
