@@ -10,6 +10,7 @@ export {
   ROUTE_TO_ALL,
   ROUTE_TO_NONE,
   ROUTE_TO_SELF,
+  UserFeedback,
   UserRequirement,
 } from "./message/address.ts";
 export {
@@ -124,7 +125,16 @@ export type { RunResult } from "./runtime/run-result.ts";
 export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
-export type { ForkOptions, ReplayOptions, ResumeOptions, RunOptions, TeamOptions } from "./team/team-options.ts";
+export type { RunReceipt } from "./team/publishing.ts";
+export type {
+  ContinueOptions,
+  ForkOptions,
+  ReplayOptions,
+  ResumeOptions,
+  RunOptions,
+  SendOptions,
+  TeamOptions,
+} from "./team/team-options.ts";
 
 // Options are checked by their names.
 export { checkKnownOptions, type Known } from "./kernel/known-options.ts";

@@ -38,6 +38,11 @@ export const ROUTE_TO_NONE = "<none>";
 
 /** The cause of a message of the user. */
 export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRequirement" });
+/**
+ * The cause of a later message of the user, such as a wish about a result. A message from outside that names no cause has this one where a
+ * recipient watches it, unless it is the first message of its run; else it has `UserRequirement`.
+ */
+export const UserFeedback: Addressable<never> = Object.freeze({ name: "UserFeedback" });
 
 /**
  * Returns the name behind an address: a string as it is, the `name` of an action or a role, the static `actionName` of a class or else the

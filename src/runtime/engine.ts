@@ -3,6 +3,7 @@ import { BudgetError, type ControlError, errorRecord, StepError, UsageError } fr
 import type { Logger } from "../kernel/emit.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
+import { UserFeedback } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/funds.ts";
 import type { Deps } from "../kernel/deps.ts";
@@ -127,6 +128,11 @@ export class Engine implements DriverHost, ActivationHost {
     return this.state.ready.size === 0 && this.#running === 0 && !this.midRound;
   }
 
+  /** True while a role may act or a round has not ended: the opposite of the end `idle` of a drive. */
+  get hasWork(): boolean {
+    return this.midRound || [...this.state.ready].some((role) => this.mayAct(role));
+  }
+
   /** The failure that stopped the run: of a role, or of a broken journal. */
   get failure(): RunFailure | undefined {
     return this.#failure;
@@ -143,7 +149,7 @@ export class Engine implements DriverHost, ActivationHost {
 
   /** Publishes a message from outside: at once between rounds, else at the end of the round under way. */
   publish(given: Message): Receipt {
-    const message = fromOutside(given);
+    const message = this.#fromOutside(given);
     const { to, dead } = this.directory.route(message);
     const waits = this.state.delivery === "round" && (this.#running > 0 || this.midRound);
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
@@ -296,6 +302,28 @@ export class Engine implements DriverHost, ActivationHost {
     return outer?.onEnd((reason) => this.scope.end(reason));
   }
 
+  /**
+   * Returns a message as it enters a run, with a cause.
+   *
+   * @throws UsageError `MESSAGE_INVALID`
+   */
+  #fromOutside(given: Message): Message {
+    const message = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
+    if (!isCauseLeftOpen(message)) return message;
+    const feedback = this.#asFeedback(message);
+    // With its fields given, the copy has a cause.
+    return feedback ?? createMessage(message.content, message);
+  }
+
+  /** Returns a message that names no cause as feedback; undefined for the first message of the run, and where no recipient watches feedback. */
+  #asFeedback(message: Message): Message | undefined {
+    if (this.state.outside === 0 || !this.directory.isWatched(UserFeedback.name)) return undefined;
+    const feedback = createMessage(message.content, { ...message, causeBy: UserFeedback });
+    const { to } = this.directory.route(feedback);
+    const isWatchedBy = (name: string): boolean => this.#parts.hired.specOf(name)?.watch.includes(UserFeedback.name) === true;
+    return to.some(isWatchedBy) ? feedback : undefined;
+  }
+
   /** A stop condition that fails stops the run. */
   #stopsAt(checkpoint: () => boolean): boolean {
     try {
@@ -312,14 +340,4 @@ function poisoned(act: string, deaths: number): StepError {
     "POISONED",
     `Expected ${act} to live to its end, but the process died ${deaths} times while it was under way. What it was about goes to the dead letters; look at what its action does with that.`,
   );
-}
-
-/**
- * Returns a message as it enters a run. Its cause is reported from here on.
- *
- * @throws UsageError `MESSAGE_INVALID`
- */
-function fromOutside(given: Message): Message {
-  const message = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
-  return isCauseLeftOpen(message) ? createMessage(message.content, message) : message;
 }

@@ -149,7 +149,10 @@ export class Environment {
     return this;
   }
 
-  /** Publishes a message from outside. A text becomes a user requirement. */
+  /**
+   * Publishes a message from outside. A text becomes a user requirement; a later one becomes feedback where a role watches
+   * `UserFeedback`.
+   */
   publishMessage(message: Message | string): Receipt {
     return this.#engine.publish(typeof message === "string" ? this.#userMessage(message) : message);
   }
@@ -220,6 +223,11 @@ export class Environment {
     return this.#log.state;
   }
 
+  /** True while a role may act or a round has not ended. @internal */
+  get hasWork(): boolean {
+    return this.#engine.hasWork;
+  }
+
   /** True when no role has mail and no turn is under way. Both are counted. */
   get isIdle(): boolean {
     return this.#engine.isIdle;
@@ -285,8 +293,11 @@ export class Environment {
   }
 
   #userMessage(content: string): Message {
+    const { outside, told } = this.state;
+    let nth = outside + 1;
+    while (told.has(`user#${nth}`)) nth += 1;
     const clock = this.#options.clock ?? systemClock;
-    return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
+    return createMessage(content, { id: `user#${nth}`, timestamp: clock.now() });
   }
 }
 

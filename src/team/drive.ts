@@ -2,7 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { Funds } from "../model/funds.ts";
+import { Funds, type Spender } from "../model/funds.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
@@ -14,6 +14,7 @@ import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
+import { publishDurably, publishOnce, type RunReceipt } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
 import type { TeamOptions } from "./team-options.ts";
@@ -44,6 +45,8 @@ export interface Drive extends TeamRun {
   /** Events that are recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
+  /** Messages from outside that come with a resume or a fork. */
+  readonly news: readonly (Message | string)[];
   /** The run that this one was forked from. */
   readonly past?: ForkAnswers | undefined;
   /** A warning that some of that run could not be read. */
@@ -54,7 +57,7 @@ export interface Drive extends TeamRun {
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
   // A step in flight at the last stop counts at its hold, as the record will show.
-  const funds = await Funds.open(crew.pools, { name: state.runId, spent: state.ledger.spent + state.ledger.held });
+  const funds = await Funds.open(crew.pools, spenderOf(state));
   let isDone = false;
   try {
     const result = await driveOn(run, environmentOf(run, funds));
@@ -65,36 +68,59 @@ export async function drive(run: Drive): Promise<RunResult> {
   }
 }
 
+/** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
+function spenderOf({ runId, done, ledger }: RunState): Spender {
+  const spent = ledger.spent + ledger.held;
+  return done === undefined ? { name: runId, spent } : { name: `${runId}#${done.seq}`, spent: spent - done.spent };
+}
+
 /** True for a run that has finished and has no messages for a role that a later team may hire. */
 export function isFinished({ phase, ready }: RunState): boolean {
   return phase.phase === "ended" && phase.status === "finished" && ready.size === 0;
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
-  const { controls, crew, opening, said, past, lost, state } = run;
+  const { controls, crew, opening, said, news, past, lost, state, mask } = run;
   const { parent, seq } = state;
   const roundsBefore = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
   for (const message of said) environment.publishMessage(message);
+  for (const message of news) publishOnce(environment, message, mask);
   await environment.log.durable();
   controls.started();
+  let isOver = false;
+  controls.admits((message) => publishDurably(environment, message, { mask, isOver: () => isOver }));
   await rememberRecord(environment, run, seq);
   if (lost !== undefined) environment.warn(lost);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const warning of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);
-  const end: RunEnd =
-    failure === undefined
-      ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run))
-      : { reason: "interrupted", failure, control: undefined };
+  const end: RunEnd = failure === undefined ? await driven(run, environment) : { reason: "interrupted", failure, control: undefined };
   if (failure !== undefined) await environment.memories.rest();
+  isOver = true;
+  controls.admits(undefined);
   const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
   // A warning and not an event: the run itself did nothing.
   environment.warn(nothing.message);
   return run.idea === undefined ? { ...result, error: nothing } : result;
+}
+
+/** Drives until nothing is left to do. A message may come after the last role has acted and before the end is recorded. */
+async function driven(run: Drive, environment: Environment): Promise<RunEnd> {
+  for (;;) {
+    const end = await environment.drive(run.state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run));
+    if (end.reason !== "idle" || end.failure !== undefined || end.control !== undefined || !environment.hasWork) return end;
+  }
+}
+
+/** Publishes a message into a run that nobody drives. It starts nothing. */
+export async function publishAlone(run: TeamRun, message: Message | string): Promise<RunReceipt> {
+  const environment = environmentOf(run);
+  for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
+  return publishDurably(environment, message, { mask: run.mask, isOver: () => true });
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */

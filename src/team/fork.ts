@@ -53,7 +53,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   const afresh = isAfresh ? ({ afresh: true } as const) : {};
   const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsChange(state, bounds, crew) };
   const answers = isAfresh ? {} : { past, lost };
-  return drive({ ...fork, crew, state, stopWhen: bounds.stopWhen, opening: [opening], ...answers });
+  return drive({ ...fork, crew, state, stopWhen: bounds.stopWhen, opening: [opening], said: [], news: fork.said, ...answers });
 }
 
 /**

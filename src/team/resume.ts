@@ -10,8 +10,9 @@ import type { RunResult } from "../runtime/run-result.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { assertSameTeam, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
-import { drive, isFinished, type TeamRun, resultOfFinished } from "./drive.ts";
+import { drive, isFinished, publishAlone, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { SharedPast } from "./fork.ts";
+import type { RunReceipt } from "./publishing.ts";
 import { readEvents } from "./runs.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
 
@@ -35,20 +36,27 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     ...(crew.budget === undefined ? {} : { budget: crew.budget }),
     ...(o.about === undefined ? {} : { about: o.about }),
   };
-  return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea] });
+  return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
+}
+
+/** What comes into a run with its resume. */
+interface ResumedWith {
+  /** Events that are recorded before `run.resumed`, such as an answer. */
+  readonly first?: readonly RunEventBody[];
+  /** Messages from outside, which are recorded after it. */
+  readonly news?: readonly (Message | string)[];
 }
 
 /**
  * Resumes a run from its record.
  *
- * @param first events that are recorded before `run.resumed`, such as an answer
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
  */
-export async function resumeRun(run: TeamRun, o: ResumeOptions, first: readonly RunEventBody[] = []): Promise<RunResult> {
+export async function resumeRun(run: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
   const { options, journal, controls, state, idea } = run;
   assertBegun(state, idea !== undefined);
   if (o.force !== true) assertSameTeam(state, run.crew);
-  if (isFinished(state)) {
+  if (isFinished(state) && news.length === 0) {
     controls.started();
     return resultOfFinished(run);
   }
@@ -66,13 +74,24 @@ export async function resumeRun(run: TeamRun, o: ResumeOptions, first: readonly 
   const past = state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal);
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
-  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, ...past });
+  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, news, ...past });
 }
 
 async function recalled(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
   // Loaded here because most programs never fork.
   const { recalledPast } = await import("./fork.ts");
   return recalledPast(journal, state, parent, signal);
+}
+
+/**
+ * Records a message from outside in a run that nobody drives.
+ *
+ * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`
+ */
+export function tellRun(run: TeamRun, message: Message | string): Promise<RunReceipt> {
+  assertBegun(run.state, false);
+  assertSameTeam(run.state, run.crew);
+  return publishAlone(run, message);
 }
 
 function assertBegun(state: RunState, hasIdea: boolean): void {

@@ -1,9 +1,14 @@
-import { AbortedError } from "../kernel/errors.ts";
+import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import type { Message } from "../message/message.ts";
+import { checkedNews, type RunReceipt } from "./publishing.ts";
+
+/** Publishes a message from outside into a run. */
+export type Publish = (message: Message | string) => Promise<RunReceipt>;
 
 /** The means by which a run is watched, paused and stopped. */
 export interface RunControls {
@@ -16,6 +21,8 @@ export interface RunControls {
   readonly started: () => void;
   /** Resolves when activations may start. */
   readonly resumed: () => Promise<void> | undefined;
+  /** Called with the way in for messages from outside when the run is driven, and with undefined right before its end is recorded. */
+  readonly admits: (publish: Publish | undefined) => void;
 }
 
 /**
@@ -24,6 +31,8 @@ export interface RunControls {
  *
  * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
  * Run.H2 (`stop`): activations that are under way stay open, so that the run can be resumed.
+ * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run goes on; one that comes later is
+ * recorded after it, and waits for a resume.
  *
  * @example
  * import { defineAction, defineRole, type Run, Team } from "troupe";
@@ -39,6 +48,10 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
+  readonly #publishLater: Publish | undefined;
+  #publish: Publish | undefined;
+  /** Resolves when messages from outside can come, or never will. */
+  readonly #admitted: Promise<void>;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
   #isStopped: () => boolean;
@@ -46,9 +59,19 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor(id: string, journal: Journal, signal: AbortSignal | undefined, drive: (controls: RunControls) => Promise<RunResult>) {
+  /** @param publishLater publishes into the run after its end; undefined for a replay */
+  constructor(
+    id: string,
+    journal: Journal,
+    signal: AbortSignal | undefined,
+    drive: (controls: RunControls) => Promise<RunResult>,
+    publishLater?: (message: Message | string, observers: ObserverRegistry) => Promise<RunReceipt>,
+  ) {
     this.id = id;
     this.#journal = journal;
+    this.#publishLater = publishLater && ((message): Promise<RunReceipt> => publishLater(message, this.#observers));
+    let admit = (): void => {};
+    this.#admitted = new Promise((resolve) => (admit = resolve));
     const own = this.#abort.signal;
     const controls: RunControls = {
       id,
@@ -57,6 +80,10 @@ export class Run implements AsyncIterable<RunEvent> {
       grew: () => this.#grew(),
       started: () => this.#becomeRunning(),
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
+      admits: (publish) => {
+        this.#publish = publish;
+        admit();
+      },
     };
     const { signal: stopped } = controls;
     const proceed = (): void => this.proceed();
@@ -65,6 +92,8 @@ export class Run implements AsyncIterable<RunEvent> {
     this.result = drive(controls).finally(() => {
       stopped.removeEventListener("abort", proceed);
       this.#phase = "ended";
+      this.#publish = undefined;
+      admit();
       this.#grew();
     });
   }
@@ -89,6 +118,31 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Calls `listener` for every event or notice of a type, as it comes; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     return this.#observers.on(type, listener);
+  }
+
+  /**
+   * Publishes a message from outside; a text becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
+   * recorded. While the run is under way, the recipients get it at their next turn, at the end of the present round where there are rounds.
+   * After the run has ended it starts nothing: the message waits for {@link Team.resume}. A message with the id of one that was published
+   * before is not published again.
+   *
+   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay
+   * @throws QueueFullError `MAILBOX_FULL`
+   * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
+   */
+  async publish(message: Message | string): Promise<RunReceipt> {
+    const later = this.#publishLater;
+    if (later === undefined) {
+      const expected = `Expected a run that goes on, but this is a replay of ${this.id}, which repeats its record`;
+      throw new UsageError("REPLAY_FIXED", `${expected}. Publish into the run itself: team.send("${this.id}", message).`);
+    }
+    const news = checkedNews(message);
+    await this.#admitted;
+    if (this.#publish !== undefined) return this.#publish(news);
+    const { error } = await this.result;
+    // A run that was refused is not the run that the journal has.
+    if (!this.#isKnown && error !== undefined) throw error;
+    return later(news);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */

@@ -1,15 +1,16 @@
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
-import { throwIfAborted } from "../kernel/abort.ts";
+import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
-import { canonicalJson, deepFreeze } from "../kernel/json.ts";
+import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { maskedMessage } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
+import { ObserverRegistry } from "../runtime/observers.ts";
+import { isSameMessage, type RunReceipt } from "./publishing.ts";
 import { Run, type RunControls } from "./run.ts";
 
 /** The work that drives a run to its end, for now. */
@@ -23,6 +24,16 @@ export interface ClaimedRun {
   readonly idea: Message | undefined;
 }
 
+/** What a message is published with into a run that is not under way here. */
+export interface AloneOptions {
+  /** They observe the event of the message. */
+  readonly observers: ObserverRegistry;
+  readonly signal: AbortSignal;
+}
+
+/** Publishes a message from outside into a run that is not under way here. */
+export type PublishAlone = (runId: string, message: Message | string, o: AloneOptions) => Promise<RunReceipt>;
+
 interface UnderWay {
   readonly run: Run;
   /** Undefined until the record is read. */
@@ -34,28 +45,46 @@ interface UnderWay {
  *
  * Runs.U1 (`begin`): at most one run of an id is under way.
  * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
- * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards.
+ * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
  */
 export class Runs {
   readonly #journal: Journal;
   readonly #mask: Mask;
+  readonly #publishAlone: PublishAlone;
   readonly #underWay = new Map<string, UnderWay>();
+  /** The end of the last work on a claimed run. */
+  readonly #owned = new Map<string, Promise<void>>();
 
-  constructor(journal: Journal, mask: Mask) {
+  constructor(journal: Journal, mask: Mask, publishAlone: PublishAlone) {
     this.#journal = journal;
     this.#mask = mask;
+    this.#publishAlone = publishAlone;
   }
 
   isUnderWay(id: string): boolean {
     return this.#underWay.has(id);
   }
 
+  /** Publishes a message from outside into a run, also into one that is under way here. */
+  publish(id: string, message: Message | string, o: Partial<AloneOptions> = {}): Promise<RunReceipt> {
+    const { observers = new ObserverRegistry(), signal = new AbortController().signal } = o;
+    const known = this.#underWay.get(id);
+    return known === undefined ? this.#publishAlone(id, message, { observers, signal }) : untilAborted(known.run.publish(message), signal);
+  }
+
   /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
   launch(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const known = this.#underWay.get(id);
     if (known === undefined) return this.begin(id, signal, work, idea);
-    if (idea === undefined || known.idea === undefined || isSameIdea(known.idea, idea, this.#mask)) return known.run;
-    return this.handle(id, this.#journal, signal, () => Promise.reject(ideaDiffers(id)));
+    if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, this.#mask)) return known.run;
+    const refused = ideaDiffers(id);
+    return this.handle(
+      id,
+      this.#journal,
+      signal,
+      () => Promise.reject(refused),
+      () => Promise.reject(refused),
+    );
   }
 
   /** Launches a run, and resolves once the journal has it. Throws the error of a run that ends before. */
@@ -76,7 +105,7 @@ export class Runs {
 
   /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
-    const run = this.handle(id, this.#journal, signal, work);
+    const run = this.handle(id, this.#journal, signal, work, (message, observers) => this.publish(id, message, { observers }));
     if (this.#underWay.has(id)) return run;
     this.#underWay.set(id, { run, idea });
     void run.result.then(() => this.#underWay.delete(id));
@@ -84,8 +113,14 @@ export class Runs {
   }
 
   /** Returns a run whose events are in `journal`. */
-  handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: RunWork): Run {
-    return new Run(id, journal, signal, async (controls) => {
+  handle(
+    id: string,
+    journal: Journal,
+    signal: AbortSignal | undefined,
+    work: RunWork,
+    publishLater?: ConstructorParameters<typeof Run>[4],
+  ): Run {
+    const drive = async (controls: RunControls): Promise<RunResult> => {
       try {
         return await work(controls);
       } catch (error) {
@@ -93,7 +128,8 @@ export class Runs {
         const end = { failure: isStopped ? undefined : { error }, control: isStopped ? error : undefined };
         return runResult(new RunState(id), { reason: "interrupted", ...end }, this.#mask);
       }
-    });
+    };
+    return new Run(id, journal, signal, drive, publishLater);
   }
 
   /** Creates a run in the journal. @throws JournalError `RUN_EXISTS` unless the run may exist */
@@ -107,11 +143,21 @@ export class Runs {
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
   async owning<T>(id: string, work: (epoch: number) => Promise<T>): Promise<T> {
-    const epoch = await this.#journal.claim(id);
+    const before = this.#owned.get(id);
+    let free = (): void => {};
+    const mine = new Promise<void>((resolve) => (free = resolve));
+    this.#owned.set(id, mine);
     try {
-      return await work(epoch);
+      if (before !== undefined) await before;
+      const epoch = await this.#journal.claim(id);
+      try {
+        return await work(epoch);
+      } finally {
+        await this.#journal.release(id, epoch);
+      }
     } finally {
-      await this.#journal.release(id, epoch);
+      if (this.#owned.get(id) === mine) this.#owned.delete(id);
+      free();
     }
   }
 
@@ -154,14 +200,6 @@ export async function* readEvents(
   }
 }
 
-/**
- * True for messages that are equal in everything but id and time, which differ whenever a program makes its idea again. They are compared
- * without secrets, because the record has none.
- */
-export function isSameIdea(one: Message, other: Message, mask: Mask): boolean {
-  return one === other || wordsOf(one, mask) === wordsOf(other, mask);
-}
-
 /** Returns the error for another idea than that of a known run. It does not show the ideas: they can be long or private. */
 export function ideaDiffers(runId: string): JournalError {
   return new JournalError(
@@ -169,9 +207,4 @@ export function ideaDiffers(runId: string): JournalError {
     `Expected the idea that run ${runId} was begun with, got another. Give the new idea an id of its own, or go on with the run: resume("${runId}").`,
     { data: { runId } },
   );
-}
-
-function wordsOf(message: Message, mask: Mask): string {
-  const { id: _id, timestamp: _timestamp, ...words } = maskedMessage(mask, message);
-  return canonicalJson(words);
 }

@@ -84,6 +84,26 @@ export const resumeOptions: Known<ResumeOptions> = {
   reuse: true,
 };
 
+/** Options of a run that goes on with further messages. */
+export interface ContinueOptions extends ResumeOptions {
+  /**
+   * Messages from outside that come right after the resume, recorded together with it. A text becomes a user requirement, or feedback where
+   * a role watches `UserFeedback`. A message with the id of one that the run has from outside is not published again.
+   */
+  readonly add?: readonly (Message | string)[];
+}
+
+/** The names of the options. @internal */
+export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: true };
+
+/** Options of sending a message to a run. */
+export interface SendOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** The names of the options. @internal */
+export const sendOptions: Known<SendOptions> = { signal: true };
+
 /** Options of a run. */
 export interface RunOptions extends ResumeOptions {
   /** Default: a new id. A run that the journal has is resumed. */
@@ -111,7 +131,10 @@ export interface ForkOptions extends RunOptions {
    * Default: the parent's seed.
    */
   readonly seed?: string | number;
-  /** Messages from outside that come right after the shared past. A text becomes a user requirement. */
+  /**
+   * Messages from outside that come right after the shared past. A text becomes a user requirement, or feedback where a role watches
+   * `UserFeedback`.
+   */
   readonly add?: readonly (Message | string)[];
 }
 

@@ -6,7 +6,7 @@ import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UserRequirement } from "../message/address.ts";
-import { createMessage, isMessage, type Message, parseMessage } from "../message/message.ts";
+import { createMessage, type Message } from "../message/message.ts";
 import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -17,10 +17,13 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { type Crew, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
-import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
+import { checkedNews, isSameMessage, type RunReceipt } from "./publishing.ts";
+import { answerTo, findQuestion, resumeRun, startRun, tellRun } from "./resume.ts";
 import type { Run } from "./run.ts";
-import { ideaDiffers, isSameIdea, Runs, type RunWork } from "./runs.ts";
+import { type AloneOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
 import {
+  continueOptions,
+  type ContinueOptions,
   forkOptions,
   type ForkOptions,
   replayOptions,
@@ -29,6 +32,8 @@ import {
   type ResumeOptions,
   runOptions,
   type RunOptions,
+  sendOptions,
+  type SendOptions,
   teamOptions,
   type TeamOptions,
 } from "./team-options.ts";
@@ -70,7 +75,7 @@ export class Team {
     if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
-    this.#runs = new Runs(journal, this.#parts.mask);
+    this.#runs = new Runs(journal, this.#parts.mask, (...given) => this.#publishAlone(...given));
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);
@@ -130,7 +135,7 @@ export class Team {
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.claimed(id, controls.signal, async ({ epoch, state, idea: recorded }) => {
-        if (recorded !== undefined && !isSameIdea(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
+        if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
         const run = { ...this.#parts, controls, crew, epoch, state, idea: said };
         return state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
@@ -140,16 +145,41 @@ export class Team {
 
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
-   * returned as it is.
+   * returned as it is. A finished run goes on where a message came after its end, from {@link Team.send}, {@link Run.publish} or the option
+   * `add`; its bounds hold for the whole run. Without one its result is returned, and nothing is recorded.
    *
-   * @throws UsageError `OPTION_INVALID`
+   * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
    */
-  resume(runId: string, o: ResumeOptions = {}): Run {
-    checkKnownOptions("resume", o, resumeOptions);
+  resume(runId: string, o: ContinueOptions = {}): Run {
+    checkKnownOptions("resume", o, continueOptions);
     const crew = this.#crew(o);
+    const news = (o.add ?? []).map(checkedNews);
+    if (news.length > 0 && this.#runs.isUnderWay(runId)) {
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected a run to go on with, but ${runId} is under way. Publish into it: run.publish(message).`,
+      );
+    }
     return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.claimed(runId, controls.signal, ({ epoch, state }) => resumeRun({ ...this.#parts, controls, crew, epoch, state }, o)),
+      this.#runs.claimed(runId, controls.signal, ({ epoch, state }) =>
+        resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { news }),
+      ),
     );
+  }
+
+  /**
+   * Publishes a message from outside into a run of the journal; a text becomes a user requirement, or feedback where a role watches
+   * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way in this team, the message waits for
+   * {@link Team.resume}. A message with the id of one that was published before is not published again.
+   *
+   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
+   * @throws QueueFullError `MAILBOX_FULL`
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process runs it
+   * @throws ControlError when the signal aborts first; the message may be recorded then, and can be sent again under its id
+   */
+  async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
+    checkKnownOptions("send", o, sendOptions);
+    return this.#runs.publish(runId, checkedNews(message), o);
   }
 
   /**
@@ -171,7 +201,7 @@ export class Team {
         const { journal, mask } = this.#parts;
         const question = await findQuestion(journal, state, questionId, controls.signal);
         const answer = answerTo(question, mask(text), this.#now());
-        return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, [answer]);
+        return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { first: [answer] });
       }),
     );
   }
@@ -187,7 +217,7 @@ export class Team {
     const crew = this.#crew(o);
     checkSeed(o.seed);
     const id = this.#id(o.id);
-    const said = (o.add ?? []).map((message) => (typeof message === "string" ? message : parsedMessage(message)));
+    const said = (o.add ?? []).map(checkedNews);
     return this.#runs.begin(id, o.signal, async (controls) => {
       await this.#runs.create(id, false);
       // Loaded here because most programs never fork.
@@ -209,6 +239,13 @@ export class Team {
       const { replayRun } = await import("./replay.ts");
       return replayRun({ ...this.#parts, scratch, crew, controls });
     });
+  }
+
+  #publishAlone(runId: string, message: Message | string, { observers, signal }: AloneOptions): Promise<RunReceipt> {
+    const crew = this.#crew({});
+    const nothing = (): undefined => undefined;
+    const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, admits: nothing };
+    return this.#runs.claimed(runId, signal, ({ epoch, state }) => tellRun({ ...this.#parts, controls, crew, epoch, state }, message));
   }
 
   #crew({ rounds, stopWhen, reuse, budget, limits }: ResumeOptions): Crew {
@@ -238,8 +275,9 @@ export class Team {
   }
 
   #idea(idea: string | Message): Message {
-    if (typeof idea !== "string") return parsedMessage(idea);
-    return createMessage(idea, { id: "user#1", causeBy: UserRequirement, timestamp: this.#now() });
+    const said = checkedNews(idea);
+    if (typeof said !== "string") return said;
+    return createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: this.#now() });
   }
 
   #now(): number {
@@ -255,8 +293,4 @@ function investIn(pool: BudgetPool, amount: MicroUsd): void {
 
 function isAlias(given: unknown): given is { readonly name: string } {
   return isObject(given) && "name" in given && !("react" in given);
-}
-
-function parsedMessage(message: Message): Message {
-  return isMessage(message) && Object.isFrozen(message) ? message : parseMessage(message);
 }

@@ -18,6 +18,7 @@ import {
   type MessagePublished,
   type RecordedMemoryOp,
   type RoundEnded,
+  type RunEnded,
   type RunEvent,
   type RunEventBody,
   type RunResumed,
@@ -108,8 +109,7 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
     case "run.resumed":
       return resume(state, event);
     case "run.ended":
-      state.phase = { phase: "ended", status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
-      return;
+      return end(state, event);
   }
 }
 
@@ -129,8 +129,14 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   for (const role of event.roles) addRoleState(state, role.name, role);
 }
 
+function end(state: RunState, { status, error }: RunEnded): void {
+  state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
+  if (status === "finished" && state.ready.size === 0) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
+}
+
 function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
+  if (state.hasHistory && event.dropped !== true) state.told.set(event.message.id, event);
   if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent: event });
   else deliver(state, event, OUTSIDE);
 }

@@ -37,6 +37,9 @@ interface CanonicalEntry {
   readonly lines: readonly object[];
 }
 
+/** The last line of a run that has not ended. */
+const noEnd: object = Object.freeze({ type: "open" });
+
 /** The order of a message from outside that waits for the end of a round: after all roles. */
 const AFTER_ROLES = Number.MAX_SAFE_INTEGER;
 
@@ -52,7 +55,7 @@ class CanonicalLog {
   /** Names of messages from outside by id, because their ids may be random. */
   readonly #outside = new Map<string, string>();
   #header: object = {};
-  #end: object = { type: "open" };
+  #end: object = noEnd;
   #isDeliveredAtOnce = false;
   #round = 0;
   #nth = 0;
@@ -93,6 +96,7 @@ class CanonicalLog {
       case "run.resumed":
         if (event.roles !== undefined) this.#hire(event.roles);
         if (event.hired === true) this.#push(-1, [{ type: "hired", roles: event.roles }]);
+        else this.#end = noEnd;
         return;
       case "act.started":
       case "act.resumed":

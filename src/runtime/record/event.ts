@@ -235,7 +235,7 @@ export interface RunResumed {
   readonly saved?: number;
 }
 
-/** The run ended. Every run can be resumed unless its status is `finished`. */
+/** The run ended. It can be resumed, after the status `finished` only with a message that came since. */
 export interface RunEnded {
   readonly type: "run.ended";
   readonly status: RunStatus;

@@ -130,6 +130,10 @@ export class RunState {
   readonly suspects: Set<string> = new Set();
   /** Messages published from outside. */
   outside: number = 0;
+  /** The messages from outside by their ids, where a history is kept: a message that comes again is known by its id. */
+  readonly told: Map<string, Sent> = new Map();
+  /** The last end after which no role had mail: its sequence number, and the micro-dollars that the run had spent by then. */
+  done: { readonly seq: number; readonly spent: number } | undefined;
   /** Sequence number of the next event. */
   seq: number = 0;
 

@@ -43,6 +43,8 @@ export class Directory {
   readonly #byCause = new Map<string, ListenerGroup[]>();
   /** Groups that observe every broadcast. */
   readonly #observers: ListenerGroup[] = [];
+  /** Causes that some role watches, also a role that observes everything. */
+  readonly #watched = new Set<string>();
   readonly #lists = new Map<string, readonly string[]>();
   #keptNames = 0;
 
@@ -70,6 +72,11 @@ export class Directory {
     const routes = sendTo.map((address) => this.#routeTo(address, message, publisher));
     const names = new Set(routes.flatMap(({ to }) => to));
     return { to: Object.freeze(this.#inHireOrder([...names])), dead: routes.flatMap(({ dead }) => dead) };
+  }
+
+  /** True for a cause that some role watches by its name. */
+  isWatched(cause: string): boolean {
+    return this.#watched.has(cause);
   }
 
   #routeTo(address: string, message: Message, publisher: string): Recipients {
@@ -117,6 +124,7 @@ export class Directory {
     const group: ListenerGroup = [];
     this.#groups.set(listening, group);
     for (const address of new Set(addresses)) if (address !== "") groupsAt(this.#byAddress, address).push(group);
+    for (const cause of watch) this.#watched.add(cause);
     if (observeAll) this.#observers.push(group);
     else for (const cause of new Set(watch)) groupsAt(this.#byCause, cause).push(group);
     return group;

@@ -1,0 +1,88 @@
+import { UsageError } from "../kernel/errors.ts";
+import { canonicalJson } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
+import type { Environment } from "../runtime/environment.ts";
+import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
+import type { Sent } from "../runtime/record/event.ts";
+import { maskedMessage } from "../runtime/record/masking.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+
+/** The result of publishing a message from outside into a run: it is recorded. */
+export interface RunReceipt extends Receipt {
+  /**
+   * True when the run has ended, or was cut off, and a recipient has not read the message: it waits until the run is resumed. False while the
+   * run is under way; a run that is stopped before a recipient has read the message keeps it too.
+   */
+  readonly waits: boolean;
+}
+
+/**
+ * Returns a message from outside as it was given, checked and frozen; a text stays a text.
+ *
+ * @throws UsageError `MESSAGE_INVALID`
+ */
+export function checkedNews(given: Message | string): Message | string {
+  if (typeof given === "string") return given;
+  return isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
+}
+
+/**
+ * Publishes a message from outside into a run. A message with the id of one that was published before is not published again: so a caller
+ * who got no receipt can repeat it.
+ *
+ * @throws UsageError `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
+ * @throws QueueFullError `MAILBOX_FULL`
+ */
+export function publishOnce(environment: Environment, given: Message | string, mask: Mask): Receipt {
+  const { state } = environment;
+  const message = checkedNews(given);
+  const { content } = typeof message === "string" ? { content: message } : message;
+  assertSize(state, content);
+  const known = typeof message === "string" ? undefined : state.told.get(message.id);
+  if (known === undefined || typeof message === "string") return environment.publishMessage(message);
+  assertSame(known, message, mask);
+  return { message: known.message, recipients: known.to };
+}
+
+/** Publishes a message from outside, and resolves when it is recorded. @param isOver returns true when the run has ended */
+export async function publishDurably(
+  environment: Environment,
+  given: Message | string,
+  { mask, isOver }: { readonly mask: Mask; readonly isOver: () => boolean },
+): Promise<RunReceipt> {
+  const receipt = publishOnce(environment, given, mask);
+  await environment.log.durable();
+  return { ...receipt, waits: isOver() && isUnread(environment.state, receipt) };
+}
+
+function isUnread({ roles, pending, held }: RunState, { message: { id }, recipients }: Receipt): boolean {
+  const isHeld = pending.some(({ sent }) => sent.message.id === id) || held.some(({ message }) => message.id === id);
+  return isHeld || recipients.some((name) => roles.get(name)?.mailbox.has(id) === true);
+}
+
+function assertSize({ bounds: { messageLimit = DEFAULT_MESSAGE_LIMIT } }: RunState, content: string): void {
+  if (content.length <= messageLimit) return;
+  const expected = `Expected a message of at most ${messageLimit} characters from outside`;
+  throw new UsageError("MESSAGE_TOO_LONG", `${expected}, got ${content.length}. Write long texts to a file and say where it is.`);
+}
+
+function assertSame({ message: before }: Sent, message: Message, mask: Mask): void {
+  const meant = isCauseLeftOpen(message) ? { ...message, causeBy: before.causeBy } : message;
+  if (isSameMessage(before, meant, mask)) return;
+  const expected = `Expected an id of its own for another message, got "${message.id}", which a message of this run has`;
+  throw new UsageError("MESSAGE_KNOWN", `${expected}. Leave the id out to get a new one.`);
+}
+
+/**
+ * True for messages that are equal in everything but id and time, which differ whenever a program makes a message again. They are compared
+ * without secrets, because the record has none.
+ */
+export function isSameMessage(one: Message, other: Message, mask: Mask): boolean {
+  return one === other || wordsOf(one, mask) === wordsOf(other, mask);
+}
+
+function wordsOf(message: Message, mask: Mask): string {
+  const { id: _id, timestamp: _timestamp, ...words } = maskedMessage(mask, message);
+  return canonicalJson(words);
+}

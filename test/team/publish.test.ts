@@ -1,0 +1,408 @@
+import { describe, expect, test } from "vitest";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { createMessage } from "../../src/message/message.ts";
+import type { MicroUsd } from "../../src/model/money.ts";
+import { budgetPool } from "../../src/model/budget-pool.ts";
+import type { Role } from "../../src/role/role.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
+import { appendingBy, eventsOf, journalWith } from "./recorded.ts";
+
+/** Answers everything from outside with its own name and what it heard. */
+function echo(name = "Ann", watch: readonly string[] = ["UserRequirement"]): Role {
+  return answering(name, (rc) => rc.news.map(({ content }) => rc.message(`${name}: ${content}`)), { watch });
+}
+
+function teamOf(options: TeamOptions = {}): { readonly team: Team; readonly journal: Journal } {
+  const journal = options.journal ?? memoryJournal();
+  return { team: new Team({ seed: "s", roles: [echo()], ...options, journal }), journal };
+}
+
+/** A role that works until it is let go. */
+function busy(name: string): { readonly role: Role; readonly atWork: Promise<void>; readonly go: () => void } {
+  let [go, begun] = [(): void => {}, (): void => {}];
+  const mayGo = new Promise<void>((resolve) => (go = resolve));
+  const atWork = new Promise<void>((resolve) => (begun = resolve));
+  const role = answering(name, async (rc) => {
+    if (rc.news.some(({ content }) => content === "idea")) {
+      await rc.step("work", {}, async () => {
+        begun();
+        await mayGo;
+        return null;
+      });
+    }
+    return rc.message(`${name} heard ${contents(rc.news).join(", ")}`);
+  });
+  return { role, atWork, go };
+}
+
+const typesOf = (events: readonly RunEvent[]): readonly string[] => events.map(({ type }) => type);
+
+describe("a message into a run under way", () => {
+  test.each(["rounds", "eager"] as const)("under %s it is recorded at once and read at the role's next turn", async (scheduler) => {
+    const { role, atWork, go } = busy("Bea");
+    const { team, journal } = teamOf({ roles: [role], scheduler });
+    const run = team.run("idea", { id: "r" });
+    const told: string[] = [];
+    run.on("message", ({ message }) => void told.push(message.content));
+    await atWork;
+    const receipt = await run.publish("faster");
+    expect(receipt).toMatchObject({ recipients: ["Bea"], waits: false });
+    expect(receipt.message).toMatchObject({ id: "user#2", content: "faster", causeBy: "UserRequirement", sentFrom: "" });
+    expect((await eventsOf(journal, "r")).at(-1)).toMatchObject({ type: "message", message: { content: "faster" } });
+    go();
+    const result = await run.result;
+    expect(contents(result.outputs)).toEqual(["Bea heard idea", "Bea heard faster"]);
+    expect(told).toEqual(["idea", "faster"]);
+    expect(typesOf(await eventsOf(journal, "r")).filter((type) => type === "run.ended")).toHaveLength(1);
+  });
+
+  test("wakes a role under eager while another one works", async () => {
+    const { role, atWork, go } = busy("Bea");
+    const { team } = teamOf({ roles: [role, echo("Ann", [])], scheduler: "eager" });
+    const run = team.run("idea");
+    await atWork;
+    const heard = new Promise<string>((resolve) => run.on("act.ended", ({ said }) => resolve(said[0]?.message.content ?? "")));
+    await run.publish(createMessage("psst", { sendTo: "Ann" }));
+    expect(await heard).toBe("Ann: psst");
+    go();
+    expect(contents((await run.result).outputs)).toEqual(["Ann: psst", "Bea heard idea"]);
+  });
+
+  test("waits for the start of the run, and keeps the order of the calls", async () => {
+    const { team } = teamOf();
+    const run = team.run("idea", { id: "r" });
+    await Promise.all(["one", "two", "three"].map((text) => run.publish(text)));
+    expect(contents((await run.result).messages.filter(({ sentFrom }) => sentFrom === ""))).toEqual(["idea", "one", "two", "three"]);
+  });
+
+  test("is taken by the run of that id, whichever way it is given", async () => {
+    const { role, atWork, go } = busy("Bea");
+    const { team } = teamOf({ roles: [role] });
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    expect((await team.send("r", "by the team")).waits).toBe(false);
+    go();
+    expect(contents((await run.result).outputs)).toEqual(["Bea heard idea", "Bea heard by the team"]);
+  });
+
+  test.each(["rounds", "eager"] as const)("Run.H3 under %s none is lost, however near the end it comes", async (scheduler) => {
+    const fates = new Set<boolean>();
+    for (let ticks = 0; ticks < 40; ticks += 1) {
+      const { team, journal } = teamOf({ scheduler });
+      const run = team.run("idea", { id: "r" });
+      const receipt = new Promise((resolve) => {
+        const publishLate = async (): Promise<void> => {
+          for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+          resolve(run.publish(createMessage("late", { id: "late" })));
+        };
+        run.on("role.idle", () => void publishLate());
+      });
+      const result = await run.result;
+      const { waits } = (await receipt) as { readonly waits: boolean };
+      fates.add(waits);
+      const isHeard = contents(result.outputs).includes("Ann: late");
+      expect(isHeard, `${ticks} ticks after the last turn`).toBe(!waits);
+      const events = await eventsOf(journal, "r");
+      expect(events.filter((event) => event.type === "message" && event.message.id === "late")).toHaveLength(1);
+      const end = await team.resume("r").result;
+      expect(contents(end.outputs)).toEqual(["Ann: idea", "Ann: late"]);
+      expect(typesOf(await eventsOf(journal, "r")).filter((type) => type === "run.ended")).toHaveLength(waits ? 2 : 1);
+    }
+    expect(fates).toEqual(new Set([false, true]));
+  });
+
+  test("is refused when the journal is", async () => {
+    const inner = memoryJournal();
+    let isFull = false;
+    const append: Journal["append"] = (...given) => (isFull ? Promise.reject(new Error("the disk is full")) : inner.append(...given));
+    const { role, atWork, go } = busy("Bea");
+    const { team } = teamOf({ roles: [role], journal: appendingBy(inner, append) });
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    isFull = true;
+    await expect(run.publish("lost?")).rejects.toThrow("the disk is full");
+    go();
+    expect((await run.result).status).toBe("failed");
+  });
+});
+
+describe("a message into a run that has ended", () => {
+  test("is recorded behind its end, starts nothing, and is read when the run is resumed", async () => {
+    const { team, journal } = teamOf();
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    const told: string[] = [];
+    run.on("message", ({ message }) => void told.push(message.content));
+    const before = typesOf(await eventsOf(journal, "r"));
+    expect(await run.publish("more")).toMatchObject({ recipients: ["Ann"], waits: true });
+    expect(await team.send("r", "and more")).toMatchObject({ message: { id: "user#3" }, waits: true });
+    expect(told).toEqual(["more"]);
+    expect(typesOf(await eventsOf(journal, "r"))).toEqual([...before, "message", "message"]);
+    const result = await team.resume("r").result;
+    expect(contents(result.outputs)).toEqual(["Ann: idea", "Ann: more", "Ann: and more"]);
+    expect(result.status).toBe("finished");
+  });
+
+  test("without one a finished run is what it was, and nothing is recorded", async () => {
+    const { team, journal } = teamOf();
+    const first = await team.run("idea", { id: "r" }).result;
+    const events = await eventsOf(journal, "r");
+    const again = await team.resume("r").result;
+    expect(await eventsOf(journal, "r")).toEqual(events);
+    expect([again.status, contents(again.messages), again.cost]).toEqual([first.status, contents(first.messages), first.cost]);
+  });
+
+  test("goes on in another team of another process", async () => {
+    const { team, journal } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    const events = await eventsOf(journal, "r");
+    const other = teamOf({ journal: await journalWith("r", events) });
+    expect((await other.team.send("r", "more")).waits).toBe(true);
+    const last = teamOf({ journal: await journalWith("r", await eventsOf(other.journal, "r")) });
+    expect(contents((await last.team.run("idea", { id: "r" }).result).outputs)).toEqual(["Ann: idea", "Ann: more"]);
+  });
+
+  test("a run that a crash cut off keeps it for its resume, also inside a round", async () => {
+    const roles = (): Role[] => [echo(), answering("Bea", (rc) => rc.message(`Bea: ${contents(rc.news).join(", ")}`))];
+    const { team, journal } = teamOf({ roles: roles() });
+    await team.run("idea", { id: "r" }).result;
+    const whole = await eventsOf(journal, "r");
+    for (let cut = 2; cut < whole.length; cut += 1) {
+      const cutOff = teamOf({ roles: roles(), journal: await journalWith("r", whole.slice(0, cut)) });
+      expect((await cutOff.team.send("r", "more")).waits).toBe(true);
+      const { outputs } = await cutOff.team.resume("r").result;
+      expect(contents(outputs).join("; ")).toContain("more");
+      expect(contents(outputs).join("; ")).toContain("Bea: idea");
+      const replay = cutOff.team.replay("r");
+      const again: RunEvent[] = [];
+      for await (const event of replay) again.push(event);
+      expect((await replay.result).error).toBeUndefined();
+      expect(canonical(again)).toBe(canonical(await eventsOf(cutOff.journal, "r")));
+    }
+  });
+
+  test("of a run that waits for a person it is read after the answer", async () => {
+    const { team } = teamOf({ roles: [listenerAsks()] });
+    const waiting = await team.run("idea", { id: "r" }).result;
+    expect(waiting.status).toBe("waiting");
+    expect((await team.send("r", "hurry")).waits).toBe(true);
+    const end = await (await team.answer("r", waiting.questions[0]?.id ?? "", "yes")).result;
+    expect(contents(end.outputs)).toEqual(["idea: yes", "hurry"]);
+  });
+
+  test("Runs.U3 many at once, and a resume among them: all are recorded, none twice", async () => {
+    const { team, journal } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    const texts = Array.from({ length: 20 }, (_, n) => `wish ${n}`);
+    const sent = texts.map((text, n) => {
+      if (n === 10) void team.resume("r");
+      return team.send("r", text);
+    });
+    await Promise.all(sent);
+    await team.resume("r").result;
+    const result = await team.resume("r").result;
+    expect(contents(result.outputs)).toEqual(["Ann: idea", ...texts.map((text) => `Ann: ${text}`)]);
+    expect((await eventsOf(journal, "r")).filter(({ type }) => type === "message")).toHaveLength(21);
+  });
+});
+
+/** Asks a person about the idea, and repeats everything else. */
+function listenerAsks(): Role {
+  return answering("Ann", async (rc) => {
+    const [text] = contents(rc.news);
+    return text === "idea" ? rc.message(`idea: ${await rc.human.ask("Good?")}`) : rc.message(String(text));
+  });
+}
+
+describe("a message that comes again", () => {
+  test("is known by its id, and its first receipt is returned", async () => {
+    const { team, journal } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    const wish = createMessage("blue", { id: "wish-1" });
+    const first = await team.send("r", wish);
+    const again = await team.send("r", createMessage("blue", { id: "wish-1" }));
+    expect(again).toEqual({ ...first, message: first.message });
+    await team.resume("r").result;
+    expect(await team.send("r", wish)).toMatchObject({ recipients: ["Ann"], waits: false });
+    expect((await eventsOf(journal, "r")).filter(({ type }) => type === "message")).toHaveLength(2);
+  });
+
+  test("is refused when it says something else", async () => {
+    const { team, journal } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    await team.send("r", createMessage("blue", { id: "wish-1" }));
+    const events = (await eventsOf(journal, "r")).length;
+    await expect(team.send("r", createMessage("red", { id: "wish-1" }))).rejects.toMatchObject({ code: "MESSAGE_KNOWN" });
+    expect(await eventsOf(journal, "r")).toHaveLength(events);
+  });
+
+  test("does not take the id of a text", async () => {
+    const { team } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    await team.send("r", createMessage("by hand", { id: "user#3" }));
+    expect((await team.send("r", "a text")).message.id).toBe("user#4");
+  });
+});
+
+describe("whom a message reaches", () => {
+  const crew = (): Role[] => [echo("Ann"), echo("Fay", ["UserFeedback"])];
+
+  test("a text is feedback where a role watches it, unless it is the idea", async () => {
+    const { team } = teamOf({ roles: crew() });
+    await team.run("idea", { id: "r" }).result;
+    const { message, recipients } = await team.send("r", "larger buttons");
+    expect([message.causeBy, recipients]).toEqual(["UserFeedback", ["Fay"]]);
+  });
+
+  test("a message that names no cause gets the one that its recipient watches", async () => {
+    const { team } = teamOf({ roles: crew() });
+    await team.run("idea", { id: "r" }).result;
+    const causeFor = async (sendTo: string): Promise<string> => (await team.send("r", createMessage("x", { sendTo }))).message.causeBy;
+    expect([await causeFor("Ann"), await causeFor("Fay")]).toEqual(["UserRequirement", "UserFeedback"]);
+    const named = await team.send("r", createMessage("x", { causeBy: "UserRequirement" }));
+    expect(named.recipients).toEqual(["Ann"]);
+  });
+
+  test("a role that observes everything and watches feedback counts as one that watches it", async () => {
+    const all = answering("Ola", () => undefined, { watch: ["UserFeedback"], observeAll: true });
+    const { team } = teamOf({ roles: [echo("Ann"), all] });
+    await team.run("idea", { id: "r" }).result;
+    expect((await team.send("r", "x")).message.causeBy).toBe("UserFeedback");
+  });
+
+  test("none, when nobody watches: then it waits for nothing", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const { team } = teamOf({ roles: [echo("Ann")], logger });
+    await team.run("idea", { id: "r" }).result;
+    expect(await team.send("r", createMessage("x", { causeBy: "Nothing" }))).toMatchObject({ recipients: [], waits: false });
+    expect(await team.send("r", createMessage("x", { sendTo: "Nobody" }))).toMatchObject({ recipients: [], waits: false });
+    expect(warnings.join(" ")).toMatch(/Nobody hears .* Nobody has the address "Nobody"/);
+    const result = await team.resume("r").result;
+    expect([result.status, result.deadLetters.length]).toEqual(["finished", 1]);
+  });
+});
+
+describe("what is refused", () => {
+  const started = async (options: TeamOptions = {}): Promise<{ readonly team: Team; readonly journal: Journal }> => {
+    const made = teamOf(options);
+    await made.team.run("idea", { id: "r" }).result;
+    return made;
+  };
+
+  test("an unknown run, one that has not begun, one of another team, one of another process", async () => {
+    const { journal } = await started();
+    const unknown = teamOf({ journal }).team.send("nobody's", "x");
+    await expect(unknown).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    await journal.create("empty");
+    await expect(teamOf({ journal }).team.send("empty", "x")).rejects.toMatchObject({ code: "RUN_NOT_STARTED" });
+    const others = teamOf({ journal, roles: [echo(), listener("New")] }).team.send("r", "x");
+    await expect(others).rejects.toMatchObject({ code: "TEAM_CHANGED" });
+    const owned = Object.assign(new Error("owned"), { code: "RUN_OWNED" });
+    const held: Journal = { ...appendingBy(journal, (...given) => journal.append(...given)), claim: () => Promise.reject(owned) };
+    await expect(teamOf({ journal: held }).team.send("r", "x")).rejects.toMatchObject({ code: "RUN_OWNED" });
+    expect(typesOf(await eventsOf(journal, "r")).at(-1)).toBe("run.ended");
+  });
+
+  test("what is no message, what is too long, and what finds no room", async () => {
+    const { team } = await started({ messageLimit: 10, mailbox: { limit: 1 } });
+    await expect(team.send("r", 7 as unknown as string)).rejects.toMatchObject({ code: expect.stringMatching(/INVALID/) as string });
+    await expect(team.send("r", "x".repeat(11))).rejects.toMatchObject({ code: "MESSAGE_TOO_LONG" });
+    await team.send("r", "one");
+    await expect(team.send("r", "two")).rejects.toMatchObject({ code: "MAILBOX_FULL" });
+    await expect(team.send("r", "x", { quickly: true } as object)).rejects.toMatchObject({ code: "OPTION_UNKNOWN" });
+    await expect(team.send("r", "x", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  test("a message into a replay, and into a run that was refused", async () => {
+    const { team } = await started();
+    await expect(team.replay("r").publish("x")).rejects.toMatchObject({ code: "REPLAY_FIXED" });
+    await expect(team.run("another idea", { id: "r" }).publish("x")).rejects.toMatchObject({ code: "RUN_IDEA_DIFFERS" });
+    await expect(team.resume("nobody's").publish("x")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+  });
+
+  test("a secret is taken out before it is recorded", async () => {
+    const { team, journal } = await started({ secrets: ["my-password"] });
+    expect((await team.send("r", "it is my-password")).message.content).not.toContain("my-password");
+    expect(JSON.stringify(await eventsOf(journal, "r"))).not.toContain("my-password");
+  });
+});
+
+describe("the bounds of a run hold across its ends", () => {
+  test("its rounds: they count from its beginning", async () => {
+    const { team } = teamOf();
+    const { rounds } = await team.run("idea", { id: "r", rounds: 1 }).result;
+    expect(rounds).toBe(1);
+    await team.send("r", "more");
+    const stopped = await team.resume("r").result;
+    expect([stopped.status, stopped.error?.code]).toEqual(["rounds", "ROUNDS_REACHED"]);
+    expect(contents((await team.resume("r", { rounds: 4 }).result).outputs)).toEqual(["Ann: idea", "Ann: more"]);
+  });
+
+  const asking = (): Role =>
+    answering("Ann", async (rc) => rc.message(await rc.ask(contents(rc.news).join())), { watch: ["UserRequirement"] });
+  const model = () =>
+    scriptedModel(() => ({ content: "yes", usage: { inputTokens: 0, outputTokens: 10 } }), {
+      price: { input: 0, output: 1 },
+      maxOutputTokens: 10,
+    });
+
+  test("its budget", async () => {
+    const { team } = teamOf({ roles: [asking()], model: model() });
+    expect((await team.run("idea", { id: "r", budget: 15 as MicroUsd }).result).cost.known).toBe(10);
+    await team.send("r", "more");
+    const result = await team.resume("r").result;
+    expect([result.status, result.cost.known]).toEqual(["budget", 10]);
+    expect((await team.resume("r", { budget: 20 as MicroUsd }).result).status).toBe("finished");
+  });
+
+  test("a pool is charged once for all that a run spends", async () => {
+    const pool = budgetPool(1_000 as MicroUsd);
+    const { team } = teamOf({ roles: [asking()], model: model(), budget: pool });
+    await team.run("idea", { id: "r" }).result;
+    for (const wish of ["one", "two", "three"]) {
+      await team.send("r", wish);
+      await team.resume("r").result;
+    }
+    expect(pool.spent).toBe(40);
+  });
+});
+
+describe("a resume with messages", () => {
+  test("records them with it, and goes on", async () => {
+    const { team, journal } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    const before = (await eventsOf(journal, "r")).length;
+    const result = await team.resume("r", { add: ["one", createMessage("two", { sendTo: "Ann" })] }).result;
+    expect(contents(result.outputs)).toEqual(["Ann: idea", "Ann: one", "Ann: two"]);
+    expect(typesOf(await eventsOf(journal, "r")).slice(before, before + 3)).toEqual(["run.resumed", "message", "message"]);
+  });
+
+  test("reaches a role that a forced team brings", async () => {
+    const { team, journal } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    const changed = teamOf({ journal, roles: [echo("Ann"), echo("Fay", ["UserFeedback"])] }).team;
+    expect((await changed.resume("r", { add: ["wish"] }).result).error?.code).toBe("TEAM_CHANGED");
+    const result = await changed.resume("r", { add: ["wish"], force: true }).result;
+    expect(contents(result.outputs)).toEqual(["Ann: idea", "Fay: wish"]);
+  });
+
+  test("is refused while the run is under way", async () => {
+    const { role, atWork, go } = busy("Bea");
+    const { team } = teamOf({ roles: [role] });
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    expect(() => team.resume("r", { add: ["wish"] })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
+    expect(team.resume("r")).toBe(run);
+    go();
+    await run.result;
+    await nextMacrotask();
+  });
+});
