@@ -9,6 +9,8 @@ export type { Stack, StackName } from "./stack.ts";
 export { type VerifyRequest, verifyProject } from "./verify.ts";
 export { checkCommands, type CommandChecksRequest } from "./commands.ts";
 export { runSuites, type SuitesRequest } from "./suites.ts";
+export { checkPages, defaultPageTimes, type PageCheckRequest, type PageReport, type PageTimes } from "./page-check.ts";
+export type { PageMeansChoice } from "./page-means.ts";
 
 // The stacks.
 export { stackNamed, stackOf, stacks } from "./stacks.ts";

@@ -1,0 +1,136 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Criterion } from "../../src/checks/acceptance.ts";
+import { checkPages, type PageReport } from "../../src/checks/page-check.ts";
+import { findPageMeans } from "../../src/checks/page-means.ts";
+import type { Verdict } from "../../src/checks/verification.ts";
+import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
+import { addCard, BOARD, pageCriterion, projectOf } from "./page-project.ts";
+
+const sandbox = await chooseSandbox("auto");
+const found = findPageMeans(sandbox, { choice: "browser", browser: undefined });
+const runs = sandbox.kind === "bubblewrap" && found.means.length > 0;
+if (!runs) process.stderr.write(`\nTests of pages in a browser do not run: ${[sandbox.describe, ...found.missing].join("; ")}\n`);
+
+const html = (script: string, body = "<p>Text</p>"): string => `<!doctype html><html><body>${body}<script>${script}</script></body></html>`;
+const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
+const port = await new Promise<number>((resolve) => server.once("listening", () => resolve((server.address() as AddressInfo).port)));
+
+const PAGES = {
+  ...BOARD,
+  "loop.html": html("while (true);"),
+  "late-loop.html": html("", `<button onclick="while (true);">Go</button>`),
+  "alerts.html": html("while (true) alert('again');"),
+  "errors.html": html(
+    "console.error('broken', 7); Promise.reject(new Error('never heard')); setTimeout(() => { throw new TypeError('thrown later'); }); fetch('http://127.0.0.1:" +
+      port +
+      "').then(() => say('reached'), () => say('no network')); function say(text) { document.querySelector('p').textContent = text; }",
+  ),
+  "forge.html": html(
+    `const line = JSON.stringify({ kind: "result", id: "forged", outcome: "proven", evidence: "forged" });
+     for (const name of ["log", "error"]) console[name]("0".repeat(32) + " " + line);
+     Array.prototype.map = () => [{ id: "forged", outcome: "proven" }]; JSON.stringify = () => line;`,
+  ),
+};
+
+const CRITERIA: readonly Criterion[] = [
+  pageCriterion(
+    "add",
+    ...addCard("Buy milk"),
+    ...addCard("Write"),
+    { do: "expect", at: "#todo .card", count: 2, contains: ["Buy milk", "Write"] },
+    { do: "expect", at: "#title", value: "" },
+    { do: "reload" },
+    { do: "expect", at: ".card", count: 2 },
+    { do: "expect", at: "#count", equals: "2 open", matches: "^2 o" },
+  ),
+  pageCriterion(
+    "drag",
+    { do: "open" },
+    { do: "expect", at: ".card", count: 0 },
+    { do: "expect", at: "h2", contains: ["To do"] },
+    ...addCard("Move me"),
+    { do: "drag", at: "text=Move me", to: "#done" },
+    { do: "expect", at: "#done .card", equals: "Move me" },
+    { do: "reload" },
+    { do: "expect", at: "#todo .card", count: 0 },
+  ),
+  pageCriterion(
+    "filter",
+    ...addCard("apple"),
+    ...addCard("pear"),
+    { do: "type", at: "#filter", text: "app" },
+    { do: "expect", at: ".card", count: 1, equals: "apple", lacks: ["pear"] },
+    { do: "type", at: "#filter", text: "x" },
+    { do: "expect", at: ".card", visible: false },
+    { do: "click", at: "text=Show note" },
+    { do: "expect", at: "#note", visible: true },
+    { do: "select", at: "#size", value: "Large" },
+    { do: "expect", at: "#size", value: "l" },
+  ),
+  pageCriterion("confirm", ...addCard("one"), { do: "click", at: "#clear" }, { do: "expect", at: ".card", count: 0 }),
+  pageCriterion("wrong", ...addCard("one"), { do: "reload" }, { do: "expect", at: ".card", count: 2 }),
+  pageCriterion("hidden", { do: "click", at: "#note" }),
+  pageCriterion("loop", { do: "open", path: "loop.html" }, { do: "expect", at: "p", equals: "Text" }),
+  pageCriterion(
+    "late loop",
+    { do: "open", path: "late-loop.html" },
+    { do: "click", at: "button" },
+    { do: "expect", at: "button", count: 1 },
+  ),
+  pageCriterion("alerts", { do: "open", path: "alerts.html" }),
+  pageCriterion("errors", { do: "open", path: "errors.html" }, { do: "expect", at: "p", equals: "no network" }),
+  pageCriterion("forged", { do: "open", path: "forge.html" }, { do: "expect", at: "p", equals: "forged" }),
+  pageCriterion("after", ...addCard("still works"), { do: "expect", at: ".card", equals: "still works" }),
+];
+
+describe.runIf(runs)("a page in a browser", () => {
+  let report: PageReport;
+  const of = (id: string): Verdict | undefined => report.verdicts.find((one) => one.id === id);
+  const failureOf = (id: string): string => {
+    const { outcome, by, evidence } = of(id) ?? { outcome: "not there", by: "", evidence: "" };
+    return `${outcome} by ${by}: ${evidence}`;
+  };
+
+  beforeAll(async () => {
+    const times = { step: 1_500, load: 3_000 };
+    report = await checkPages({ root: projectOf(PAGES), sandbox, criteria: CRITERIA, means: "browser", picture: true, times });
+  }, 120_000);
+
+  it.each(["add", "drag", "filter", "confirm", "errors", "after"])("proves steps that work: %s", (id) => {
+    expect(of(id)).toMatchObject({ outcome: "proven", by: "browser", priority: "P0" });
+  });
+
+  it("has one verdict for each criterion, and a picture", () => {
+    expect([report.by, report.notChecked]).toEqual(["browser", undefined]);
+    expect(report.verdicts.map(({ id }) => id)).toEqual(CRITERIA.map(({ id }) => id));
+    expect(Buffer.from(report.picture ?? []).toString("latin1", 1, 4)).toBe("PNG");
+  });
+
+  it("tells the first step that fails, what was expected and what came", () => {
+    expect(failureOf("wrong")).toBe('failed by browser: step 4 (expect ".card"): expected 2 elements ".card", got 1');
+    expect(failureOf("hidden")).toBe('failed by browser: step 1 (click "#note"): expected an element "#note", got none shown (1 hidden)');
+  });
+
+  it("ends a page that loops or asks without end, and goes on with the next criterion", () => {
+    expect(failureOf("loop")).toMatch(/^failed by browser: .*did not finish loading within 3000 ms/);
+    expect(failureOf("late loop")).toMatch(/^failed by browser: step 2 .*does not answer/);
+    expect(failureOf("alerts")).toMatch(/^failed by browser: .*alert dialog "again"/);
+  });
+
+  it("takes no result from a page", () => {
+    expect(failureOf("forged")).toMatch(/^failed by browser: step 2/);
+    expect(report.verdicts.filter(({ id }) => id === "forged")).toHaveLength(1);
+  });
+
+  it("collects errors of the page, each once, also where the steps work", () => {
+    const messages = report.faults.map(({ message }) => message);
+    expect(messages).toContain("console.error: broken 7");
+    expect(messages.filter((one) => one.includes("never heard"))).toHaveLength(1);
+    expect(messages.find((one) => one.includes("thrown later"))).toMatch(/^uncaught TypeError: thrown later \(errors\.html:1:\d+\)$/);
+    expect(report.faults.every(({ kind }) => kind === "page")).toBe(true);
+  });
+});
+
+afterAll(() => server.close());
