@@ -67,3 +67,27 @@ function faultOf(path: string): string | undefined {
     return error.message;
   }
 }
+
+const PROJECT_NAME_LENGTH = 50;
+
+/** A name in kebab-case that is also a file name. Letters of other scripts have no place in a file name that must work everywhere: a name of nothing else becomes `project`. */
+export function projectNameOf(name: string): string {
+  const words = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, PROJECT_NAME_LENGTH)
+    .replace(/^-+|-+$/g, "");
+  if (words === "") return "project";
+  return isFileName(words) ? words : `project-${words}`;
+}
+
+function isFileName(name: string): boolean {
+  try {
+    return checkPath(`${name}.json`) === `${name}.json`;
+  } catch {
+    return false;
+  }
+}

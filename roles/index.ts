@@ -1,5 +1,13 @@
 /** The roles of the shipped companies. Published as `troupe/roles`. */
 
+// The software company: its product is proven by running it.
+export { softwareCompany, type SoftwareCompanyOptions } from "./company/software-company.ts";
+export type { Delivery, Complaint } from "../actions/company/delivery.ts";
+export { DeliverySchema } from "../actions/company/delivery.ts";
+export type { DesignedFile, Size, SystemDesign, WorkOrder } from "../actions/company/work-order.ts";
+export type { Verifier } from "../actions/company/project-gate.ts";
+
+// The waterfall of MetaGPT.
 export { waterfallCompany, type WaterfallCompanyOptions } from "./waterfall/waterfall-company.ts";
 export { ProductManager } from "./waterfall/product-manager.ts";
 export { Architect } from "./waterfall/architect.ts";

@@ -11,7 +11,8 @@ import {
 } from "./test-report.ts";
 import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { payloadOf, ProjectAction } from "../project-action.ts";
-import { decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
+import { decisionParts, decisionsIn, STACK } from "./decisions.ts";
+import { type PromptPart, promptOf } from "../prompt.ts";
 import { RunTests } from "./run-tests.ts";
 import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { checkPath } from "../../src/workspace/index.ts";
 import { bullets, sections } from "../markdown.ts";
+import { projectNameOf } from "../project-path.ts";
 
 /** The priority of a requirement: P0 must, P1 should, P2 may. */
 export type Priority = "P0" | "P1" | "P2";
@@ -22,8 +22,6 @@ export interface Prd {
   readonly uiDesignDraft: string;
   readonly anythingUnclear: string;
 }
-
-const PROJECT_NAME_LENGTH = 50;
 
 /** Guards a {@link Prd}. What is only taste is cut to size; the name becomes kebab-case. */
 export const PrdSchema: z.ZodType<Prd> = z.object({
@@ -58,28 +56,6 @@ export function renderPrd(prd: Prd): string {
     ["Language", `${prd.language}; ${prd.programmingLanguage}`],
     ["Unclear", prd.anythingUnclear],
   ]);
-}
-
-/** Letters of other scripts have no place in a file name that must work everywhere: a name of nothing else becomes `project`. */
-function projectNameOf(name: string): string {
-  const words = name
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, PROJECT_NAME_LENGTH)
-    .replace(/^-+|-+$/g, "");
-  if (words === "") return "project";
-  return isFileName(words) ? words : `project-${words}`;
-}
-
-function isFileName(name: string): boolean {
-  try {
-    return checkPath(`${name}.json`) === `${name}.json`;
-  } catch {
-    return false;
-  }
 }
 
 function atMost(count: number): z.ZodType<string[]> {

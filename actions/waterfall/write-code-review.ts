@@ -5,7 +5,8 @@ import { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, 
 import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { bullets } from "../markdown.ts";
 import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "../project-action.ts";
-import { type Decisions, decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
+import { type Decisions, decisionParts, decisionsIn, STACK } from "./decisions.ts";
+import { type PromptPart, promptOf } from "../prompt.ts";
 import { descriptionOf } from "./task-plan.ts";
 import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";

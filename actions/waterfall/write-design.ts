@@ -3,7 +3,8 @@ import type { z } from "zod";
 import { type Design, DesignSchema, renderDesign } from "./design.ts";
 import { PrdSchema } from "./prd.ts";
 import { documentFiles, payloadOf, ProjectAction } from "../project-action.ts";
-import { promptOf, STACK } from "./prompt.ts";
+import { STACK } from "./decisions.ts";
+import { promptOf } from "../prompt.ts";
 import { WritePrd } from "./write-prd.ts";
 
 const INSTRUCTION =

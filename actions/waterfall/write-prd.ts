@@ -2,7 +2,8 @@ import type { ActionContext, Message } from "../../src/index.ts";
 import type { z } from "zod";
 import { type Prd, PrdSchema, renderPrd } from "./prd.ts";
 import { documentFiles, ProjectAction } from "../project-action.ts";
-import { promptOf, STACK } from "./prompt.ts";
+import { STACK } from "./decisions.ts";
+import { promptOf } from "../prompt.ts";
 
 const INSTRUCTION =
   "Write the product requirement document for the idea below: what is built, for whom, and how one can tell that it is done. Keep to what the idea asks for; add only what its users would miss at once. Write in the language of the idea.";

@@ -2,8 +2,9 @@
 
 export type { Acceptance, Check, CommandStep, Criterion, PageStep, Priority, TextRule } from "./acceptance.ts";
 export { AcceptanceSchema, CheckSchema, CriterionSchema } from "./acceptance.ts";
-export { type Fault, isProven, type Outcome, type SuiteReport, type Verdict, type Verification } from "./verification.ts";
+export { type Fault, isProven, isRed, type Outcome, type SuiteReport, type Verdict, type Verification } from "./verification.ts";
 export type { Stack, StackName } from "./stack.ts";
+export { renderVerification } from "./verification-text.ts";
 
 // Running the checks.
 export { type VerifyRequest, verifyProject } from "./verify.ts";

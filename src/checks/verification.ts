@@ -59,3 +59,9 @@ export function isProven({ verdicts, suites, faults }: Verification): boolean {
     suites.every(({ kind }) => kind === "passed")
   );
 }
+
+/** True when something that ran has failed, so that there is something to repair. */
+export function isRed({ verdicts, suites, faults }: Verification): boolean {
+  const hasFailed = ({ kind }: SuiteReport): boolean => kind === "failed" || kind === "timeout";
+  return verdicts.some(({ outcome }) => outcome === "failed") || faults.length > 0 || suites.some(hasFailed);
+}

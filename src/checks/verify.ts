@@ -17,8 +17,11 @@ export interface VerifyRequest {
   readonly stack?: StackName | undefined;
   /** Paths that must be there and not empty. */
   readonly planned?: readonly string[] | undefined;
-  /** `quick`: syntax, tests, criteria and plan. `whole`: also the commands of the README, and whether the tests can fail. */
-  readonly depth: "quick" | "whole";
+  /**
+   * `criteria`: the criteria alone. `syntax`: the syntax of the files alone. `quick`: syntax, tests, criteria and plan. `whole`: also the
+   * commands of the README, and whether the tests can fail.
+   */
+  readonly depth: "criteria" | "syntax" | "quick" | "whole";
   /** Milliseconds for the tests of one language. Default 60,000. A criterion has a quarter of it. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -51,14 +54,15 @@ const CRITERION_SHARE = 0.25;
  */
 export async function verifyProject(request: VerifyRequest): Promise<Verification> {
   checkKnownOptions("verifyProject", request, verifyRequest);
-  const { root, sandbox, criteria, timeout = VERIFY_TIMEOUT, signal, progress } = request;
+  const { root, sandbox, criteria, depth, timeout = VERIFY_TIMEOUT, signal, progress } = request;
   const refusal = await refusalOf(request);
   if (refusal !== undefined) {
     const verdicts = criteria.map((criterion) => judgedOrNot(criterion, refusal));
     return { verdicts, suites: [], faults: [], notChecked: refusal };
   }
+  if (depth === "syntax") return { verdicts: [], suites: [], faults: [] };
   progress?.("runs the tests");
-  const suites = await runSuites({ root, sandbox, timeout, signal });
+  const suites = depth === "criteria" ? [] : await runSuites({ root, sandbox, timeout, signal });
   progress?.("checks the criteria");
   const commands = await checkCommands({ root, sandbox, criteria, timeout: timeout * CRITERION_SHARE, signal });
   const verdicts = criteria.map(

@@ -14,6 +14,7 @@ import {
   baseURLIn,
   companySettings,
   type CompanySettings,
+  type CrewSettings,
   type Flags,
   type ModelChoice,
   reachedModel,
@@ -39,6 +40,8 @@ export interface RunAbout {
   readonly sandbox: SandboxMode;
   readonly sandboxKind: Sandbox["kind"];
   readonly allowUnpriced: boolean;
+  /** Runs of earlier versions have none: the waterfall worked on them. */
+  readonly crew?: CrewSettings | undefined;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
   /** Proves that the run was begun with the store that holds it. */
@@ -61,6 +64,16 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
   sandbox: z.enum(["auto", "bubblewrap", "none"]),
   sandboxKind: z.enum(["bubblewrap", "none", "refused"]),
   allowUnpriced: z.boolean(),
+  crew: z
+    .discriminatedUnion("kind", [
+      z.object({
+        kind: z.literal("software-company"),
+        size: z.enum(["S", "M", "L"]).optional(),
+        stack: z.enum(["node", "page", "python"]).optional(),
+      }),
+      z.object({ kind: z.literal("waterfall") }),
+    ])
+    .optional(),
   agent: z
     .object({
       tools: z.array(z.string()),
@@ -80,14 +93,14 @@ export interface Beginning {
   readonly version: string;
   readonly idea: string;
   readonly folder: string;
-  readonly settings: Pick<CompanySettings, "rounds" | "codeReview" | "runTests" | "allowUnpriced" | "seed" | "sandbox" | "agent">;
+  readonly settings: Pick<CompanySettings, "rounds" | "codeReview" | "runTests" | "allowUnpriced" | "seed" | "sandbox" | "agent" | "crew">;
   readonly chosen: Pick<ChosenModel, "model" | "baseURL" | "demo" | "secrets">;
   readonly sandbox: Sandbox;
   readonly seal: string;
 }
 
 export function aboutFor({ version, idea, folder, settings, chosen, sandbox, seal }: Beginning): Json {
-  const { rounds, codeReview, runTests, allowUnpriced, seed, agent } = settings;
+  const { rounds, codeReview, runTests, allowUnpriced, seed, agent, crew } = settings;
   const { id, price } = chosen.model;
   const about: RunAbout = {
     command: "troupe",
@@ -103,6 +116,7 @@ export function aboutFor({ version, idea, folder, settings, chosen, sandbox, sea
     sandbox: settings.sandbox,
     sandboxKind: sandbox.kind,
     allowUnpriced,
+    crew,
     agent,
     seal,
   };
@@ -120,6 +134,11 @@ export function publicURL(baseURL: string | undefined): string | undefined {
 export function readAbout(about: Json): RunAbout | undefined {
   const parsed = AboutSchema.safeParse(about);
   return parsed.success ? parsed.data : undefined;
+}
+
+/** The crew of a recorded run. */
+export function crewIn({ crew }: Pick<RunAbout, "crew">): CrewSettings {
+  return crew ?? { kind: "waterfall" };
 }
 
 /** The facts kept with a run. @throws UsageError `RUN_FOREIGN` when a program began it: only that program has its team. */
@@ -172,6 +191,7 @@ export function recordedSettings(about: RunAbout, recorded: Pick<RunState, "roun
     sandbox: flags.sandbox === undefined ? about.sandbox : given.sandbox,
     codeReview: about.codeReview,
     runTests: about.runTests,
+    crew: crewIn(about),
     agent: about.agent,
   };
 }

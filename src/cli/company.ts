@@ -98,16 +98,21 @@ export interface RunCrew {
 
 /** The software company, or the one agent of `troupe agent`. */
 export async function crewOf(
-  { agent, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent">,
+  { agent, crew, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent" | "crew">,
   parts: { readonly workspace: Workspace; readonly sandbox: Sandbox } & Pick<AgentRoleParts, "more" | "tell">,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
     const { agentRole } = await import("./agent-work.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
-  const { waterfallCompany } = await import("../../roles/index.ts");
+  const { softwareCompany, waterfallCompany } = await import("../../roles/index.ts");
   const { workspace, sandbox } = parts;
-  return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests }) };
+  switch (crew.kind) {
+    case "software-company":
+      return { name: COMPANY, roles: softwareCompany({ workspace, sandbox, size: crew.size, stack: crew.stack, review: codeReview }) };
+    case "waterfall":
+      return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests }) };
+  }
 }
 
 export function workerOf({ agent }: Pick<CompanySettings, "agent">): "company" | "agent" {

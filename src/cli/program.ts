@@ -232,6 +232,9 @@ function withCompany(command: Command): Command {
     .option("--force", "work in a folder that holds files; they stay unless the company writes them again")
     .option(...SEED)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
+    .option("--crew <name>", "who works: software-company or waterfall (default software-company)")
+    .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
+    .option("--stack <name>", "node, page or python (default: the product manager decides)")
     .option("--no-code-review", "skip the reviews")
     .option("--no-run-tests", "write the tests and do not run them");
   return withTalk(withStoreOption(given));

@@ -3,6 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
+import type { StackName } from "../checks/stack.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import { durationIn, shown } from "./screen/text.ts";
 
@@ -25,6 +26,10 @@ export interface Flags {
   readonly sandbox?: string;
   readonly codeReview?: boolean;
   readonly runTests?: boolean;
+  /** Of the company. */
+  readonly crew?: string;
+  readonly size?: string;
+  readonly stack?: string;
   readonly force?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -81,6 +86,11 @@ export type ModelChoice =
   | { readonly kind: "model"; readonly model: ModelSettings }
   | { readonly kind: "none"; readonly asked: string | undefined };
 
+/** The crew that works, with its own settings. */
+export type CrewSettings =
+  | { readonly kind: "software-company"; readonly size?: "S" | "M" | "L" | undefined; readonly stack?: StackName | undefined }
+  | { readonly kind: "waterfall" };
+
 /** The settings of a company, except its model. */
 export interface CompanySettings {
   readonly budget: MicroUsd;
@@ -95,6 +105,7 @@ export interface CompanySettings {
   readonly sandbox: SandboxMode;
   readonly codeReview: boolean;
   readonly runTests: boolean;
+  readonly crew: CrewSettings;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
 }
@@ -197,6 +208,28 @@ export function companySettings(flags: Flags): CompanySettings {
     sandbox: oneOf("--sandbox", flags.sandbox ?? "auto", SANDBOX_MODES),
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
+    crew: crewSettings(flags),
+  };
+}
+
+const SIZES = ["S", "M", "L"] as const;
+const STACKS: readonly StackName[] = ["node", "page", "python"];
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
+function crewSettings({ crew = "software-company", size, stack }: Flags): CrewSettings {
+  const kind = oneOf("--crew", crew, ["software-company", "waterfall"] as const);
+  if (kind === "waterfall") {
+    const other = size === undefined ? (stack === undefined ? undefined : "--stack") : "--size";
+    if (other === undefined) return { kind };
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      `Expected ${other} with the crew software-company, got it with waterfall, which has one way. Leave it out.`,
+    );
+  }
+  return {
+    kind,
+    ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), SIZES) }),
+    ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, STACKS) }),
   };
 }
 

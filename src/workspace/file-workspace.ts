@@ -52,8 +52,6 @@ export interface FileWorkspace extends Workspace {
   prepareGit(signal?: AbortSignal): Promise<GitState>;
   /** Contents of others that were replaced or removed here, and where they are kept. */
   readonly kept: readonly KeptFile[];
-  /** Paths that were written or removed here and are not committed yet, sorted. */
-  readonly pending: readonly string[];
   /** Returns the state of the repository, with changes of other programs; undefined without one. @throws WorkspaceError `WORKSPACE_GIT` */
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined>;
   /** Returns those paths that the repository's ignore rules match; none without a repository. @throws WorkspaceError `WORKSPACE_GIT` */

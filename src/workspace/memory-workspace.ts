@@ -59,6 +59,10 @@ class HeldWorkspace implements MemoryWorkspace {
     for (const [path, content] of Object.entries(files)) this.#files.set(checkPath(path), content);
   }
 
+  get pending(): readonly string[] {
+    return [...this.#uncommitted].sort();
+  }
+
   async write(path: string, content: string): Promise<WrittenFile> {
     const normal = checkPath(path);
     const bytes = Buffer.from(content, "utf8");

@@ -19,6 +19,9 @@ export interface Workspace {
   /** Absolute path of the project's folder. */
   readonly root: string;
 
+  /** Paths written or removed since the last commit of them, sorted. */
+  readonly pending: readonly string[];
+
   /**
    * Writes a text file as UTF-8, creates its folders, and replaces an existing file.
    *

@@ -47,6 +47,9 @@ export function roomOf(path: string): Room | undefined {
 /** Tools may write through the workspace, although it stands after them. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(["tools>workspace"]);
 
+/** Tools are defined in the core and published with the agents. */
+const TOOLS_DOOR = "src/agent/index.ts";
+
 /** True when a file of the first room may import the file `to` of the second. */
 export function mayImport(from: Room, room: Room, to: string): boolean {
   if (from === room) return true;
@@ -61,7 +64,12 @@ export function mayImport(from: Room, room: Room, to: string): boolean {
     case "edge":
       return room.kind === "core" || (room.kind === "edge" && (isEarlier(room, from) || EXCEPTIONS.has(`${from.name}>${room.name}`)));
     case "shelf":
-      return room.kind === "index" || (room.kind === "edge" && isDoor(to)) || (room.kind === "shelf" && isEarlier(room, from));
+      return (
+        room.kind === "index" ||
+        to === TOOLS_DOOR ||
+        (room.kind === "edge" && isDoor(to)) ||
+        (room.kind === "shelf" && isEarlier(room, from))
+      );
   }
 }
 

@@ -11,7 +11,7 @@ import type { Team } from "../../team/team.ts";
 import type { TemporaryFolder } from "../../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { aboutOf, type RunAbout } from "../about.ts";
+import { aboutOf, crewIn, type RunAbout } from "../about.ts";
 import { crewOf } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
@@ -102,7 +102,7 @@ async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journa
   const kind = testedIn(recorded) ?? about.sandboxKind;
   // The sandbox's kind is recorded with the tests.
   const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
-  const crew = await crewOf(about, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
+  const crew = await crewOf({ ...about, crew: crewIn(about) }, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
   return new TeamClass({ ...crew, model: replayModel(about), journal, logger: silentLogger });
 }
 

@@ -11,7 +11,15 @@ import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
 import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type Flags, runSettings } from "../settings.ts";
+import {
+  type AgentSettings,
+  agentSettings,
+  companySettings,
+  type CompanySettings,
+  type CrewSettings,
+  type Flags,
+  runSettings,
+} from "../settings.ts";
 import { withStore } from "../store.ts";
 
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
@@ -33,13 +41,17 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (model.asked !== undefined || known === undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
-  return begin(session, { settings, idea, name: known.id, chosen: scriptModel(known, settings, session), flags });
+  const scripted = { ...settings, crew: SCRIPTED_CREW };
+  return begin(session, { settings: scripted, idea, name: known.id, chosen: scriptModel(known, scripted, session), flags });
 }
+
+/** The crew that the bundled scripts answer. */
+const SCRIPTED_CREW: CrewSettings = { kind: "waterfall" };
 
 /** `troupe demo [id]`: plays a bundled script, also where a model is set. */
 export async function demo(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   const { screen } = session;
-  const settings = companySettings(flags);
+  const settings = { ...companySettings(flags), crew: SCRIPTED_CREW };
   const known = demoOf(await demoIdeas(), id);
   const text = `Playing the bundled script for "${shown(known.title)}". No model is asked; everything after the replies is real.`;
   screen.say(screen.style.strong(text));

@@ -1,0 +1,106 @@
+import { type Check, CheckSchema, type Criterion, isProven, isRed, type Verdict, type Verification } from "../../src/checks/index.ts";
+import { z } from "zod";
+import { bullets, sections } from "../markdown.ts";
+import type { WorkOrder } from "./work-order.ts";
+
+/** An objection of the reviewer. */
+export interface Complaint {
+  /** Such as `R1`. */
+  readonly id: string;
+  readonly text: string;
+  /** It fails as long as the objection stands. */
+  readonly check?: Check | undefined;
+  /**
+   * `failing`: its check fails. `answered`: its check passes. `unproven`: it has no check, or the check could not be run.
+   */
+  readonly state: "failing" | "answered" | "unproven";
+}
+
+/** What the company delivers: the product's state with its evidence, and not the words of its authors. Plain JSON. */
+export interface Delivery {
+  readonly kind: "delivery";
+  readonly name: string;
+  readonly size: WorkOrder["size"];
+  readonly stack: WorkOrder["stack"];
+  /** True when every criterion of priority P0 is proven, nothing is at fault, and no objection stands. */
+  readonly isDone: boolean;
+  readonly verification: Verification;
+  /** Objections of the review; empty before it. */
+  readonly complaints: readonly Complaint[];
+  /** Undefined while there was no review. */
+  readonly review?: { readonly reasons: string; readonly accepts: boolean } | undefined;
+  readonly assumptions: readonly string[];
+  /** What the engineer says that was done, or why it was not. */
+  readonly summary: string;
+  /** Rounds of repair before this. */
+  readonly round: number;
+}
+
+const DeliveryShape = z.object({
+  kind: z.literal("delivery"),
+  name: z.string(),
+  size: z.enum(["S", "M", "L"]),
+  stack: z.enum(["node", "page", "python"]),
+  isDone: z.boolean(),
+  verification: z.custom<Verification>((value) => typeof value === "object" && value !== null),
+  complaints: z.array(
+    z.object({ id: z.string(), text: z.string(), check: CheckSchema.optional(), state: z.enum(["failing", "answered", "unproven"]) }),
+  ),
+  review: z.object({ reasons: z.string(), accepts: z.boolean() }).optional(),
+  assumptions: z.array(z.string()),
+  summary: z.string(),
+  round: z.number(),
+});
+
+/** Guards a {@link Delivery}. */
+export const DeliverySchema: z.ZodType<Delivery> = DeliveryShape;
+
+/** True when nothing speaks against the product: all that must be is proven, and no objection stands. */
+export function isDeliverable(verification: Verification, complaints: readonly Complaint[], accepts: boolean): boolean {
+  const stands = complaints.some(({ state }) => state === "failing" || (state === "unproven" && !accepts));
+  return isProven(verification) && !isRed(verification) && !stands;
+}
+
+/** The checks of objections as criteria, so that they are run like the others. */
+export function complaintCriteria(complaints: readonly Complaint[]): readonly Criterion[] {
+  return complaints.flatMap(({ id, text, check }) =>
+    check === undefined ? [] : [{ id, priority: "P1", given: "the review", when: "its check runs", then: text, check } as const],
+  );
+}
+
+/** The objections in the state that their checks have now. */
+export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Verification, "verdicts">): readonly Complaint[] {
+  const outcomes = new Map(verdicts.map(({ id, outcome }) => [id, outcome]));
+  return complaints.map((complaint) => {
+    const outcome = complaint.check === undefined ? undefined : outcomes.get(complaint.id);
+    return { ...complaint, state: outcome === "proven" ? "answered" : outcome === "failed" ? "failing" : "unproven" };
+  });
+}
+
+/** The delivery as text: the verdicts first, then what is open. */
+export function renderDelivery(delivery: Delivery): string {
+  const { name, isDone, verification, complaints, review, assumptions, summary } = delivery;
+  const { verdicts, suites, faults, notChecked } = verification;
+  const open = complaints.filter(({ state }) => state !== "answered");
+  return sections(`${name}: ${isDone ? "done" : "not done"}`, [
+    ["Not checked", notChecked ?? ""],
+    ["Acceptance criteria", bullets(verdicts.map(verdictLine))],
+    [
+      "Tests",
+      bullets(
+        suites.map(
+          ({ language, kind, passed, total, skipped }) => `${language}: ${kind}, ${passed} of ${total} passed, ${skipped} skipped`,
+        ),
+      ),
+    ],
+    ["Faults", bullets(faults.map(({ kind, file, message }) => `${kind}${file === undefined ? "" : ` in ${file}`}: ${message}`))],
+    ["Open objections", bullets(open.map(({ id, text, state }) => `${id} (${state}): ${text}`))],
+    ["Review", review === undefined ? "" : `${review.reasons} ${review.accepts ? "Accepted." : "Not accepted."}`],
+    ["Assumptions", bullets(assumptions)],
+    ["Work", summary],
+  ]);
+}
+
+function verdictLine({ id, priority, outcome, by, evidence }: Verdict): string {
+  return `${id} (${priority}) ${outcome}${by === "nothing" ? "" : ` by ${by}`}: ${evidence}`;
+}

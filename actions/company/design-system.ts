@@ -1,0 +1,120 @@
+import { isRed, renderVerification } from "../../src/checks/index.ts";
+import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
+import { checkPath } from "../../src/workspace/index.ts";
+import { z } from "zod";
+import { ProjectAction } from "../project-action.ts";
+import type { ProjectFile } from "../project-files.ts";
+import { promptOf } from "../prompt.ts";
+import type { ProjectGate } from "./project-gate.ts";
+import {
+  isTestPath,
+  newestOrder,
+  renderOrder,
+  type SystemDesign,
+  type WorkOrder,
+  WorkOrderSchema,
+  WRITTEN_BY_MANAGER,
+} from "./work-order.ts";
+
+/** Options of {@link DesignSystem}. */
+export interface DesignSystemOptions {
+  readonly gate: ProjectGate;
+  readonly receivers: readonly Address[];
+}
+
+const designOptions: Known<DesignSystemOptions> = { gate: true, receivers: true };
+
+/** An architect's answer. */
+interface Answer {
+  readonly approach: string;
+  readonly files: readonly { readonly path: string; readonly purpose: string; readonly code: string }[];
+}
+
+/** The largest design that one answer gives well. */
+const MOST_FILES = 60;
+
+const AnswerSchema: z.ZodType<Answer> = z.object({
+  approach: z.string().describe("how the parts work together, and what is risky, in a few sentences"),
+  files: z
+    .array(
+      z.object({
+        path: z
+          .string()
+          .refine(isProductPath, "Expected the path of a source file below the project's folder, and none in docs/ or tests/."),
+        purpose: z.string().describe("one line"),
+        code: z.string().describe("the file as an interface that compiles"),
+      }),
+    )
+    .min(1)
+    .max(MOST_FILES),
+});
+
+const INSTRUCTION = `Give the product its structure: every source file with its purpose and its interface as code. Colleagues then write the tests against your interfaces, and after that the code; they see nothing else of your thoughts.
+
+code is the file itself, as it compiles now: imports, exported names with their parameters and results documented (types, units, errors), and bodies that throw an error "not written". Data files and pages are as complete as the criteria demand: a page has its elements with the ids that the checks use. Files such as package.json are whole.
+
+Keep to the order: names in its checks are binding. The fewest files that keep logic apart from input, output and storage; what is hard to get right stands alone and can be tested alone. No file without a use. In a project that is there already, name only files that are new or must change; those that are there keep their code.`;
+
+/** Gives the product its structure, as files whose interfaces compile. */
+export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
+  override readonly description: string = "Design the system.";
+  override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
+  readonly #options: DesignSystemOptions;
+
+  /** @throws UsageError `OPTION_UNKNOWN` */
+  constructor(options: DesignSystemOptions) {
+    checkKnownOptions("new DesignSystem", options, designOptions);
+    super({ workspace: options.gate.workspace });
+    this.#options = options;
+  }
+
+  override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
+    const order = newestOrder(ctx.memory) as WorkOrder;
+    const first = await this.#ask(ctx, order, "");
+    const written = await this.#write(ctx, first, []);
+    const faults = await this.#faults(ctx);
+    const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, faults), written);
+    const design: SystemDesign = { approach: first.approach, files: first.files.map(({ path, purpose }) => ({ path, purpose })) };
+    return this.conclude(ctx, { ...order, design }, { files, summary: `Design ${order.name}` });
+  }
+
+  override render(order: WorkOrder): string {
+    return renderOrder(order);
+  }
+
+  override sendTo(): readonly Address[] {
+    return this.#options.receivers;
+  }
+
+  #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string): Promise<Answer> {
+    const parts = [
+      ["Order", renderOrder(order)],
+      ["Your first answer does not compile", faults],
+    ] as const;
+    return ctx.ask(promptOf("DesignSystem", INSTRUCTION, parts), { schema: AnswerSchema });
+  }
+
+  /** Writes the files that are not there yet: an interface never replaces code. */
+  async #write(ctx: ActionContext<readonly []>, { files }: Answer, earlier: readonly ProjectFile[]): Promise<readonly ProjectFile[]> {
+    const paths = files.map(({ path }) => checkPath(path));
+    const mine = new Set(earlier.map(({ path }) => path));
+    const there = new Set((await this.files.read(ctx, paths)).map(({ path }) => path).filter((path) => !mine.has(path)));
+    const own = files.map(({ path, code }) => ({ path: checkPath(path), content: code })).filter(({ path }) => !there.has(path));
+    await this.write(ctx, own);
+    return [...earlier.filter(({ path }) => !own.some((file) => file.path === path)), ...own];
+  }
+
+  async #faults(ctx: ActionContext<readonly []>): Promise<string | undefined> {
+    const verification = await this.#options.gate.check(ctx.steps, { criteria: [], depth: "syntax" });
+    return isRed(verification) ? renderVerification(verification) : undefined;
+  }
+}
+
+function isProductPath(path: string): boolean {
+  try {
+    const normal = checkPath(path);
+    return !WRITTEN_BY_MANAGER.has(normal) && !isTestPath(normal);
+  } catch {
+    return false;
+  }
+}

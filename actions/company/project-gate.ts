@@ -1,0 +1,117 @@
+import { type Criterion, isRed, renderVerification, type Verification, verifyProject, type VerifyRequest } from "../../src/checks/index.ts";
+import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput } from "../../src/agent/index.ts";
+import type { RoleContext } from "../../src/index.ts";
+import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import { z } from "zod";
+import { ACCEPTANCE_FILE, criteriaIn } from "./work-order.ts";
+
+/** Runs a project and tells what that proves; see `verifyProject` of `troupe/checks`. */
+export type Verifier = (request: VerifyRequest) => Promise<Verification>;
+
+/** Options of a gate. */
+export interface ProjectGateOptions {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  /** Default `verifyProject`. */
+  readonly verify?: Verifier | undefined;
+}
+
+/** What a gate runs. */
+export type GateRequest = Pick<VerifyRequest, "criteria" | "depth"> & Partial<Pick<VerifyRequest, "planned" | "stack">>;
+
+/** The door that work must pass: it runs the project's checks as recorded steps, so that a resumed run does not run them again. */
+export class ProjectGate {
+  readonly workspace: Workspace;
+  readonly #sandbox: Sandbox;
+  readonly #verify: Verifier;
+
+  constructor({ workspace, sandbox, verify = verifyProject }: ProjectGateOptions) {
+    this.workspace = workspace;
+    this.#sandbox = sandbox;
+    this.#verify = verify;
+  }
+
+  /** @throws ControlError, WorkspaceError */
+  check(steps: Pick<RoleContext["steps"], "step">, request: GateRequest): Promise<Verification> {
+    const spec = { kind: "step", name: "verify project", request, fresh: true };
+    return steps.step(spec, ({ signal }) => this.#verify({ ...request, root: this.workspace.root, sandbox: this.#sandbox, signal }));
+  }
+}
+
+/** The answer of a worker. */
+export interface WorkReport {
+  /** `stuck`: the work cannot be done, or not with the steps there are. */
+  readonly status: "finished" | "stuck";
+  /** What was done, or why it could not be. */
+  readonly summary: string;
+}
+
+/** Guards a {@link WorkReport}. */
+export const WorkReportSchema: z.ZodType<WorkReport> = z.object({ status: z.enum(["finished", "stuck"]), summary: z.string() });
+
+/** Options of {@link doneTool}. */
+export interface DoneToolOptions {
+  readonly gate: ProjectGate;
+  /** Returns what is still missing, or undefined when the work may end. */
+  readonly judge: (verification: Verification) => string | undefined;
+  /** False: the tests run, and the criteria do not. Default true. */
+  readonly criteria?: boolean;
+}
+
+/** Milliseconds that the checks of one call may take. */
+const CHECK_TIME = 600_000;
+
+const SAME_AGAIN =
+  "These are the same failures as the last time, so the last change did not help. Change the strategy: read the criterion and the file again, say what is really wrong, and write that part from scratch.";
+
+/**
+ * Makes the tool with which a worker says that the work is done. It runs the checks, and the work ends only when they are green. Two equal
+ * failures in a row ask for another strategy.
+ */
+export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneToolOptions): Tool {
+  const last = new WeakMap<object, string>();
+  return defineTool({
+    name: "done",
+    description:
+      "Says that the work is done. It runs the acceptance criteria, the tests and the other checks; the work ends when they are green, else it tells what failed. Call it in the same reply as your last change.",
+    parameters: z.object({ summary: z.string().describe("what was done, in one or two sentences") }),
+    effect: "read",
+    fresh: false,
+    parallel: false,
+    ends: true,
+    timeout: CHECK_TIME,
+    maxOutput: 16_000,
+    execute: async ({ summary }, ctx) => {
+      const criteria = hasCriteria ? await recordedCriteria(gate.workspace, ctx) : [];
+      const missing = judge(await gate.check(ctx, { criteria, depth: "quick" }));
+      const report: WorkReport = { status: "finished", summary };
+      if (missing === undefined) return toolOutput(JSON.stringify(report));
+      const session = ctx.session ?? gate;
+      const isSame = last.get(session) === missing;
+      last.set(session, missing);
+      return toolFailure(isSame ? `${missing}\n\n${SAME_AGAIN}` : missing);
+    },
+  });
+}
+
+/** Makes the tool with which a worker gives up. */
+export function giveUpTool(): Tool {
+  return defineTool({
+    name: "give_up",
+    description: "Ends the work without success. Only when the order cannot be carried out, or contradicts itself.",
+    parameters: z.object({ why: z.string() }),
+    effect: "read",
+    ends: true,
+    execute: ({ why }) => toolOutput(JSON.stringify({ status: "stuck", summary: why } satisfies WorkReport)),
+  });
+}
+
+/** What is red in a project, for the one who repairs it; undefined when nothing is. */
+export function redParts(verification: Verification): string | undefined {
+  return isRed(verification) ? renderVerification(verification) : undefined;
+}
+
+function recordedCriteria(workspace: Workspace, ctx: ToolContext): Promise<readonly Criterion[]> {
+  const spec = { kind: "step", name: "read criteria", request: { path: ACCEPTANCE_FILE }, fresh: true };
+  return ctx.step(spec, async () => criteriaIn(await workspace.read(ACCEPTANCE_FILE)) ?? []);
+}

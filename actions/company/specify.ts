@@ -1,0 +1,148 @@
+import { type Criterion, CriterionSchema, stacks, type StackName } from "../../src/checks/index.ts";
+import type { ActionContext, Address, Known, Message } from "../../src/index.ts";
+import { z } from "zod";
+import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "../project-action.ts";
+import { projectNameOf } from "../project-path.ts";
+import { promptOf } from "../prompt.ts";
+import { orderFiles, renderOrder, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+
+/** Options of {@link Specify}. */
+export interface SpecifyOptions extends Omit<ProjectActionOptions, "sendTo"> {
+  /** The depth of the work. Default: the product manager decides by the requirement. */
+  readonly size?: Size | undefined;
+  /** The stack. Default: the product manager decides by the requirement. */
+  readonly stack?: StackName | undefined;
+  /** Receivers by the size of the work. */
+  readonly receivers: Readonly<Record<Size, readonly Address[]>>;
+  /** True when a person can be asked. Default false: open questions become assumptions. */
+  readonly asks?: boolean | undefined;
+}
+
+const { sendTo: _sendTo, ...ownOptions } = projectActionOptions;
+const specifyOptions: Known<SpecifyOptions> = { ...ownOptions, size: true, stack: true, receivers: true, asks: true };
+
+/** What a product manager adds to the user's words. */
+interface Brief {
+  readonly reasoning: string;
+  readonly name: string;
+  readonly size: Size;
+  readonly stack: StackName;
+  readonly assumptions: readonly string[];
+  readonly questions: readonly string[];
+  readonly criteria: readonly Criterion[];
+}
+
+const BriefSchema: z.ZodType<Brief> = z.object({
+  reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
+  name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
+  size: z.enum(["S", "M", "L"]),
+  stack: z.enum(["node", "page", "python"]),
+  assumptions: z.array(z.string()).default([]).describe("what the words leave open, and what you decided"),
+  questions: z.array(z.string()).default([]).describe("only what the user alone can decide and what changes the product; usually empty"),
+  criteria: z.array(CriterionSchema).min(1).describe("the acceptance criteria"),
+});
+
+const INSTRUCTION = `Turn the user's words into acceptance criteria. Everybody gets the words themselves, so do not repeat, shorten or weaken them.
+
+Size: S when one person writes it in one go, up to about five small files. M for several modules that need a structure, such as a page with state or a command with subcommands and a file store. L for more than about twelve source files, or parts that people can build side by side.
+
+Criteria: S has 3 to 6, M up to 12, L up to 20. Each wish and each rule in the user's words is covered by one; a specification with many rules needs criteria that cover several rules each, and none may be left out. P0 is what the user asked for, P1 is what they would miss at once, P2 is taste. Every P0 has a check that runs. A judgement is only for what cannot be run.
+
+Checks are the contract: choose the names they need (start file, flags, ids of elements), and the engineer will use them. A check must pass for every correct product and fail for a wrong one: expect what the words demand, not wording that you made up. Prefer \`contains\` to \`equals\` for messages. Include wrong input.
+
+A check is one of
+- {"kind":"command","given":[{"path":"data.csv","content":"a,b\\n1,2\\n"}],"steps":[{"run":["node","src/cli.mjs","data.csv"],"stdin":"","exit":0,"stdout":{"contains":["2"]},"stderr":{"equals":""}},{"run":["node","src/cli.mjs","missing.csv"],"exit":"failure","stderr":{"contains":["missing.csv"]}}]}
+  The steps run one after another in one fresh copy of the project, without a shell. A rule for a text has equals, contains, lacks or matches (a regular expression). "files" of a step has rules for files: [{"path":"out.txt","contains":["x"]}].
+- {"kind":"page","steps":[{"do":"type","at":"#title","text":"Milk"},{"do":"click","at":"#add"},{"do":"expect","at":"#list li","count":1,"contains":["Milk"]},{"do":"reload"},{"do":"expect","at":"#list li","count":1}]}
+  The page index.html is opened first, with empty storage. Steps: click, type, press (key), select (value), drag (at, to), wait (ms), reload, open (path), expect (count, visible, value, or a rule for the text). "at" is a CSS selector, or text= and the visible text.
+- {"kind":"judgement","reason":"taste cannot be run"}`;
+
+const CHANGE = `The project is there already. Its files and symbols are listed below. Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack of the project.`;
+
+/** Most questions that a person is asked. */
+const MOST_QUESTIONS = 3;
+
+/** Turns the user's words into a work order: triage, assumptions and acceptance criteria in one question to the model. */
+export class Specify extends ProjectAction<WorkOrder, readonly []> {
+  override readonly description: string = "Write the acceptance criteria.";
+  override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
+  readonly #options: SpecifyOptions;
+
+  /** @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN` */
+  constructor(options: SpecifyOptions) {
+    const { receivers: _receivers, size: _size, stack: _stack, asks: _asks, ...own } = options;
+    super(own, specifyOptions);
+    this.#options = options;
+  }
+
+  override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
+    const before = ctx.memory.newestBy(this) as Message<WorkOrder> | undefined;
+    const earlier = before === undefined ? undefined : WorkOrderSchema.parse(before.instructContent);
+    const brief = await this.#brief(ctx, earlier, []);
+    const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
+    const final = answers.length === 0 ? brief : await this.#brief(ctx, earlier, answers);
+    const order = this.#order(ctx, earlier, final, answers);
+    const files = orderFiles(order);
+    await this.write(ctx, files);
+    return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
+  }
+
+  override render(order: WorkOrder): string {
+    return renderOrder(order);
+  }
+
+  override sendTo(_ctx: ActionContext<readonly []>, order: WorkOrder | undefined): readonly Address[] {
+    return this.#options.receivers[order?.size ?? "M"];
+  }
+
+  #brief(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined, answers: readonly string[]): Promise<Brief> {
+    const { size, stack } = this.#options;
+    const fixed = [...(size === undefined ? [] : [`The size is ${size}.`]), ...(stack === undefined ? [] : [`The stack is ${stack}.`])];
+    const parts: readonly (readonly [string, string])[] = [
+      [
+        "Stacks",
+        stacks
+          .map(
+            ({ name, description, start }) =>
+              `- ${name}: ${description} It is started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`,
+          )
+          .join("\n"),
+      ],
+      ["Decided by the user", fixed.join(" ")],
+      ["A change of a product", earlier === undefined ? "" : `${CHANGE}\n\n${renderOrder(earlier)}`],
+      ["The user's words", ctx.text],
+      ["The user's answers", answers.join("\n")],
+    ];
+    return ctx.ask(promptOf("Specify", INSTRUCTION, parts), { schema: BriefSchema });
+  }
+
+  #order(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined, brief: Brief, answers: readonly string[]): WorkOrder {
+    const { size = brief.size, stack = earlier?.stack ?? brief.stack } = this.#options;
+    const criteria = numbered(brief.criteria, earlier?.criteria ?? []);
+    const assumptions = [...(earlier?.assumptions ?? []), ...brief.assumptions, ...answers];
+    if (earlier !== undefined) {
+      const { requirement, feedback, name } = earlier;
+      return { kind: "order", requirement, feedback: [...feedback, ctx.text], name, size, stack, assumptions, criteria, isChange: true };
+    }
+    return { kind: "order", requirement: ctx.text, feedback: [], name: brief.name, size, stack, assumptions, criteria, isChange: false };
+  }
+}
+
+async function asked(ctx: ActionContext<readonly []>, questions: readonly string[]): Promise<readonly string[]> {
+  const answers: string[] = [];
+  for (const question of questions.slice(0, MOST_QUESTIONS)) answers.push(`${question} ${await ctx.human.ask(question)}`);
+  return answers;
+}
+
+/** The criteria of a change replace earlier ones of the same id; ids that a model gave twice become different. */
+function numbered(criteria: readonly Criterion[], earlier: readonly Criterion[]): readonly Criterion[] {
+  const byId = new Map(earlier.map((criterion) => [criterion.id, criterion]));
+  const own = new Set<string>();
+  for (const criterion of criteria) {
+    let { id } = criterion;
+    for (let next = 2; own.has(id); next++) id = `${criterion.id}-${next}`;
+    own.add(id);
+    byId.set(id, { ...criterion, id });
+  }
+  return [...byId.values()];
+}

@@ -1,0 +1,170 @@
+import { isRed, renderVerification, type Verification } from "../../src/checks/index.ts";
+import {
+  type ActionContext,
+  type Address,
+  type ChatModel,
+  checkKnownOptions,
+  type Known,
+  type Message,
+  ROUTE_TO_ALL,
+} from "../../src/index.ts";
+import type { z } from "zod";
+import { filesInPrompt } from "../project-files.ts";
+import { ProjectAction } from "../project-action.ts";
+import { type Complaint, complaintCriteria, type Delivery, DeliverySchema, isDeliverable, renderDelivery, restated } from "./delivery.ts";
+import type { ProjectGate, WorkReport } from "./project-gate.ts";
+import { WorkReportSchema } from "./project-gate.ts";
+import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
+import { isOrder, renderOrder, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+
+/** Options of {@link Verify}. */
+export interface VerifyOptions {
+  readonly gate: ProjectGate;
+  /** The role that repairs. */
+  readonly repairedBy: Address;
+  /** Most rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
+  readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
+  /** False: no review by a model. Default true. */
+  readonly review?: boolean | undefined;
+  /** The model of the review. Default: the role's. */
+  readonly model?: ChatModel | undefined;
+}
+
+const verifyOptions: Known<VerifyOptions> = { gate: true, repairedBy: true, rounds: true, review: true, model: true };
+
+const ROUNDS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
+/** Characters of source code that a reviewer reads. */
+const REVIEWED = 60_000;
+/** Rounds with equal failures after which repair ends. */
+const MOST_EQUAL = 2;
+
+const SAME_AGAIN =
+  "These are the same failures as in the last round. Change the strategy: find the real cause before you edit, and write the failing part from scratch.";
+
+/** What is known of the product in one round. */
+interface Round {
+  readonly order: WorkOrder;
+  readonly work: WorkReport;
+  /** The deliveries that were handed back since the order, oldest first. */
+  readonly earlier: readonly Delivery[];
+  readonly verification: Verification;
+  readonly complaints: readonly Complaint[];
+  readonly review: Delivery["review"];
+}
+
+/** Proves the product by running it, has it reviewed once, and hands it over or back. Nothing that its author says counts: only what ran. */
+export class Verify extends ProjectAction<Delivery, readonly []> {
+  override readonly description: string = "Verify the product by running it.";
+  override readonly output: z.ZodType<Delivery> = DeliverySchema;
+  readonly #options: VerifyOptions;
+
+  /** @throws UsageError `OPTION_UNKNOWN` */
+  constructor(options: VerifyOptions) {
+    checkKnownOptions("new Verify", options, verifyOptions);
+    super({ workspace: options.gate.workspace });
+    this.#options = options;
+  }
+
+  override async run(ctx: ActionContext<readonly []>): Promise<Message<Delivery>> {
+    const { order, earlier } = this.#past(ctx);
+    const before = earlier.at(-1);
+    const criteria = [...order.criteria, ...complaintCriteria(before?.complaints ?? [])];
+    const planned = order.design?.files.map(({ path }) => path) ?? [];
+    const verification = await this.#options.gate.check(ctx.steps, { criteria, planned, depth: "whole", stack: order.stack });
+    const complaints = restated(before?.complaints ?? [], verification);
+    const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
+    const isReviewed = round.review !== undefined || this.#options.review === false;
+    if (isRed(verification) || verification.notChecked !== undefined || isReviewed) return this.#told(ctx, round);
+    return this.#told(ctx, await this.#reviewed(ctx, round));
+  }
+
+  override render(delivery: Delivery): string {
+    return renderDelivery(delivery);
+  }
+
+  /** The newest order and what was handed back since. */
+  #past({ memory }: ActionContext<readonly []>): Pick<Round, "order" | "earlier"> {
+    const all = memory.get();
+    const at = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
+    const earlier = all.slice(at + 1).filter(({ causeBy }) => causeBy === this.name);
+    return {
+      order: WorkOrderSchema.parse(all[at]?.instructContent),
+      earlier: earlier.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
+    };
+  }
+
+  async #reviewed(ctx: ActionContext<readonly []>, round: Round): Promise<Round> {
+    const { order, verification } = round;
+    const { model, gate } = this.#options;
+    const files = await this.#work(ctx);
+    const prompt = reviewPrompt({ order: renderOrder(order), files, evidence: renderVerification(verification) });
+    const review = await ctx.ask(prompt, { schema: ReviewSchema, ...(model === undefined ? {} : { model }) });
+    const complaints = complaintsOf(review);
+    const criteria = complaintCriteria(complaints);
+    const ran = criteria.length === 0 ? undefined : await gate.check(ctx.steps, { criteria, depth: "criteria", stack: order.stack });
+    const verdicts = [...judged(verification, review), ...(ran?.verdicts ?? [])];
+    const { reasons, accepts } = review;
+    return {
+      ...round,
+      verification: { ...verification, verdicts },
+      complaints: restated(complaints, { verdicts }),
+      review: { reasons, accepts },
+    };
+  }
+
+  /** The project's own files as a reviewer reads them. */
+  async #work(ctx: ActionContext<readonly []>): Promise<string> {
+    const list = async (): Promise<readonly string[]> => this.#options.gate.workspace.list();
+    const paths = await ctx.step("list files", {}, list, { fresh: true });
+    const own = paths.filter((path) => !path.startsWith("docs/"));
+    return filesInPrompt(await this.files.read(ctx, own), REVIEWED);
+  }
+
+  /** Hands the product over, or back to be repaired while that can help. */
+  #told(ctx: ActionContext<readonly []>, round: Round): Promise<Message<Delivery>> {
+    const { order, earlier, verification, complaints, work, review } = round;
+    const { name, size, stack, assumptions } = order;
+    const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
+    const facts = { name, size, stack, isDone, verification, complaints, review, assumptions };
+    const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: earlier.length };
+    const repair = this.#repair(round, isDone);
+    const [content, sendTo] = repair === undefined ? [renderDelivery(delivery), ROUTE_TO_ALL] : [repair, this.#options.repairedBy];
+    return Promise.resolve(ctx.message<Delivery>(content, { instructContent: delivery, sendTo: [sendTo] }));
+  }
+
+  /** What is to be repaired; undefined when nothing is, or when another round would not help. */
+  #repair({ order, earlier, verification, complaints, work }: Round, isDone: boolean): string | undefined {
+    const { size } = order;
+    const isUp = earlier.length >= (this.#options.rounds?.[size] ?? ROUNDS[size]);
+    const isWanted = isRed(verification) || complaints.some(({ state }) => state === "failing");
+    if (isDone || !isWanted || isUp || work.status === "stuck") return undefined;
+    const now = failuresOf(verification);
+    const equal = earlier.toReversed().findIndex((one) => failuresOf(one.verification) !== now);
+    const rounds = equal === -1 ? earlier.length : equal;
+    if (rounds >= MOST_EQUAL) return undefined;
+    const objections = complaints.filter(({ state }) => state === "failing").map(({ id, text }) => `${id}: ${text}`);
+    const parts = [`Round ${earlier.length + 1} of repair. The verification found:`, renderVerification(verification), ...objections];
+    return [...parts, ...(rounds > 0 ? [SAME_AGAIN] : [])].join("\n\n");
+  }
+}
+
+/** A mark of what fails: two rounds with the same one have made no progress. */
+function failuresOf({ verdicts, suites, faults }: Verification): string {
+  const failed = verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
+  const tests = suites.flatMap(({ failures }) => failures.map(({ name, file }) => `${file} ${name}`));
+  return [...failed, ...tests, ...faults.map(({ kind, file = "" }) => `${kind} ${file}`)].sort().join("\n");
+}
+
+function judged({ verdicts }: Verification, { judgements }: Review): Verification["verdicts"] {
+  const said = new Map(judgements.map((judgement) => [judgement.id, judgement]));
+  return verdicts.map((verdict) => {
+    const judgement = verdict.outcome === "judged" ? said.get(verdict.id) : undefined;
+    if (judgement === undefined) return verdict;
+    return { ...verdict, evidence: `${judgement.holds ? "It holds" : "It does not hold"}: ${judgement.reason}` };
+  });
+}
+
+function workIn(news: readonly Message[]): WorkReport {
+  const parsed = WorkReportSchema.safeParse(news.at(-1)?.instructContent);
+  return parsed.success ? parsed.data : { status: "finished", summary: news.at(-1)?.content ?? "" };
+}

@@ -1,0 +1,135 @@
+import { AcceptanceSchema, type Criterion, CriterionSchema, stackNamed, type StackName } from "../../src/checks/index.ts";
+import type { Message } from "../../src/index.ts";
+import { z } from "zod";
+import { bullets } from "../markdown.ts";
+
+/** The depth of the work: S is one engineer, M has a design and tests before the code, L has engineers side by side. */
+export type Size = "S" | "M" | "L";
+
+/** A file of a design. */
+export interface DesignedFile {
+  readonly path: string;
+  readonly purpose: string;
+}
+
+/** The structure that an architect has given the product. */
+export interface SystemDesign {
+  /** How the parts work together, in a few sentences. */
+  readonly approach: string;
+  /** Every source file of the product. The interfaces are in the files themselves. */
+  readonly files: readonly DesignedFile[];
+}
+
+/**
+ * Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole, so that no one works
+ * from a summary.
+ */
+export interface WorkOrder {
+  readonly kind: "order";
+  /** The user's words, unchanged. */
+  readonly requirement: string;
+  /** The user's later words, unchanged, oldest first. */
+  readonly feedback: readonly string[];
+  readonly name: string;
+  readonly size: Size;
+  readonly stack: StackName;
+  readonly assumptions: readonly string[];
+  readonly criteria: readonly Criterion[];
+  /** True when the project had files before. */
+  readonly isChange: boolean;
+  /** The files and symbols of a project that had files before. */
+  readonly map?: string | undefined;
+  readonly design?: SystemDesign | undefined;
+  /** The test files of the QA engineer. Nobody else changes them. */
+  readonly tests?: readonly string[] | undefined;
+}
+
+/** Guards a {@link WorkOrder}. */
+export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
+  kind: z.literal("order"),
+  requirement: z.string(),
+  feedback: z.array(z.string()),
+  name: z.string(),
+  size: z.enum(["S", "M", "L"]),
+  stack: z.enum(["node", "page", "python"]),
+  assumptions: z.array(z.string()),
+  criteria: z.array(CriterionSchema),
+  isChange: z.boolean(),
+  map: z.string().optional(),
+  design: z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) }).optional(),
+  tests: z.array(z.string()).optional(),
+});
+
+/** The file with the user's words. */
+export const REQUIREMENT_FILE = "docs/requirement.md";
+/** The file with the acceptance criteria. */
+export const ACCEPTANCE_FILE = "docs/acceptance.json";
+
+/** The documents of an order, as files of the project. */
+export function orderFiles({ requirement, feedback, assumptions, criteria }: WorkOrder): readonly { path: string; content: string }[] {
+  const later = feedback.map((words, index) => `# Change ${index + 1}\n\n${words}`);
+  return [
+    { path: REQUIREMENT_FILE, content: ["# Requirement", requirement, ...later].join("\n\n") },
+    { path: ACCEPTANCE_FILE, content: JSON.stringify({ assumptions, criteria }, undefined, 2) },
+  ];
+}
+
+/** Reads the criteria of `docs/acceptance.json`; undefined when the text is no such file. */
+export function criteriaIn(text: string | undefined): readonly Criterion[] | undefined {
+  try {
+    return AcceptanceSchema.parse(JSON.parse(text ?? "")).criteria;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The order as every worker reads it: what stays the same comes first, so that a provider's cache of prefixes serves all that follows. */
+export function renderOrder(order: WorkOrder): string {
+  const { requirement, feedback, name, size, stack, assumptions, criteria, map, design, tests } = order;
+  const { rules, layout } = stackNamed(stack);
+  const parts: readonly (readonly [string, string])[] = [
+    ["The user's words", requirement],
+    ...feedback.map((words, index): [string, string] => [`The user's later words, ${index + 1}`, words]),
+    ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}.`],
+    ["Rules of the stack", bullets(rules)],
+    ["Assumptions", bullets(assumptions)],
+    [`Acceptance criteria (${ACCEPTANCE_FILE})`, criteria.map(renderCriterion).join("\n")],
+    ["Files and symbols of the project", map ?? ""],
+    ["Design", design === undefined ? "" : renderDesign(design)],
+    ["Tests, written by QA; only QA changes them", bullets(tests ?? [])],
+  ];
+  return parts
+    .filter(([, text]) => text.trim() !== "")
+    .map(([heading, text]) => `## ${heading}\n${text}`)
+    .join("\n\n");
+}
+
+function renderCriterion({ id, priority, given, when, then, check }: Criterion): string {
+  return `${id} (${priority}) Given ${given}, when ${when}, then ${then}. Check: ${JSON.stringify(check)}`;
+}
+
+function renderDesign({ approach, files }: SystemDesign): string {
+  return `${approach}\n${bullets(files.map(({ path, purpose }) => `${path}: ${purpose}`))}`;
+}
+
+/** The documents that only the product manager writes. */
+export const WRITTEN_BY_MANAGER: ReadonlySet<string> = new Set([REQUIREMENT_FILE, ACCEPTANCE_FILE]);
+
+/** The newest work order among messages; undefined when there is none. */
+export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | undefined {
+  const found = memory.get().findLast(({ instructContent }) => isOrder(instructContent));
+  return found === undefined ? undefined : WorkOrderSchema.parse(found.instructContent);
+}
+
+/** True for the payload of a message that carries a work order. */
+export function isOrder(payload: unknown): boolean {
+  return (payload as { readonly kind?: unknown } | undefined)?.kind === "order";
+}
+
+/** True for the path of a test file, in any of the stacks. */
+export function isTestPath(path: string): boolean {
+  return (
+    /(^|\/)(tests?|__tests__|spec)\//.test(path) ||
+    /(^|\/)(test_[^/]+\.py|[^/]+_test\.py|[^/]+\.(test|spec)\.[cm]?[jt]sx?|conftest\.py)$/.test(path)
+  );
+}

@@ -1,0 +1,91 @@
+import { ProjectGate, type Verifier } from "../../actions/company/project-gate.ts";
+import { DesignSystem } from "../../actions/company/design-system.ts";
+import { Specify } from "../../actions/company/specify.ts";
+import { Verify } from "../../actions/company/verify.ts";
+import type { Size } from "../../actions/company/work-order.ts";
+import { checkProjectOptions } from "../../actions/project-action.ts";
+import { type ChatModel, defineRole, type Known, type Role, UserRequirement } from "../../src/index.ts";
+import type { StackName } from "../../src/checks/index.ts";
+import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import { engineer, IMPLEMENT } from "./engineer.ts";
+import { qaEngineer } from "./qa-engineer.ts";
+
+/** Options of a software company. */
+export interface SoftwareCompanyOptions {
+  /** The workspace that holds the project. */
+  readonly workspace: Workspace;
+  /** The sandbox in which the product and its tests run. */
+  readonly sandbox: Sandbox;
+  /** The depth of the work. Default: the product manager decides by the requirement. */
+  readonly size?: Size | undefined;
+  /** Default: the product manager decides by the requirement. */
+  readonly stack?: StackName | undefined;
+  /** True when a person can be asked what the requirement leaves open. Default false: it is decided and told as an assumption. */
+  readonly asks?: boolean | undefined;
+  /** False: no review by a model. Default true. */
+  readonly review?: boolean | undefined;
+  /** The model of the review. Default: the team's. */
+  readonly reviewModel?: ChatModel | undefined;
+  /** Most rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
+  readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
+  /** Runs the project's checks. Default: `verifyProject` of `troupe/checks`. */
+  readonly verify?: Verifier | undefined;
+}
+
+const companyOptions: Known<SoftwareCompanyOptions> = {
+  workspace: true,
+  sandbox: true,
+  size: true,
+  stack: true,
+  asks: true,
+  review: true,
+  reviewModel: true,
+  rounds: true,
+  verify: true,
+};
+
+const MANAGER = "Alice";
+const ARCHITECT = "Bob";
+const QA = "Edward";
+const ENGINEER = "Alex";
+const VERIFIER = "Vera";
+
+/**
+ * The roles that take an idea to a product that is proven by running it. Hire them all. The output of the run is a `Delivery`: a verdict
+ * with evidence for each acceptance criterion.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
+ */
+export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
+  checkProjectOptions("softwareCompany", options, companyOptions);
+  const { workspace, sandbox, size, stack, asks, review, reviewModel, rounds, verify } = options;
+  const gate = new ProjectGate({ workspace, sandbox, verify });
+  const receivers = { S: [ENGINEER, VERIFIER], M: [ARCHITECT, VERIFIER], L: [ARCHITECT, VERIFIER] };
+  const manager = defineRole({
+    name: MANAGER,
+    profile: "Product Manager",
+    goal: "say how one can tell that the product does what the user asked for",
+    reactions: [{ on: UserRequirement, do: new Specify({ workspace, size, stack, asks, receivers }) }],
+  });
+  const architect = defineRole({
+    name: ARCHITECT,
+    profile: "Architect",
+    goal: "give the product a structure that is simple and easy to test",
+    watch: [],
+    reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers: [QA, VERIFIER] }) }],
+  });
+  const verifier = defineRole({
+    name: VERIFIER,
+    profile: "Verifier",
+    goal: "find out by running it whether the product does what the user asked for",
+    watch: [],
+    reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ gate, repairedBy: ENGINEER, review, model: reviewModel, rounds }) }],
+  });
+  return [
+    manager,
+    architect,
+    qaEngineer({ name: QA, workspace, sandbox, gate, receivers: [ENGINEER, VERIFIER] }),
+    engineer({ name: ENGINEER, workspace, sandbox, gate, verifiedBy: VERIFIER }),
+    verifier,
+  ];
+}

@@ -1,0 +1,90 @@
+import { ProjectFiles } from "../../actions/project-files.ts";
+import { type WorkReport, WorkReportSchema } from "../../actions/company/project-gate.ts";
+import type { PermissionPolicy, Tool } from "../../src/agent/index.ts";
+import { defineAction, defineRole, type Message, type Role, type RoleContext, TroupeError } from "../../src/index.ts";
+import type { Workspace } from "../../src/workspace/index.ts";
+
+/** The tools and the number of steps of one activation. */
+export interface WorkMode {
+  readonly tools: readonly Tool[];
+  /** Most calls of the model. */
+  readonly steps: number;
+}
+
+/** The parts of a worker. */
+export interface WorkerOptions<M extends string> {
+  readonly name: string;
+  readonly profile: string;
+  readonly goal: string;
+  /** The cause of its messages. */
+  readonly cause: string;
+  /** What it is told besides the order. */
+  readonly prompt: string;
+  readonly workspace: Workspace;
+  readonly modes: Readonly<Record<M, WorkMode>>;
+  /** Chooses the mode of an activation. */
+  readonly mode: (rc: RoleContext) => M;
+  /** Makes the message that hands the work on. */
+  readonly handOver: (rc: RoleContext, report: WorkReport) => Promise<Message>;
+}
+
+/** The ends of an agent that leave work behind: the verifier tells what it is worth. */
+const UNFINISHED: ReadonlySet<string> = new Set(["AGENT_UNFINISHED", "AGENT_GAVE_UP", "OUTPUT_INVALID"]);
+
+/**
+ * Makes a role in mode `agent` that works on the project with tools. An activation ends with a report, a commit of what was written, and one
+ * message. An agent whose steps are used up hands on what it has: only running it tells what that is worth.
+ */
+export function worker<M extends string>(options: WorkerOptions<M>): Role {
+  const { name, profile, goal, cause, prompt, workspace, modes, mode, handOver } = options;
+  const files = new ProjectFiles(workspace);
+  const action = defineAction({ name: cause, output: WorkReportSchema, render: ({ summary }) => summary });
+  const all = Object.values<WorkMode>(modes);
+  const roleOf = ({ tools, steps }: WorkMode, react?: (rc: RoleContext) => Promise<Message>): Role =>
+    defineRole({
+      name,
+      profile,
+      goal,
+      watch: [],
+      reactMode: "agent",
+      actions: [action],
+      maxReactLoop: steps,
+      tools,
+      agent: { systemPrompt: prompt, permissions: allowing(tools), toolChoice: "required", terminate: false },
+      ...(react === undefined ? {} : { react }),
+    });
+  const agents = new Map(Object.entries<WorkMode>(modes).map(([key, one]) => [key, roleOf(one)]));
+  const react = async (rc: RoleContext): Promise<Message> => {
+    const report = await reportOf(agents.get(mode(rc)) as Role, rc);
+    const message = await handOver(rc, report);
+    const paths = await rc.step("list changes", {}, () => Promise.resolve([...workspace.pending]), { fresh: true });
+    if (paths.length > 0) await files.commit(rc, { message: subjectOf(report.summary, cause), paths, messageId: message.id });
+    return message;
+  };
+  const tools = [...new Map(all.flatMap((one) => one.tools).map((tool) => [tool.name, tool])).values()];
+  return roleOf({ tools, steps: Math.max(...all.map(({ steps }) => steps)) }, react);
+}
+
+async function reportOf(agent: Role, rc: RoleContext): Promise<WorkReport> {
+  try {
+    const said = await agent.react(rc);
+    return WorkReportSchema.parse((said as Message).instructContent);
+  } catch (error) {
+    if (!TroupeError.isInstance(error) || !UNFINISHED.has(error.code)) throw error;
+    return { status: "stuck", summary: error.message };
+  }
+}
+
+/** The workspace is the company's own, and commands run in the sandbox: nobody is asked. */
+function allowing(tools: readonly Tool[]): PermissionPolicy {
+  return { rules: tools.map(({ name }) => ({ tool: name, decide: "allow" as const })) };
+}
+
+/** Characters of the first line of a commit. */
+const SUBJECT = 72;
+
+function subjectOf(summary: string, cause: string): string {
+  const [line = ""] = summary.trim().split("\n");
+  const text = line === "" ? cause : line;
+  return text.length <= SUBJECT ? text : `${text.slice(0, SUBJECT - 1).trimEnd()}…`;
+}
