@@ -82,7 +82,9 @@ describe("an output folder", () => {
     await using stub = await openaiStub({ handler: playing() });
     const at = folder("unasked");
     writeFileSync(join(at, "file"), "mine");
-    expect(await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "file"])).toMatchObject({ code: 2 });
+    expect(await command(at, ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "file"])).toMatchObject({
+      code: 2,
+    });
     expect(stub.requests).toEqual([]);
   });
 });
@@ -94,7 +96,7 @@ describe("an output folder that somebody changes while the company works", () =>
     const project = join(at, "project");
     const handler = playing({}, (task) => (task === "WriteCode: index.html" ? change(project) : undefined));
     await using stub = await openaiStub({ handler });
-    return await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"]);
+    return await command(at, ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"]);
   }
 
   it("a link in a file's place is not written through", async () => {

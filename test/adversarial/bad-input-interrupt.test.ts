@@ -38,7 +38,9 @@ describe("Ctrl-C while the code of a model runs and will not stop", () => {
     mkdirSync(at);
     const { port } = server.address() as AddressInfo;
     await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": stubborn(port) }) });
-    const child = start(["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--out", "project"], { cwd: at });
+    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--out", "project"], {
+      cwd: at,
+    });
     const [line] = (await once(server, "connection")) as [Socket];
     line.on("error", () => {});
     const gone = once(line.resume(), "close");

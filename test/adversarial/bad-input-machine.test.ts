@@ -21,7 +21,10 @@ async function bareRun(name: string, ...words: readonly string[]): ReturnType<ty
   const at = join(cwd, name);
   mkdirSync(at);
   await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": tracing(join(at, "trace")) }) });
-  return await run(["Greet me on a page", "--base-url", stub.url, "--out", "project", ...words], { cwd: at, env: { PATH: at } });
+  return await run(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", ...words], {
+    cwd: at,
+    env: { PATH: at },
+  });
 }
 
 describe("a machine without git and without bubblewrap", () => {

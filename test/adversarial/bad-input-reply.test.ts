@@ -71,7 +71,7 @@ describe("a model of a real server that answers", () => {
         code: exit,
         stdout,
         stderr,
-      } = await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"]);
+      } = await command(at, ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"]);
       expect(exit).toBe(1);
       expect(resultOf(stdout)).toMatchObject({ exitCode: 1, error: { code: expected, message: expect.stringMatching(/^Expected /) } });
       expect(stderr).toContain(`(${expected})`);
@@ -88,7 +88,7 @@ describe("a model of a real server that answers", () => {
     const at = join(cwd, "second");
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing({ "WriteCode: index.html": "no" }) });
-    await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "project", "--quiet"]);
+    await command(at, ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--quiet"]);
     expect(existsSync(join(at, "project", code))).toBe(true);
     expect(existsSync(join(at, "project/index.html"))).toBe(false);
   });

@@ -36,6 +36,7 @@ describe("the data that is kept with a run", () => {
       sandbox: "none",
       sandboxKind: "refused",
       allowUnpriced: false,
+      crew: { kind: "software-company" },
       seal: "sealed",
     });
     expect(JSON.stringify(about)).not.toMatch(/hidden|canary/);
@@ -75,6 +76,7 @@ describe("how a run goes on", () => {
       sandbox: "none",
       codeReview: false,
       runTests: true,
+      crew: { kind: "software-company" },
     });
   });
 

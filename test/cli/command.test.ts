@@ -283,9 +283,12 @@ describe("a model", () => {
   it("whose project is right takes it to the end", async () => {
     await using stub = await openaiStub({ handler: playing({}) });
     const at = folder("greeter");
-    const { code, stdout } = await run(["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--out", "project"], {
-      cwd: at,
-    });
+    const { code, stdout } = await run(
+      ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--out", "project"],
+      {
+        cwd: at,
+      },
+    );
     expect(stub.rejected).toEqual([]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Tests\s+\d+ passed/) as string });
     expect(readFileSync(join(at, "project/src/greet.js"), "utf8")).toBe(greetJs);
@@ -298,7 +301,7 @@ describe("a model", () => {
     ]);
     const broken = { "WriteCode: src/greet.js": fence(brokenGreetJs), ...(Object.fromEntries(rounds) as Record<string, string>) };
     await using stub = await openaiStub({ handler: playing(broken) });
-    const words = ["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--out", "project", "--json"];
+    const words = ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--out", "project", "--json"];
     const { code, stdout, stderr } = await run(words, { cwd: folder("broken") });
     expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining("without isolation") as string });
     expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
@@ -311,7 +314,7 @@ describe("a model", () => {
   it("is left in good order at the first Ctrl-C, and what is there is kept", async () => {
     await using stub = await openaiStub({ handler: (body, n) => (n < 2 ? playing({})(body, n) : { fault: "stall" }) });
     const at = folder("interrupted");
-    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project"], { cwd: at });
+    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project"], { cwd: at });
     await child.until("stderr", /Eve, Project Manager {2}WriteTasks/);
     child.process.kill("SIGINT");
     expect(await child.ended).toBe(130);
@@ -353,7 +356,7 @@ describe("a model", () => {
       "",
     ].join("\n");
     await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": fence(still) }) });
-    const words = ["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--no-code-review"];
+    const words = ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--no-code-review"];
     const child = start(words, { cwd: at, env: { TMPDIR: temporary } });
     const runner = await begun;
     expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^troupe-sandbox-/)]);
@@ -369,7 +372,9 @@ describe("a model", () => {
 
   it("is left in good order when its terminal is closed, however often that is told", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
-    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: folder("hung-up") });
+    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
+      cwd: folder("hung-up"),
+    });
     await child.until("stdout", /step\.started/);
     child.process.kill("SIGHUP");
     child.process.kill("SIGHUP");
@@ -380,7 +385,9 @@ describe("a model", () => {
 
   it("is left in good order when the process is asked to end", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
-    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: folder("terminated") });
+    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
+      cwd: folder("terminated"),
+    });
     await child.until("stdout", /step\.started/);
     child.process.kill("SIGTERM");
     expect(await child.ended).toBe(143);
@@ -389,7 +396,17 @@ describe("a model", () => {
   });
 
   it("without a known price is not bound by a budget: that is refused, and told how", async () => {
-    const words = ["Greet me on a page", "--base-url", "http://127.0.0.1:9/v1", "--model", "my-own", "--budget", "1"];
+    const words = [
+      "Greet me on a page",
+      "--crew",
+      "waterfall",
+      "--base-url",
+      "http://127.0.0.1:9/v1",
+      "--model",
+      "my-own",
+      "--budget",
+      "1",
+    ];
     expect(await run(words, { cwd: folder("unpriced") })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--allow-unpriced") as string,

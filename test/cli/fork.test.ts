@@ -14,7 +14,20 @@ import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { someOf } from "../effort.ts";
 import { recorded, says, word } from "./recorded-run.ts";
 
-const words = ["Greet me on a page", "--price", "1,4", "--sandbox", "none", "--out", "project", "--seed", "1", "--json"];
+const words = [
+  "Greet me on a page",
+  "--crew",
+  "waterfall",
+  "--price",
+  "1,4",
+  "--sandbox",
+  "none",
+  "--out",
+  "project",
+  "--seed",
+  "1",
+  "--json",
+];
 
 interface Parent {
   readonly cwd: string;

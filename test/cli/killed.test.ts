@@ -17,7 +17,20 @@ const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */
 const CALLS = 8;
 const EVERY_CALL = [1, 2, 3, 4, 5, 6, 7, 8];
-const words = [`Greet me on a page, not with ${KEY}`, "--price", "1,4", "--sandbox", "none", "--out", "project", "--seed", "1", "--json"];
+const words = [
+  `Greet me on a page, not with ${KEY}`,
+  "--crew",
+  "waterfall",
+  "--price",
+  "1,4",
+  "--sandbox",
+  "none",
+  "--out",
+  "project",
+  "--seed",
+  "1",
+  "--json",
+];
 
 interface Ended {
   readonly cwd: string;

@@ -108,7 +108,20 @@ describe("money", () => {
   it("that was used up can be raised, and no call is made again for it", async () => {
     await using stub = await openaiStub({ handler: playing() });
     const cwd = freshFolder();
-    const words = ["Greet me on a page", "--base-url", stub.url, "--price", "1,4", "--sandbox", "none", "--budget", "0.07", "--json"];
+    const words = [
+      "Greet me on a page",
+      "--crew",
+      "waterfall",
+      "--base-url",
+      stub.url,
+      "--price",
+      "1,4",
+      "--sandbox",
+      "none",
+      "--budget",
+      "0.07",
+      "--json",
+    ];
     const first = await command(cwd, words);
     expect(first.code).toBe(3);
     expect(resultOf(first.stdout)).toMatchObject({ goOn: expect.stringMatching(/ --budget 0\.14$/) as string });
@@ -185,7 +198,7 @@ describe("two processes and one run", () => {
   it("the second is refused, whatever it wants with the run, and may look at it", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
     const cwd = freshFolder();
-    const first = start(["Greet me on a page", "--base-url", stub.url, "--json"], { cwd });
+    const first = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
     for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["runs", "rm", id, "--yes"]]) {
@@ -204,7 +217,7 @@ describe("two processes and one run", () => {
   it("each goes on with a run of its own when none is named", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
     const cwd = await begun(1);
-    const busy = start(["Greet me on a page", "--base-url", stub.url, "--json"], { cwd });
+    const busy = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });
     await busy.until("stdout", /step\.started/);
     expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
     busy.process.kill("SIGTERM");
