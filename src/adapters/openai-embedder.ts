@@ -9,7 +9,7 @@ import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { failureOf, modelError } from "../model/failure.ts";
 import { serverError } from "../model/server-error.ts";
-import { defaultRetry, retryAfterOf, retryDelay } from "../model/call.ts";
+import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
 import { clientOf, Unanswered, type OpenAIServer, secretsOf, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */

@@ -116,7 +116,7 @@ const NO_TIMEOUT = 2 ** 31 - 1;
  * environment.
  */
 export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: string): OpenAI {
-  const { apiKey, baseURL, query, isOpenAI, organization, headers, fetch: send = fetch } = server;
+  const { apiKey, baseURL, query, isOpenAI, organization, headers, fetch: send = patientFetch } = server;
   const within: typeof fetch = (given, init) => {
     const url = new URL(given instanceof Request ? given.url : given);
     // The query stays as it was written: a list of names and values would lose names that stand twice.
@@ -135,6 +135,37 @@ export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: str
     defaultHeaders: { ...headers },
     fetch: (url, init) => carryOut(within, url, init),
   });
+}
+
+/** The symbol under which Node's own `fetch` and the package `undici` share the dispatcher of requests. */
+const SHARED_DISPATCHER: symbol = Symbol.for("undici.globalDispatcher.1");
+
+/** The part of a dispatcher of `undici` that is used here. */
+interface Dispatcher {
+  dispatch(options: object, handler: object): boolean;
+}
+
+/**
+ * The global `fetch` without its own limits: Node's gives up a request after 5 minutes without headers or without a byte of the body, however
+ * long the caller wants to wait. It goes through the dispatcher of the process, so that proxies keep working.
+ */
+export const patientFetch: typeof fetch = (url, init) => {
+  const { fetch: send, Response: loaded } = globalThis;
+  // Node makes its dispatcher with the first use of a class of fetch.
+  const isReady = loaded !== undefined && sharedDispatcher() !== undefined;
+  return isReady ? send(url, { ...init, dispatcher: patient } as RequestInit) : send(url, init);
+};
+
+const patient: Dispatcher = {
+  dispatch(options, handler) {
+    const shared = sharedDispatcher();
+    if (shared === undefined) throw new TypeError("the dispatcher of this process is gone");
+    return shared.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
+  },
+};
+
+function sharedDispatcher(): Dispatcher | undefined {
+  return (globalThis as { readonly [key: symbol]: unknown })[SHARED_DISPATCHER] as Dispatcher | undefined;
 }
 
 /** A request that `fetch` could not carry out. It hides its reason from the client, which would drop the codes of some reasons. */

@@ -6,12 +6,13 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { type Mask, redactor } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
-import { retryAfterOf } from "../model/call.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { failureOf } from "../model/failure.ts";
+import { retryAfterOf } from "../model/retry.ts";
 import { serverError } from "../model/server-error.ts";
 import { requestBody, type WireDialect } from "../model/openai-request.ts";
 import type { ModelPrice } from "../model/price.ts";
+import { type CallTimeouts, checkTimeouts } from "../model/timeouts.ts";
 import { ReplyReader } from "./openai-reply.ts";
 import { clientOf, type OpenAIServer, secretsOf, serverOf, type ServerOptions, serverOptions, Unanswered } from "./openai-server.ts";
 
@@ -26,9 +27,18 @@ export interface OpenAIOptions extends ServerOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Default: `max_completion_tokens` for OpenAI's own servers, which refuse the older name for newer models, `max_tokens` for others. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Time limits of its calls, in milliseconds. Default {@link DEFAULT_TIMEOUTS}. */
+  readonly timeouts?: CallTimeouts | undefined;
 }
 
-const openAIOptions: Known<OpenAIOptions> = { ...serverOptions, extra: true, price: true, maxOutputTokens: true, maxTokensField: true };
+const openAIOptions: Known<OpenAIOptions> = {
+  ...serverOptions,
+  extra: true,
+  price: true,
+  maxOutputTokens: true,
+  maxTokensField: true,
+  timeouts: true,
+};
 
 /**
  * A {@link ChatModel} over the `openai` package, which is loaded with the first call.
@@ -37,15 +47,18 @@ const openAIOptions: Known<OpenAIOptions> = { ...serverOptions, extra: true, pri
  * after the first byte, lose the usage of bad replies, and print the texts of models.
  *
  * @throws ModelError `MODEL_AUTH` when there is neither a key nor a base URL.
- * @throws UsageError `BASE_URL_INVALID` for a text that is no base URL, or that has a password.
+ * @throws UsageError `BASE_URL_INVALID` for a text that is no base URL, or that has a password; `TIMEOUT_INVALID`.
  * @example
  * import { openai } from "troupe/openai";
  *
  * export const gpt = openai({ model: "gpt-5-mini", apiKey: process.env["MY_KEY"] ?? "none" });
  * export const local = openai({ model: "qwen3:8b", baseURL: "http://127.0.0.1:11434/v1", price: { input: 0, output: 0 } });
+ * // A slow machine: half an hour for the first piece, no limit on the whole call.
+ * export const slow = openai({ model: "qwen3:32b", baseURL: "http://127.0.0.1:11434/v1", timeouts: { firstByte: 1_800_000, call: 0 } });
  */
 export function openai(options: OpenAIOptions): ChatModel {
   checkGivenOptions("openai", options, openAIOptions);
+  checkTimeouts(options.timeouts);
   const server = serverOf(options);
   const dialect: WireDialect = {
     model: options.model,
@@ -59,6 +72,7 @@ export function openai(options: OpenAIOptions): ChatModel {
     ...(options.price === undefined ? {} : { price: options.price }),
     ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
     ...(options.extra === undefined ? {} : { extra: options.extra }),
+    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
   };

@@ -3,8 +3,9 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
-import { type CallPolicy, defaultRetry, retryDelay } from "../model/call.ts";
+import type { CallPolicy } from "../model/call.ts";
 import { mayHaveRun, modelError } from "../model/failure.ts";
+import { defaultRetry, retryDelay } from "../model/retry.ts";
 import { costOf, type ModelPrice, priceOf } from "../model/price.ts";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
 
@@ -90,7 +91,7 @@ async function oneTry(call: EmbedderCall, price: ModelPrice | undefined, hold: n
     if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) told = { inputTokens, outputTokens: 0 };
   };
   try {
-    const limit = timeLeft(policy.clock, until, policy.idleTimeout ?? TRY_TIMEOUT);
+    const limit = timeLeft(policy.clock, until, policy.timeouts?.call ?? TRY_TIMEOUT);
     const vectors = await withTimeout(policy.clock, limit, `an embedding by ${model}`, signal, (inner) =>
       embedder.embed(texts, { signal: inner, kind, isOneTry: true, onUsage }),
     );

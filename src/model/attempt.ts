@@ -5,14 +5,14 @@ import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, Too
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { hasFunction, type ToolCall } from "./chat-message.ts";
+import type { SetTimeouts } from "./timeouts.ts";
 
 /** The limits of one try, in milliseconds. */
 export interface AttemptBounds {
   readonly signal: AbortSignal | Cancellation;
   readonly clock: Clock;
-  /** Longest silence between two signs of life, the first byte included. */
-  readonly idleTimeout: number;
-  /** The time left for the whole call. */
+  readonly timeouts: SetTimeouts;
+  /** The time left for the whole call; `Infinity`: no limit. */
   readonly timeLeft: number;
   /** Text as it comes. */
   readonly onText?: (text: string) => void;
@@ -29,8 +29,8 @@ export interface AttemptBounds {
 export async function attempt(model: ChatModel, request: ChatRequest, bounds: AttemptBounds): Promise<ChatResponse> {
   const above = cancellationOf(bounds.signal);
   throwIfEnded(above);
-  const watch = new Watch(model.id, bounds, above);
   const builder = new ReplyBuilder(model.id);
+  const watch = new Watch(model.id, bounds, above, () => builder.began);
   try {
     const reply = await (model.streams === false
       ? readWhole(model, request, watch, bounds)
@@ -65,8 +65,8 @@ async function readStream(
     for (;;) {
       const next = await life.until(Promise.resolve(pieces.next()));
       if (next.done === true) return builder.finish();
-      watch.expectLife();
       const text = builder.add(next.value);
+      watch.expectLife();
       if (text !== "") onText?.(text);
     }
   } catch (error) {
@@ -76,53 +76,76 @@ async function readStream(
   }
 }
 
-/** Ends a try when its caller ends it, when nothing comes for too long, or when its time is up. It owns two timers. */
+/**
+ * Ends a try when its caller ends it, when nothing comes for too long, or when its time is up. It owns two timers. Until the answer began each
+ * sign of life starts the wait for its first piece anew, so that a server that thinks long and says so is not cut.
+ */
 class Watch {
   readonly #model: string;
   readonly #bounds: AttemptBounds;
+  readonly #hasBegun: () => boolean;
   readonly life = new CancellationScope();
   readonly #cancelWhole: () => void;
   readonly #unsubscribe: () => void;
-  #cancelIdle: (() => void) | undefined;
+  #cancelSilence: (() => void) | undefined;
   #ended = false;
 
-  constructor(model: string, bounds: AttemptBounds, above: Cancellation) {
+  constructor(model: string, bounds: AttemptBounds, above: Cancellation, hasBegun: () => boolean) {
     this.#model = model;
     this.#bounds = bounds;
+    this.#hasBegun = hasBegun;
     this.#unsubscribe = above.onEnd((reason) => this.life.end(interruptionBy(reason)));
-    this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => this.life.end(this.#late()));
+    this.#cancelWhole = this.#after(bounds.timeLeft, () => this.#late());
   }
 
   /** Restarts the timer of silence. */
   expectLife(): void {
     if (this.#ended) return;
-    this.#cancelIdle?.();
-    const { clock, idleTimeout } = this.#bounds;
-    this.#cancelIdle = clock.timer(idleTimeout, () => this.life.end(this.#silent()));
+    this.#cancelSilence?.();
+    const limit = this.#hasBegun() ? "silence" : "firstByte";
+    this.#cancelSilence = this.#after(this.#bounds.timeouts[limit], () => this.#silent(limit));
   }
 
   end(): void {
     this.#ended = true;
-    this.#cancelIdle?.();
+    this.#cancelSilence?.();
     this.#cancelWhole();
     this.#unsubscribe();
   }
 
-  #silent(): Error {
-    const ms = this.#bounds.idleTimeout;
-    return modelError(
-      "MODEL_TIMEOUT",
-      `Expected the next piece of an answer from ${this.#model} within ${ms} ms, but nothing came. Raise idleTimeout if the model thinks that long.`,
-    );
+  #after(ms: number, why: () => Error): () => void {
+    return ms === Infinity ? () => {} : this.#bounds.clock.timer(ms, () => this.life.end(why()));
+  }
+
+  #silent(limit: "firstByte" | "silence"): Error {
+    const what = limit === "firstByte" ? "the first piece of an answer" : "the next piece of an answer";
+    return this.#timeout(limit, `${what} from ${this.#model}`, "nothing came", {});
   }
 
   #late(): Error {
+    const lost = this.#hasBegun() ? "it was still coming" : "it had not begun";
+    return this.#timeout("call", `the whole answer of ${this.#model}`, lost, { retryable: false });
+  }
+
+  #timeout(limit: keyof SetTimeouts, expected: string, came: string, more: { readonly retryable?: boolean }): Error {
+    const ms = this.#bounds.timeouts[limit];
     return modelError(
       "MODEL_TIMEOUT",
-      `Expected the whole answer of ${this.#model} within the time of the call, but its last ${this.#bounds.timeLeft} ms are over. Raise callTimeout or ask for less.`,
-      { retryable: false },
+      `Expected ${expected} within ${timeText(ms)}, but ${came}. Raise timeouts.${limit} of the model (${OPTION_OF[limit]} on the command line; 0 for no limit) if it may take longer.`,
+      { ...more, data: { limit, limitMs: ms } },
     );
   }
+}
+
+/** The limits as the command line names them. */
+const OPTION_OF: { readonly [Limit in keyof SetTimeouts]: string } = {
+  firstByte: "--first-byte",
+  silence: "--silence",
+  call: "--call-limit",
+};
+
+function timeText(ms: number): string {
+  return ms % 1_000 === 0 ? `${ms / 1_000} s` : `${ms} ms`;
 }
 
 /** Longest answer that is put together, in characters: a server that never stops must not fill the memory. */

@@ -12,12 +12,9 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
+import { defaultRetry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
-
-/** Longest silence between two pieces of an answer, the first included, in milliseconds. */
-export const DEFAULT_IDLE_TIMEOUT = 60_000;
-/** Longest time for a whole call, all its tries and the waits between them, in milliseconds. */
-export const DEFAULT_CALL_TIMEOUT = 600_000;
+import { type CallTimeouts, timeoutsOf } from "./timeouts.ts";
 
 /** The policy of model calls, the same for all calls of a run. */
 export interface CallPolicy {
@@ -31,10 +28,8 @@ export interface CallPolicy {
   readonly prices?: PriceTable | undefined;
   /** A model without a known price is an error: a budget cannot bind it. Default false. */
   readonly requirePrice?: boolean | undefined;
-  /** Milliseconds; default {@link DEFAULT_IDLE_TIMEOUT}. */
-  readonly idleTimeout?: number | undefined;
-  /** Milliseconds; default {@link DEFAULT_CALL_TIMEOUT}. Waits for limits and for the budget do not count. */
-  readonly callTimeout?: number | undefined;
+  /** Time limits of calls, for models that have none of their own. */
+  readonly timeouts?: CallTimeouts | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -72,18 +67,34 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
   const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
-  let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
+  const policy = { ...defaultRetry, ...deps.retry };
+  const retries = new Retries(policy, deps.random, answered.has(model));
+  let timeLeft = timeoutsOf(model.timeouts, deps.timeouts).call;
   for (let n = 1; ; n++) {
     const tried = await (deps.limits === undefined ? oneTry(call, n, timeLeft) : limitedTry(call, deps.limits, n, timeLeft));
-    if (tried.ok) return tried.reply;
-    const policy = { ...defaultRetry, ...deps.retry };
+    if (tried.ok) {
+      answered.add(model);
+      return tried.reply;
+    }
     timeLeft -= tried.took;
-    const delay = retryDelay(tried.error, n, policy, deps.random);
-    if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
-    deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
+    const next = retries.after(tried.error, deps.clock.now(), call.hold);
+    if (next === undefined || next.delay >= timeLeft) throw withTries(tried.error, n);
+    const { delay, outage } = next;
+    if (outage === undefined) deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${tried.error.message}`);
+    else
+      deps.logger?.error(
+        `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${tried.error.message}`,
+      );
     timeLeft -= delay;
     if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([ending.signal]));
   }
+}
+
+/** Models that answered in this process. */
+const answered = new WeakSet<ChatModel>();
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.round(ms / 1_000))} s`;
 }
 
 interface Call {
@@ -132,7 +143,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
     answer = await attempt(model, request, {
       signal: ending,
       clock: deps.clock,
-      idleTimeout: deps.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
+      timeouts: timeoutsOf(model.timeouts, deps.timeouts),
       timeLeft,
       ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
@@ -223,54 +234,4 @@ function unpriced(id: string): ModelError {
     "MODEL_UNPRICED",
     `Expected a price for ${id}, for a budget cannot bind a model without one, but none is known. Give one (\`price\`, \`prices\`, or --price), or say allowUnpriced.`,
   );
-}
-
-/** The retries of a failed call. Times are milliseconds. */
-export interface RetryPolicy {
-  /** Tries in all, the first one included. */
-  readonly tries: number;
-  /** Longest wait before the second try; each later one may be twice as long. */
-  readonly baseDelay: number;
-  /** Longest wait of all. */
-  readonly maxDelay: number;
-  /** Longest wait that a server's `retry-after` can ask for. */
-  readonly maxRetryAfter: number;
-}
-
-/** Four tries, waits up to 1, 2 and 4 s but never above 20 s, and up to 60 s where the server asks for it. */
-export const defaultRetry: RetryPolicy = { tries: 4, baseDelay: 1_000, maxDelay: 20_000, maxRetryAfter: 60_000 };
-
-/**
- * Returns the milliseconds to wait after the n-th failed try; undefined when the error cannot be retried, or when it was the last try. A
- * server's `retry-after` is honoured up to its limit; else the wait is random between 0 and the bound ("full jitter"), so that many roles
- * that failed together do not come back together.
- */
-export function retryDelay(error: unknown, n: number, policy: RetryPolicy, random: Random): number | undefined {
-  if (!(error instanceof ModelError) || !error.retryable || n >= policy.tries) return undefined;
-  const asked = errorData(error).retryAfterMs;
-  if (asked !== undefined) return Math.min(Math.max(0, asked), policy.maxRetryAfter);
-  return Math.round(random() * Math.min(policy.maxDelay, policy.baseDelay * 2 ** (n - 1)));
-}
-
-/**
- * Returns the milliseconds that the headers of a response ask to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
- * measured against the server's own `date`, so that a wrong clock here does not matter.
- *
- * @param now milliseconds since 1970, for a server that sends no date
- */
-export function retryAfterOf(headers: { get(name: string): string | null }, now: number): number | undefined {
-  const ms = decimal(headers.get("retry-after-ms"));
-  if (ms !== undefined) return ms;
-  const text = headers.get("retry-after");
-  const seconds = decimal(text);
-  if (seconds !== undefined) return seconds * 1_000;
-  // An HTTP date begins with the name of a day; Date.parse would take "-3" for a year.
-  const until = /^[A-Za-z]/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
-  if (Number.isNaN(until)) return undefined;
-  const told = Date.parse(headers.get("date") ?? "");
-  return Math.max(0, until - (Number.isNaN(told) ? now : told));
-}
-
-function decimal(text: string | null): number | undefined {
-  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { ChatMessage, ToolCall } from "./chat-message.ts";
 import type { ModelPrice } from "./price.ts";
+import type { CallTimeouts } from "./timeouts.ts";
 
 /** A model that answers a conversation. The port of every provider. */
 export interface ChatModel {
@@ -10,6 +11,8 @@ export interface ChatModel {
   readonly price?: ModelPrice;
   /** The most tokens of one reply, where the provider has a limit. */
   readonly maxOutputTokens?: number;
+  /** Time limits of its calls. Default: those of the caller, else {@link DEFAULT_TIMEOUTS}. */
+  readonly timeouts?: CallTimeouts;
   /** False where the server cannot answer in pieces: then `chat` is used, and only the limit on the whole call applies. Default true. */
   readonly streams?: boolean;
   /** Provider-specific fields of every request of this model. They decide answers, so they are part of each request's address. */

@@ -74,6 +74,9 @@ export interface ModelErrorData {
     readonly cachedTokens?: number;
     readonly estimated?: boolean;
   };
+  /** The time limit that ended the try, and its value in milliseconds. */
+  readonly limit?: "firstByte" | "silence" | "call";
+  readonly limitMs?: number;
   /** Set when a reply format was refused for this one schema, not for good. */
   readonly schemaOnly?: boolean;
 }

@@ -62,7 +62,7 @@ describe("openai, any faults in any order", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fault, { maxLength: 5 }), fc.boolean(), async (faults, stream) => {
         await using stub = await openaiStub(script(faults));
-        const { deps, attempts, clock } = callSetup({ random: () => 0 });
+        const { deps, attempts, clock } = callSetup({ random: () => 0, retry: { outage: 0 } });
         const model = openai({ model: "m", apiKey: KEY, baseURL: stub.url, price, stream });
         const outcome = await withSockets(
           clock,
@@ -113,7 +113,13 @@ describe("openai, any faults in any order", () => {
           step: (_spec, effect) => effect({ key: "k", mode: "live", signal, attempts, step: () => expect.unreachable() } as StepDoor),
         };
         const model = openai({ model: "m", apiKey: KEY, baseURL: stub.url, price });
-        const work = askModel({ steps, model, messages: request.messages, policy: { clock, random: () => 0 }, schema: Plan }).then(
+        const work = askModel({
+          steps,
+          model,
+          messages: request.messages,
+          policy: { clock, random: () => 0, retry: { outage: 0 } },
+          schema: Plan,
+        }).then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),
         );

@@ -10,6 +10,7 @@ import { askModel } from "../../src/model/ask.ts";
 import { callModel } from "../../src/model/call.ts";
 import type { ChatModel, ChatRequest, ToolSpec } from "../../src/model/chat-model.ts";
 import { holdFor } from "../../src/model/price.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIStub, openaiStub, type StubFault, type StubOptions, type StubReply } from "../../src/testing/index.ts";
 import { BROKEN_TEXT } from "../../src/testing/stub-reply.ts";
 import { type CallSetup, callSetup, errorOf, until, WITH_NEXT_STEP, withSockets } from "../model/call-setup.ts";
@@ -48,7 +49,7 @@ afterEach(async () => {
 async function at(options: StubOptions, more: Partial<OpenAIOptions> = {}): Promise<CallSetup & { readonly model: ChatModel }> {
   stub = await openaiStub(options);
   const model = openai({ model: "stub-model", apiKey: KEY, baseURL: stub.url, price, ...more });
-  return { ...callSetup({ random: () => 0 }), model };
+  return { ...callSetup({ random: () => 0, retry: { outage: 0 } }), model };
 }
 
 function withoutKey(error: unknown): void {
@@ -237,7 +238,7 @@ describe("openai, what only a stream can do", () => {
       const heard: string[] = [];
       const work = callModel(model, request, { ...deps, onDelta: (text) => void heard.push(text) });
       await until(() => stub.requests.length === 1 && heard.length === after, "the stall");
-      await clock.advance(59_999);
+      await clock.advance((after === 0 ? DEFAULT_TIMEOUTS.firstByte : DEFAULT_TIMEOUTS.silence) - 1);
       expect(attempts.isOpen).toBe(true);
       await clock.advance(1);
       expect((await withSockets(clock, work)).content).toBe("Something good.");
@@ -247,15 +248,15 @@ describe("openai, what only a stream can do", () => {
     }
   });
 
-  it("four stalls are one typed error", async () => {
+  it("a stall is asked for again once, and two are one typed error", async () => {
     const { model, deps, clock } = await at({ reply: { fault: "stall", after: 1 } });
-    const work = errorOf(callModel(model, request, { ...deps, idleTimeout: 1_000 }));
-    for (let n = 1; n <= 4; n++) {
+    const work = errorOf(callModel(model, request, { ...deps, timeouts: { firstByte: 1_000, silence: 1_000 } }));
+    for (let n = 1; n <= 2; n++) {
       await until(() => stub.requests.length === n, "the next try");
       await clock.advance(1_000);
     }
     const error = await work;
-    expect(error).toMatchObject({ code: "MODEL_TIMEOUT", data: { tries: 4 } });
+    expect(error).toMatchObject({ code: "MODEL_TIMEOUT", data: { tries: 2 } });
     withoutKey(error);
   });
 
@@ -269,7 +270,7 @@ describe("openai, what only a stream can do", () => {
       });
     };
     const { model, deps, attempts, clock } = await at({ reply: { text: "At last.", comments: 4, pace } });
-    const work = callModel(model, request, { ...deps, idleTimeout: 1_000 });
+    const work = callModel(model, request, { ...deps, timeouts: { firstByte: 1_000, silence: 1_000 } });
     for (let n = 0; n <= 4; n++) {
       await until(() => stub.requests.length === 1 && sent === n, "the next comment");
       // Long enough for what was sent to arrive.
@@ -355,7 +356,7 @@ describe("openai and the network", () => {
   }
 
   it("a server that is not there costs nothing and is told in words", async () => {
-    const { deps, attempts, clock } = callSetup({ random: () => 0 });
+    const { deps, attempts, clock } = callSetup({ random: () => 0, retry: { outage: 0 } });
     const model = openai({ model: "m", apiKey: KEY, baseURL: `http://127.0.0.1:${await deadPort()}/v1`, price });
     const error = await errorOf(withSockets(clock, callModel(model, request, deps)));
     expect(error).toMatchObject({ code: "MODEL_UNREACHABLE", data: { mayHaveRun: false, tries: 4 } });

@@ -228,7 +228,7 @@ it("a stream that falls silent in the middle of a call's arguments is given up a
   };
   const replies = [broken("stall"), { toolCalls: both }, "All read."];
   let heard = 0;
-  const waiting = wired(replies, true, { clock, calls: { idleTimeout: SILENCE } }).finally(() => (heard = -1));
+  const waiting = wired(replies, true, { clock, calls: { timeouts: { silence: SILENCE } } }).finally(() => (heard = -1));
   // Silence passes only while the first reply hangs: its request has come, and turns enough have gone by for what it sends.
   while (heard >= 0 && heard < 2_000) {
     await setImmediate();

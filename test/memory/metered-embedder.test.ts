@@ -86,7 +86,7 @@ describe("meteredEmbedder", () => {
     const inner = paidEmbedder();
     inner.before = () => new Promise(() => {});
     const { steps, outcomes } = watchedSteps();
-    const asked = meteredEmbedder(inner, { steps, policy: { ...policy, clock, idleTimeout: 1_000 } }).embed(["a"]);
+    const asked = meteredEmbedder(inner, { steps, policy: { ...policy, clock, timeouts: { call: 1_000 } } }).embed(["a"]);
     const failed = asked.catch((error: unknown) => error);
     await clock.advance(1_001);
     expect(await failed).toMatchObject({ code: "TIMEOUT" });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AbortedError, type ModelError } from "../../src/kernel/errors.ts";
 import { attempt, type AttemptBounds } from "../../src/model/attempt.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest } from "../../src/model/chat-model.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { simulatedClock, type SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { errorOf, until } from "./call-setup.ts";
 
@@ -9,7 +10,13 @@ const request: ChatRequest = { messages: [{ role: "user", content: "x" }] };
 const end: ChatChunk = { finishReason: "stop" };
 
 function bounds(clock: SimulatedClock, more: Partial<AttemptBounds> = {}): AttemptBounds {
-  return { signal: new AbortController().signal, clock, idleTimeout: 1_000, timeLeft: 10_000, ...more };
+  return {
+    signal: new AbortController().signal,
+    clock,
+    timeouts: { firstByte: 1_000, silence: 1_000, call: 10_000 },
+    timeLeft: 10_000,
+    ...more,
+  };
 }
 
 function streaming(stream: (o: ChatOptions) => AsyncIterable<ChatChunk>): ChatModel {
@@ -129,12 +136,12 @@ describe("attempt", () => {
 
   it("the time of the call is final, the silence is not", async () => {
     const silent = streaming(() => leaky(() => new Promise(() => {})).model.stream(request, { signal: new AbortController().signal }));
-    for (const [idleTimeout, timeLeft, retryable] of [
+    for (const [firstByte, timeLeft, retryable] of [
       [1_000, 10_000, true],
       [10_000, 1_000, false],
     ] as const) {
       const clock = simulatedClock();
-      const work = errorOf(attempt(silent, request, bounds(clock, { idleTimeout, timeLeft })));
+      const work = errorOf(attempt(silent, request, bounds(clock, { timeouts: { ...DEFAULT_TIMEOUTS, firstByte }, timeLeft })));
       await clock.advance(1_000);
       expect([(await work).code, ((await work) as unknown as ModelError).retryable]).toEqual(["MODEL_TIMEOUT", retryable]);
     }

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError, BudgetError, ModelError, UsageError } from "../../src/kernel/errors.ts";
 import type { AttemptOutcome, Attempts } from "../../src/kernel/step.ts";
-import { boundedRequest, callModel, DEFAULT_CALL_TIMEOUT, DEFAULT_IDLE_TIMEOUT, defaultRetry } from "../../src/model/call.ts";
+import { boundedRequest, callModel } from "../../src/model/call.ts";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { modelLimits } from "../../src/model/limits.ts";
 import { holdFor } from "../../src/model/price.ts";
+import { defaultRetry } from "../../src/model/retry.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type ScriptedAnswer, scriptedModel, type ScriptedReply } from "../../src/testing/scripted-model.ts";
 import { callSetup, errorOf, until, withTime } from "./call-setup.ts";
 
@@ -169,9 +171,8 @@ describe("callModel tries again", () => {
   });
 
   it("has the defaults it is documented with", () => {
-    expect([DEFAULT_IDLE_TIMEOUT, DEFAULT_CALL_TIMEOUT, defaultRetry.tries, defaultRetry.maxRetryAfter]).toEqual([
-      60_000, 600_000, 4, 60_000,
-    ]);
+    expect(DEFAULT_TIMEOUTS).toEqual({ firstByte: 600_000, silence: 300_000, call: 7_200_000 });
+    expect([defaultRetry.tries, defaultRetry.maxRetryAfter, defaultRetry.outage]).toEqual([4, 60_000, 60_000]);
   });
 
   it("never a script that is used up, which costs nothing", async () => {
@@ -202,7 +203,7 @@ describe("callModel tries again", () => {
   });
 
   it("a whole call has one time for all its tries", async () => {
-    const { deps, clock } = callSetup({ callTimeout: 5_000 });
+    const { deps, clock } = callSetup({ timeouts: { call: 5_000 } });
     const model = scriptedModel([limited(4_000), limited(4_000), good]);
     const error = await errorOf(withTime(clock, callModel(model, request, deps)));
     expect(error).toMatchObject({ code: "MODEL_RATE_LIMIT", data: { tries: 2 } });
@@ -214,7 +215,7 @@ describe("callModel never hangs", () => {
   it("silence before the first piece", async () => {
     const { deps, attempts, clock } = callSetup({ retry: { tries: 1 } });
     const work = errorOf(callModel(scriptedModel([never], { price }), request, deps));
-    await clock.advance(DEFAULT_IDLE_TIMEOUT - 1);
+    await clock.advance(DEFAULT_TIMEOUTS.firstByte - 1);
     expect(attempts.isOpen).toBe(true);
     await clock.advance(1);
     expect(await work).toMatchObject({ code: "MODEL_TIMEOUT", retryable: true });
@@ -223,7 +224,7 @@ describe("callModel never hangs", () => {
   });
 
   it("silence after the first piece, of a model that does not listen to its signal", async () => {
-    const { deps, clock } = callSetup({ idleTimeout: 1_000, retry: { tries: 1 } });
+    const { deps, clock } = callSetup({ timeouts: { silence: 1_000 }, retry: { tries: 1 } });
     const heard: string[] = [];
     const model = streaming(async function* () {
       yield { content: "One" };
@@ -236,7 +237,7 @@ describe("callModel never hangs", () => {
   });
 
   it("each piece and each sign of life starts the wait anew", async () => {
-    const { deps, clock } = callSetup({ idleTimeout: 1_000 });
+    const { deps, clock } = callSetup({ timeouts: { firstByte: 1_000, silence: 1_000 } });
     const step: { go: () => void } = { go: () => {} };
     let life = (): void => {};
     const model = streaming(async function* (_signal, alive) {
@@ -265,7 +266,7 @@ describe("callModel never hangs", () => {
   });
 
   it("pieces that never end: the time of the whole call", async () => {
-    const { deps, clock, attempts } = callSetup({ idleTimeout: 1_000, callTimeout: 10_000 });
+    const { deps, clock, attempts } = callSetup({ timeouts: { silence: 1_000, call: 10_000 } });
     const model = streaming(async function* (signal) {
       while (!signal.aborted) {
         yield { content: "x" };
@@ -291,7 +292,7 @@ describe("callModel never hangs", () => {
       stream: () => expect.unreachable(),
     };
     const work = errorOf(callModel(whole, request, deps));
-    await clock.advance(DEFAULT_CALL_TIMEOUT - 1);
+    await clock.advance(DEFAULT_TIMEOUTS.call - 1);
     expect(clock.pending).toBe(1);
     await clock.advance(1);
     expect((await work).code).toBe("MODEL_TIMEOUT");

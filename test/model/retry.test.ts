@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { defaultRetry, retryAfterOf, retryDelay } from "../../src/model/call.ts";
+import { checkRetry, defaultRetry, type NextTry, Retries, retryAfterOf, retryDelay } from "../../src/model/retry.ts";
 
 const cut = modelError("MODEL_CUT", "cut");
 const limited = (retryAfterMs: number): Error => modelError("MODEL_RATE_LIMIT", "slow down", { data: { retryAfterMs } });
@@ -36,6 +36,63 @@ describe("retryDelay", () => {
     for (const error of [modelError("MODEL_AUTH", "no"), modelError("MODEL_CUT", "no", { retryable: false }), new Error("other")]) {
       expect(retryDelay(error, 1, defaultRetry, () => 1)).toBeUndefined();
     }
+  });
+});
+
+describe("Retries", () => {
+  const refused = modelError("MODEL_UNREACHABLE", "refused", { data: { mayHaveRun: false } });
+  const reset = modelError("MODEL_UNREACHABLE", "reset");
+  const late = modelError("MODEL_TIMEOUT", "late");
+  const loading = modelError("MODEL_SERVER", "loading", { data: { status: 503, mayHaveRun: false } });
+
+  /** The delays of a call whose every try fails with the error, and takes no time. */
+  function delays(error: Error, retries: Retries, hold = 0): readonly number[] {
+    const waited: number[] = [];
+    let now = 0;
+    for (let next: NextTry | undefined; waited.length < 200 && (next = retries.after(error, now, hold)) !== undefined; now += next.delay)
+      waited.push(next.delay);
+    return waited;
+  }
+  const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0);
+
+  it("Retries.T1 a server that answered before and is away is tried for a minute, one that never answered for ten seconds", () => {
+    for (const random of [() => 0, () => 1, randomStream("away")]) {
+      for (const error of [refused, reset, loading]) {
+        expect(sum(delays(error, new Retries(defaultRetry, random, true)))).toBe(60_000);
+        expect(sum(delays(error, new Retries(defaultRetry, random, false)))).toBe(10_000);
+      }
+      expect(delays(refused, new Retries(defaultRetry, random, true)).length).toBeLessThan(20);
+    }
+    expect(delays(refused, new Retries(defaultRetry, () => 1, true))).toEqual([
+      1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000, 5_000,
+    ]);
+    expect(new Retries(defaultRetry, () => 0, true).after(refused, 0, 0)).toEqual({ delay: 500, outage: 60_000 });
+  });
+
+  it("Retries.T1 such tries do not count among the others, and the time starts anew when it was there in between", () => {
+    const retries = new Retries({ ...defaultRetry, tries: 2 }, () => 1, true);
+    for (const now of [0, 20_000, 59_999]) expect(retries.after(refused, now, 0)).toMatchObject({ outage: 60_000 });
+    expect(retries.after(cut, 60_000, 0)).toEqual({ delay: 1_000 });
+    expect(retries.after(refused, 70_000, 0)).toMatchObject({ outage: 60_000 });
+    expect(retries.after(cut, 80_000, 0)).toBeUndefined();
+  });
+
+  it("Retries.T1 a reset that may have cost something counts, and so does everything without an outage or with one try", () => {
+    expect(delays(reset, new Retries(defaultRetry, () => 0, true), 5)).toHaveLength(3);
+    expect(delays(refused, new Retries({ ...defaultRetry, outage: 0 }, () => 0, true))).toHaveLength(3);
+    expect(delays(refused, new Retries({ ...defaultRetry, tries: 1 }, () => 0, true))).toEqual([]);
+    expect(sum(delays(refused, new Retries({ ...defaultRetry, outage: 1_000 }, () => 0, false)))).toBe(1_000);
+  });
+
+  it("Retries.T2 a try that a time limit ended is repeated once", () => {
+    expect(delays(late, new Retries(defaultRetry, () => 0, true))).toEqual([0]);
+    const mixed = new Retries(defaultRetry, () => 0, true);
+    expect([cut, late, cut, late].map((error) => mixed.after(error, 0, 0)?.delay)).toEqual([0, 0, 0, undefined]);
+  });
+
+  it("members of other names are refused", () => {
+    expect(() => checkRetry({ trys: 3 } as object)).toThrow("Did you mean tries?");
+    checkRetry({ outage: 0 });
   });
 });
 

@@ -1,0 +1,145 @@
+import { ModelError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { Random } from "../kernel/random.ts";
+import { errorData, mayHaveRun } from "./failure.ts";
+
+/** The retries of a failed call. Times are milliseconds. */
+export interface RetryPolicy {
+  /** Tries in all, the first one included. A try that one of the time limits ended is repeated once at most. */
+  readonly tries: number;
+  /** Longest wait before the second try; each later one may be twice as long. */
+  readonly baseDelay: number;
+  /** Longest wait of all. */
+  readonly maxDelay: number;
+  /** Longest wait that a server's `retry-after` can ask for. */
+  readonly maxRetryAfter: number;
+  /**
+   * The time for which a server that answered before and cannot be reached now is tried again. Tries that cost nothing do not count among `tries`
+   * meanwhile. A server that never answered is tried for at most 10 s. 0: such tries count like others. With one try in all there is no other.
+   */
+  readonly outage: number;
+}
+
+/** The names of the members. @internal */
+export const retryPolicy: Known<RetryPolicy> = { tries: true, baseDelay: true, maxDelay: true, maxRetryAfter: true, outage: true };
+
+/** Four tries, waits up to 1, 2 and 4 s but never above 20 s, up to 60 s where the server asks for it, and 60 s for a server that is away. */
+export const defaultRetry: RetryPolicy = { tries: 4, baseDelay: 1_000, maxDelay: 20_000, maxRetryAfter: 60_000, outage: 60_000 };
+
+/** Tries that a time limit ended, after which there is no other: each may have waited for minutes, and may cost its whole hold. */
+const LATE_TRIES = 2;
+/** Milliseconds for which a server that never answered is tried: nobody knows whether there is one. */
+const FIRST_CONTACT = 10_000;
+/** Shortest and longest wait between two tries of a server that is away. */
+const SHORTEST_PAUSE = 250;
+const LONGEST_PAUSE = 10_000;
+
+/**
+ * Returns the milliseconds to wait after the n-th failed try; undefined when the error cannot be retried, or when it was the last try. A
+ * server's `retry-after` is honoured up to its limit; else the wait is random between 0 and the bound ("full jitter"), so that many roles
+ * that failed together do not come back together.
+ */
+export function retryDelay(error: unknown, n: number, policy: RetryPolicy, random: Random): number | undefined {
+  if (!(error instanceof ModelError) || !error.retryable || n >= policy.tries) return undefined;
+  const asked = errorData(error).retryAfterMs;
+  if (asked !== undefined) return Math.min(Math.max(0, asked), policy.maxRetryAfter);
+  return Math.round(random() * Math.min(policy.maxDelay, policy.baseDelay * 2 ** (n - 1)));
+}
+
+/** The next try of a call: the milliseconds to wait for it, and whether the server is away meanwhile. */
+export interface NextTry {
+  readonly delay: number;
+  /** Milliseconds for which the server is tried again, from its first failure on; undefined when it is not away. */
+  readonly outage?: number;
+}
+
+/**
+ * The tries of one call. It owns their number and the time since which the server is away.
+ *
+ * `Retries.T1` tries of a server that is away end after the time of an outage, and do not count among the others (`#afterAway`).
+ * `Retries.T2` a call is not repeated after the second try that a time limit ended (`after`).
+ */
+export class Retries {
+  readonly #policy: RetryPolicy;
+  readonly #random: Random;
+  readonly #outage: number;
+  /** Tries that count, and those of them that a time limit ended. */
+  #counted = 0;
+  #late = 0;
+  #away: { readonly since: number; readonly tries: number } | undefined;
+
+  /** @param isKnown true when the model answered before */
+  constructor(policy: RetryPolicy, random: Random, isKnown: boolean) {
+    this.#policy = policy;
+    this.#random = random;
+    const outage = policy.tries > 1 ? policy.outage : 0;
+    this.#outage = isKnown ? outage : Math.min(outage, FIRST_CONTACT);
+  }
+
+  /**
+   * Returns the next try after a failed one; undefined when there is none.
+   *
+   * @param now milliseconds of the call's clock
+   * @param hold what a try of unknown outcome costs
+   */
+  after(error: unknown, now: number, hold: number): NextTry | undefined {
+    if (this.#outage > 0 && isAway(error, hold)) return this.#afterAway(now);
+    this.#away = undefined;
+    this.#counted += 1;
+    if (error instanceof ModelError && error.code === "MODEL_TIMEOUT") this.#late += 1;
+    if (this.#late === LATE_TRIES) return undefined;
+    const delay = retryDelay(error, this.#counted, this.#policy, this.#random);
+    return delay === undefined ? undefined : { delay };
+  }
+
+  #afterAway(now: number): NextTry | undefined {
+    const { since, tries } = this.#away ?? { since: now, tries: 0 };
+    this.#away = { since, tries: tries + 1 };
+    const left = since + this.#outage - now;
+    if (left <= 0) return undefined;
+    const bound = Math.min(LONGEST_PAUSE, this.#policy.maxDelay, this.#policy.baseDelay * 2 ** tries);
+    const delay = Math.max(SHORTEST_PAUSE, Math.round((bound / 2) * (1 + this.#random())));
+    return { delay: Math.min(delay, left), outage: this.#outage };
+  }
+}
+
+/** True when the server cannot be reached, or says that it is not ready, and the try cost nothing. */
+function isAway(error: unknown, hold: number): boolean {
+  if (!(error instanceof ModelError) || !error.retryable) return false;
+  const { status, retryAfterMs } = errorData(error);
+  const isUnready = error.code === "MODEL_SERVER" && status === 503 && retryAfterMs === undefined;
+  if (error.code !== "MODEL_UNREACHABLE" && !isUnready) return false;
+  return hold === 0 || !mayHaveRun(error);
+}
+
+/**
+ * Refuses a policy with a member of another name.
+ *
+ * @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`
+ */
+export function checkRetry(retry: Partial<RetryPolicy> | undefined): void {
+  if (retry !== undefined) checkGivenOptions("the option retry", retry, retryPolicy);
+}
+
+/**
+ * Returns the milliseconds that the headers of a response ask to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
+ * measured against the server's own `date`, so that a wrong clock here does not matter.
+ *
+ * @param now milliseconds since 1970, for a server that sends no date
+ */
+export function retryAfterOf(headers: { get(name: string): string | null }, now: number): number | undefined {
+  const ms = decimal(headers.get("retry-after-ms"));
+  if (ms !== undefined) return ms;
+  const text = headers.get("retry-after");
+  const seconds = decimal(text);
+  if (seconds !== undefined) return seconds * 1_000;
+  // An HTTP date begins with the name of a day; Date.parse would take "-3" for a year.
+  const until = /^[A-Za-z]/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
+  if (Number.isNaN(until)) return undefined;
+  const told = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, until - (Number.isNaN(told) ? now : told));
+}
+
+function decimal(text: string | null): number | undefined {
+  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}
