@@ -44,6 +44,9 @@ export type { DeltaInfo } from "./model/streamed-text.ts";
 export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
 export type { Spending, Spendings } from "./model/ledger.ts";
 export type { LimitOptions } from "./model/limits.ts";
+export type { CallTuning } from "./model/call.ts";
+export type { RetryPolicy } from "./model/retry.ts";
+export type { CallTimeouts } from "./model/timeouts.ts";
 export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 
 // It is remembered.

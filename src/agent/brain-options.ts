@@ -6,7 +6,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { checkBudget } from "../model/budget-pool.ts";
-import type { CallPolicy } from "../model/call.ts";
+import { type CallPolicy, checkTuning } from "../model/call.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -106,7 +106,7 @@ export const brainOptions: Known<BrainOptions> = {
  * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`
  */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
-  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, steps, maxSteps } = options;
+  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps } = options;
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
   checkKnownOptions("the option compaction", compaction, compactionOptions);
   const { repeats, longest } = loops === false ? {} : (loops ?? {});
@@ -114,6 +114,7 @@ export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
   checkCount("maxSteps", maxSteps, 1, String(DEFAULT_MAX_STEPS));
   checkBudget(budget, "AGENT_INVALID");
   sharedLimits(limits);
+  checkTuning({ retry: calls?.retry, timeouts: calls?.timeouts });
   if (budget !== undefined && steps !== undefined) {
     throw new UsageError(
       "AGENT_INVALID",

@@ -48,7 +48,11 @@ export interface RunAbout {
   readonly seal: string;
 }
 
-const PriceSchema: z.ZodType<TokenPrice> = z.object({ input: z.number().nonnegative(), output: z.number().nonnegative() });
+const PriceSchema: z.ZodType<TokenPrice> = z.object({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cachedInput: z.number().nonnegative().exactOptional(),
+});
 
 const AboutSchema: z.ZodType<RunAbout> = z.object({
   command: z.literal("troupe"),
@@ -107,7 +111,15 @@ export function aboutFor({ version, idea, folder, settings, chosen, sandbox, sea
     version,
     idea: maskSecrets(chosen.secrets)(idea),
     out: folder,
-    model: { id, baseURL: publicURL(chosen.baseURL), price: price && { input: price.input, output: price.output } },
+    model: {
+      id,
+      baseURL: publicURL(chosen.baseURL),
+      price: price && {
+        input: price.input,
+        output: price.output,
+        ...(price.cachedInput === undefined ? {} : { cachedInput: price.cachedInput }),
+      },
+    },
     demo: chosen.demo,
     seed,
     rounds,

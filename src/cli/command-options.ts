@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { ExitCode } from "./errors.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
+import { defaultLimit } from "./time-limits.ts";
 
 /** Loads the file of a command and runs it in a session of its own. The process ends with its exit code. */
 export type RunCommand = <F>(flags: Flags, load: () => Promise<F>, work: (file: F, session: Session) => Promise<ExitCode>) => Promise<void>;
@@ -24,7 +25,13 @@ export function withReach(command: Command, names: boolean = true): Command {
     : group.addOption(new Option("-m, --model <name>").hideHelp());
   return named
     .option("--base-url <url>", "an OpenAI-compatible server")
-    .option("--price <in,out>", "what the model costs, in dollars for a million tokens");
+    .option("--price <in,out>", "what the model costs, in dollars for a million tokens; a third number for cached ones")
+    .option(
+      "--first-byte <time>",
+      `longest silence before an answer begins, such as 90 or 5m, or none (default ${defaultLimit("firstByte")})`,
+    )
+    .option("--silence <time>", `longest silence in the middle of an answer (default ${defaultLimit("silence")})`)
+    .option("--call-limit <time>", `longest time of a model call with its retries (default ${defaultLimit("call")})`);
 }
 
 export function withStoreOption(command: Command): Command {

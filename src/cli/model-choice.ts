@@ -32,8 +32,8 @@ export interface ChosenModel {
  */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
   const { openai } = await import("../adapters/openai.ts");
-  const { id, apiKey, baseURL, price } = settings;
-  const model = openai({ model: id, apiKey, baseURL, price });
+  const { id, apiKey, baseURL, price, timeouts } = settings;
+  const model = openai({ model: id, apiKey, baseURL, price, timeouts });
   const known = priceOf(model);
   if (known === undefined && company.isBudgetExplicit && !company.allowUnpriced) {
     const expected = `Expected a model with a known price: --budget cannot bind ${shown(id, 80)}, whose price is not known`;

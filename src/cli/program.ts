@@ -21,6 +21,8 @@ Environment:
   OPENAI_API_KEY, TROUPE_API_KEY     the key of the model's provider
   TROUPE_BASE_URL, OPENAI_BASE_URL   an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
   TROUPE_MODEL                       the model, as --model
+  TROUPE_FIRST_BYTE, TROUPE_SILENCE, TROUPE_CALL_LIMIT
+                                     time limits of model calls, as --first-byte, --silence, --call-limit
   TROUPE_STORE, TROUPE_MEMORY        the files that keep runs and memories, as --store
   NO_COLOR, FORCE_COLOR, CI          as everywhere
   Without a key and a base URL the bundled ideas play from a script.

@@ -4,13 +4,15 @@ import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import type { StackName } from "../checks/stack.ts";
+import type { CallTimeouts } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import { durationIn, shown } from "./screen/text.ts";
+import { type TimeFlags, timeLimits } from "./time-limits.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Options as the command line gives them: unchecked texts. */
-export interface Flags {
+export interface Flags extends TimeFlags {
   readonly file?: string;
   readonly budget?: string;
   readonly investment?: string;
@@ -79,6 +81,8 @@ export interface ModelSettings {
   readonly keyFrom: string | undefined;
   readonly baseURL: string | undefined;
   readonly price: ModelPrice | undefined;
+  /** The time limits that the user set. */
+  readonly timeouts: CallTimeouts;
 }
 
 /** A model that can be reached, or none, with the name that was asked for. */
@@ -269,7 +273,10 @@ export function reachedModel(asked: string | undefined, flags: Flags, env: Varia
   const key = firstOf(env, KEY_VARIABLES);
   const price = flags.price === undefined ? undefined : priceFrom(flags.price);
   if (baseURL === undefined && key === undefined) return { kind: "none", asked };
-  return { kind: "model", model: { id: asked ?? DEFAULT_MODEL, apiKey: key?.value, keyFrom: key?.name, baseURL, price } };
+  return {
+    kind: "model",
+    model: { id: asked ?? DEFAULT_MODEL, apiKey: key?.value, keyFrom: key?.name, baseURL, price, timeouts: timeLimits(flags, env) },
+  };
 }
 
 /** The base URL that the environment names. */
@@ -327,7 +334,10 @@ function dollars(text: string): number {
 }
 
 function priceFrom(text: string): ModelPrice {
-  const [input, output, ...rest] = text.split(",").map(decimal);
-  if (input !== undefined && output !== undefined && rest.length === 0) return { input, output };
-  throw invalidOption("--price", "dollars for a million tokens in and out, such as 0.25,2", text);
+  const [input, output, cachedInput, ...rest] = text.split(",").map(decimal);
+  const isWhole = text.split(",").length === (cachedInput === undefined ? 2 : 3);
+  if (input === undefined || output === undefined || !isWhole || rest.length > 0) {
+    throw invalidOption("--price", "dollars for a million tokens in and out, and from the cache, such as 0.25,2 or 0.25,2,0.025", text);
+  }
+  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
 }

@@ -5,6 +5,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import { type Cancellation, cancellationOf } from "../kernel/cancellation.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Random } from "../kernel/random.ts";
 import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
@@ -12,24 +13,41 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
-import { defaultRetry, Retries, type RetryPolicy } from "./retry.ts";
+import { checkRetry, defaultRetry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
-import { type CallTimeouts, timeoutsOf } from "./timeouts.ts";
+import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
+
+/** How model calls are tried and how long they may take. */
+export interface CallTuning {
+  /** Default: {@link defaultRetry}, member by member. */
+  readonly retry?: Partial<RetryPolicy> | undefined;
+  /** Time limits of calls, for models that have none of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */
+  readonly timeouts?: CallTimeouts | undefined;
+}
+
+const callTuning: Known<CallTuning> = { retry: true, timeouts: true };
+
+/**
+ * Refuses a tuning that can never work.
+ *
+ * @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `TIMEOUT_INVALID`
+ */
+export function checkTuning(calls: CallTuning | undefined): void {
+  checkKnownOptions("the option calls", calls, callTuning);
+  checkRetry(calls?.retry);
+  checkTimeouts(calls?.timeouts);
+}
 
 /** The policy of model calls, the same for all calls of a run. */
-export interface CallPolicy {
+export interface CallPolicy extends CallTuning {
   readonly clock: Clock;
   /** For the jitter of waits. */
   readonly random: Random;
   readonly limits?: ModelLimits | undefined;
-  /** Default: {@link defaultRetry}. */
-  readonly retry?: Partial<RetryPolicy> | undefined;
   /** Prices over and above the model's own and the list. */
   readonly prices?: PriceTable | undefined;
   /** A model without a known price is an error: a budget cannot bind it. Default false. */
   readonly requirePrice?: boolean | undefined;
-  /** Time limits of calls, for models that have none of their own. */
-  readonly timeouts?: CallTimeouts | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -77,7 +95,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
       return tried.reply;
     }
     timeLeft -= tried.took;
-    const next = retries.after(tried.error, deps.clock.now(), call.hold);
+    const next = retries.after(tried.error, tried.took, call.hold);
     if (next === undefined || next.delay >= timeLeft) throw withTries(tried.error, n);
     const { delay, outage } = next;
     if (outage === undefined) deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${tried.error.message}`);

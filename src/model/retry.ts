@@ -66,7 +66,7 @@ export class Retries {
   /** Tries that count, and those of them that a time limit ended. */
   #counted = 0;
   #late = 0;
-  #away: { readonly since: number; readonly tries: number } | undefined;
+  #away: { readonly tries: number; readonly elapsed: number } | undefined;
 
   /** @param isKnown true when the model answered before */
   constructor(policy: RetryPolicy, random: Random, isKnown: boolean) {
@@ -79,11 +79,11 @@ export class Retries {
   /**
    * Returns the next try after a failed one; undefined when there is none.
    *
-   * @param now milliseconds of the call's clock
+   * @param took milliseconds that the try took
    * @param hold what a try of unknown outcome costs
    */
-  after(error: unknown, now: number, hold: number): NextTry | undefined {
-    if (this.#outage > 0 && isAway(error, hold)) return this.#afterAway(now);
+  after(error: unknown, took: number, hold: number): NextTry | undefined {
+    if (this.#outage > 0 && isAway(error, hold)) return this.#afterAway(took);
     this.#away = undefined;
     this.#counted += 1;
     if (error instanceof ModelError && error.code === "MODEL_TIMEOUT") this.#late += 1;
@@ -92,13 +92,14 @@ export class Retries {
     return delay === undefined ? undefined : { delay };
   }
 
-  #afterAway(now: number): NextTry | undefined {
-    const { since, tries } = this.#away ?? { since: now, tries: 0 };
-    this.#away = { since, tries: tries + 1 };
-    const left = since + this.#outage - now;
+  /** Time is what the waits and the tries took, so that it goes on by any clock. */
+  #afterAway(took: number): NextTry | undefined {
+    const { tries, elapsed } = this.#away === undefined ? { tries: 0, elapsed: 0 } : { ...this.#away, elapsed: this.#away.elapsed + took };
+    const left = this.#outage - elapsed;
     if (left <= 0) return undefined;
     const bound = Math.min(LONGEST_PAUSE, this.#policy.maxDelay, this.#policy.baseDelay * 2 ** tries);
     const delay = Math.max(SHORTEST_PAUSE, Math.round((bound / 2) * (1 + this.#random())));
+    this.#away = { tries: tries + 1, elapsed: elapsed + Math.min(delay, left) };
     return { delay: Math.min(delay, left), outage: this.#outage };
   }
 }

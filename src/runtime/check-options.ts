@@ -3,6 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkMailbox } from "../message/mailbox.ts";
 import { checkRoleMemory } from "../memory/role-memory.ts";
+import { checkTuning } from "../model/call.ts";
 import { sharedLimits } from "../model/limits.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
 import { isModel } from "../role/role-parts.ts";
@@ -27,6 +28,7 @@ export function checkOptions(options: EnvironmentOptions): void {
   if (human !== undefined && typeof human !== "function")
     throw refused("human", "a function", human, "Write human: (question) => answer, or leave it out: then questions wait.");
   sharedLimits(options.limits);
+  checkTuning(options.calls);
   checkRoleMemory(options.memory);
   checkMailbox(options.mailbox);
   checkSecrets(options.secrets);

@@ -3,6 +3,7 @@ import type { Deps } from "../kernel/deps.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
+import type { CallTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
@@ -56,6 +57,8 @@ export interface EnvironmentOptions {
    * all that share the same object. Default: none.
    */
   readonly limits?: LimitOptions | ModelLimits;
+  /** Retries and time limits of model calls. A model's own time limits go before. */
+  readonly calls?: CallTuning;
   /** Dependencies that roles get as `ctx.deps`: see {@link Deps}. Never recorded. Default: none. */
   readonly deps?: Deps;
   /** Texts that must never be recorded, besides texts that look like a key. */
@@ -80,6 +83,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   logger: true,
   prices: true,
   limits: true,
+  calls: true,
   deps: true,
   secrets: true,
   messageLimit: true,

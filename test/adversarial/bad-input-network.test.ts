@@ -23,7 +23,7 @@ describe("a server that cannot be reached", () => {
     await stub.close();
     const { status, error, cost } = await greet(scratchFolder(), url);
     expect(error).toBeInstanceOf(ModelError);
-    expect(error).toMatchObject({ code: "MODEL_UNREACHABLE", message: expect.stringMatching(/^Expected .*base URL.*Tried \d times\.$/) });
+    expect(error).toMatchObject({ code: "MODEL_UNREACHABLE", message: expect.stringMatching(/^Expected .*base URL.*Tried \d+ times\.$/) });
     expect(exitCodeOf({ status, errorCode: error?.code })).toBe(7);
     expect(cost.known).toBe(0);
   });

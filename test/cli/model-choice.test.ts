@@ -11,6 +11,7 @@ const priced: ModelSettings = {
   keyFrom: "OPENAI_API_KEY",
   baseURL: undefined,
   price: undefined,
+  timeouts: {},
 };
 const unpriced: ModelSettings = {
   ...priced,

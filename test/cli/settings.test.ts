@@ -120,7 +120,7 @@ describe("modelChoice", () => {
   it("uses the default model with a key", () => {
     expect(modelChoice({}, key)).toEqual({
       kind: "model",
-      model: { id: "gpt-5-mini", apiKey: "sk-1234567890", keyFrom: "OPENAI_API_KEY", baseURL: undefined, price: undefined },
+      model: { id: "gpt-5-mini", apiKey: "sk-1234567890", keyFrom: "OPENAI_API_KEY", baseURL: undefined, price: undefined, timeouts: {} },
     });
   });
 
@@ -155,7 +155,7 @@ describe("modelChoice", () => {
     expect(modelChoice({ price }, key)).toMatchObject({ model: { price: expected } });
   });
 
-  it.each(["", "1", "1,2,3", "a,b", "-1,2", "1;2", ","])("refuses --price %j, with or without a model", (price) => {
+  it.each(["", "1", "1,2,3,4", "a,b", "-1,2", "1;2", ","])("refuses --price %j, with or without a model", (price) => {
     expect(() => modelChoice({ price }, key)).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
     expect(() => modelChoice({ price }, {})).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
   });

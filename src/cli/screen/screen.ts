@@ -44,7 +44,7 @@ const LONGEST_WARNING = 600;
  */
 export class Screen {
   readonly style: Style;
-  readonly logger: Logger = { ...silentLogger, warn: (text) => this.warn(text), error: (text) => this.warn(text) };
+  readonly logger: Logger = { ...silentLogger, warn: (text) => this.warn(text), error: (text) => this.tell(text) };
   readonly #host: Host;
   readonly #output: OutputSettings;
   readonly #region: LiveRegion | undefined;
@@ -83,6 +83,12 @@ export class Screen {
   warn(text: string): void {
     if (this.#output.isVerbose) this.print([`${this.style.warn("warning:")} ${shown(text)}`]);
     else this.#warnings += 1;
+  }
+
+  /** Prints a warning at once, unless quiet. */
+  tell(text: string): void {
+    this.warn(text);
+    this.showWarning(text);
   }
 
   /** Prints a warning that was counted just before. Does nothing when it is printed already, or when quiet. */

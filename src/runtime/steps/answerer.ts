@@ -9,7 +9,7 @@ import { parsedJson } from "../../kernel/json.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { askModel, missingModel, type SteppedModel, steppedModel } from "../../model/ask.ts";
-import type { CallPolicy } from "../../model/call.ts";
+import type { CallPolicy, CallTuning } from "../../model/call.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { outputSchema } from "../../model/json-schema.ts";
@@ -27,6 +27,7 @@ export interface AnswererParts {
   readonly human?: HumanPort;
   readonly prices?: PriceTable;
   readonly limits?: LimitOptions | ModelLimits;
+  readonly calls?: CallTuning;
   readonly requirePrice: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -59,7 +60,15 @@ export class Answerer {
     const { clock, prices, requirePrice, logger } = parts;
     const limits = sharedLimits(parts.limits);
     let stream: Random | undefined;
-    this.policy = { clock, random: () => (stream ??= randomStream(parts.seed, "retry"))(), limits, prices, requirePrice, logger };
+    this.policy = {
+      ...parts.calls,
+      clock,
+      random: () => (stream ??= randomStream(parts.seed, "retry"))(),
+      limits,
+      prices,
+      requirePrice,
+      logger,
+    };
   }
 
   /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
