@@ -19,4 +19,6 @@ export { QaEngineer, type QaEngineerOptions } from "./waterfall/qa-engineer.ts";
 export { type Crew, type CrewPorts, openCrew, readCrew } from "./crew/open-crew.ts";
 export { CREW_TOOLS, crewJsonSchema, type CrewTool } from "./crew/crew-spec.ts";
 export type { CrewAction, CrewField, CrewRole, CrewSpec, FieldKind } from "./crew/crew-spec.ts";
+export { checkCrew, type CrewFinding, type CrewReport, type CrewToCheck } from "./crew/check-crew.ts";
+export type { RoleBound } from "./crew/crew-bound.ts";
 export { shippedCrews } from "./crew/shipped-crews.ts";

@@ -115,9 +115,9 @@ function checkRole(role: CrewRole, path: readonly (string | number)[], report: R
 }
 
 function checkAction(action: CrewAction, mode: string, path: readonly (string | number)[], report: Report): void {
-  const { prompt, endsWhen = {}, output, limit, needs, on } = action;
+  const { prompt, endsWhen = {}, output, needs, on } = action;
   if (mode === "agent") {
-    for (const [member, value] of Object.entries({ prompt, endsWhen: action.endsWhen, limit, needs, on })) {
+    for (const [member, value] of Object.entries({ prompt, needs, on })) {
       if (value !== undefined)
         report(
           [...path, member],

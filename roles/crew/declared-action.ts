@@ -26,7 +26,7 @@ export const SaidSchema = z.object({ said: z.record(z.string(), z.number()).defa
 type Said = z.infer<typeof SaidSchema>;
 
 /**
- * Makes an action from its declaration: one question to the model of its role.
+ * Makes an action from its declaration: one question to the model of its role. An agent does not run it, and takes its name, form and recipients.
  *
  * @param instructions of its role
  */
@@ -48,20 +48,22 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
     run: async (ctx) => {
       const prompt = promptOf(declared, ctx);
       const answer: unknown = schema === undefined ? await ctx.ask(prompt, ask) : await ctx.ask(prompt, { ...ask, schema });
-      const state = ctx.state;
-      state.said = { ...state.said, [name]: (state.said[name] ?? 0) + 1 };
       return answer as never;
     },
     render: (value) => rendered(value as Readonly<Record<string, unknown>>),
-    sendTo: (ctx, value) => (isLast(declared, ctx.state, value) ? [ROUTE_TO_NONE] : (sendTo ?? [ROUTE_TO_ALL])),
+    sendTo: ({ state }, value) => {
+      const count = (state.said[name] ?? 0) + 1;
+      state.said = { ...state.said, [name]: count };
+      return isLast(declared, count, value) ? [ROUTE_TO_NONE] : (sendTo ?? [ROUTE_TO_ALL]);
+    },
   });
   traits.set(action as Action, { sendTo, limit, mayEnd: endsWhen !== undefined });
   return action as Action;
 }
 
 /** True when nobody needs to hear the message: it says the end, or is one too many. */
-function isLast({ name, endsWhen, limit = Infinity }: CrewAction, { said }: Said, value: unknown): boolean {
-  if ((said[name] ?? 0) > limit) return true;
+function isLast({ endsWhen, limit = Infinity }: CrewAction, count: number, value: unknown): boolean {
+  if (count > limit) return true;
   if (endsWhen === undefined) return false;
   const fields = value as Readonly<Record<string, unknown>>;
   return Object.entries(endsWhen).every(([field, end]) => fields[field] === end);

@@ -1,20 +1,10 @@
 import { readForm, readYaml } from "../../src/adapters/yaml.ts";
-import {
-  type Action,
-  checkKnownOptions,
-  defineAction,
-  defineRole,
-  type Known,
-  type MicroUsd,
-  type Role,
-  type RoleOptions,
-  usd,
-} from "../../src/index.ts";
+import { checkKnownOptions, defineRole, type Known, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
 import { checkedDoneTool, manusTools, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
-import { CREW_TOOLS, type CrewAction, type CrewRole, type CrewSpec, type CrewTool } from "./crew-spec.ts";
-import { declaredAction, fieldsSchema, SaidSchema } from "./declared-action.ts";
+import { CREW_TOOLS, type CrewRole, type CrewSpec, type CrewTool } from "./crew-spec.ts";
+import { declaredAction, SaidSchema } from "./declared-action.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
 /** The ports of a crew: where it works, and what its tools may reach. */
@@ -105,7 +95,7 @@ function roleOf(role: CrewRole, ports: CrewPorts): Role {
   };
   const card = { name, ...told, ...more, ...bounds, watch: watchOf(role), ...(human === undefined ? {} : { human }) };
   const mode = modeOf(role);
-  if (mode === "agent") return defineRole({ ...card, reactMode: mode, ...agentParts(role, ports) });
+  if (mode === "agent") return defineRole({ ...card, reactMode: mode, state: SaidSchema, ...agentParts(role, ports) });
   const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions) }));
   if (mode !== "by_cause") return defineRole({ ...card, reactMode: mode, state: SaidSchema, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
@@ -119,17 +109,7 @@ function agentParts(role: CrewRole, ports: CrewPorts): Pick<RoleOptions, "tools"
   const permissions = { rules: allow.map((tool) => ({ tool, decide: "allow" as const })) };
   const guarded = checks === undefined ? {} : { toolChoice: "required" as const, terminate: false };
   const prompt = instructions === undefined ? {} : { systemPrompt: instructions };
-  return { tools, agent: { permissions, ...guarded, ...prompt }, actions: actions.map(answerAction) };
-}
-
-/** The action of an agent: it names the message, and gives its form and its recipients. */
-function answerAction({ name, description, output, sendTo }: CrewAction): Action {
-  return defineAction({
-    name,
-    ...(description === undefined ? {} : { description }),
-    ...(output === undefined ? {} : { output: fieldsSchema(output) }),
-    ...(sendTo === undefined ? {} : { sendTo: () => sendTo }),
-  }) as Action;
+  return { tools, agent: { permissions, ...guarded, ...prompt }, actions: actions.map((action) => declaredAction(action, undefined)) };
 }
 
 function toolsOf(names: readonly CrewTool[], ports: CrewPorts): NonNullable<RoleOptions["tools"]> {

@@ -51,9 +51,14 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
     const { output, denied } = await typedBy(role, spec, rc, task, action.output);
     return kept(rc, typedMessage(rc, action, output, denied));
   }
-  if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause }));
+  if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause, ...recipients(rc, action, undefined) }));
   const { answer, denied } = answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
-  return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied) }));
+  return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }));
+}
+
+function recipients<S>(rc: RoleContext<S>, action: Action | undefined, output: unknown): Pick<MessageFields, "sendTo"> {
+  if (action?.sendTo === undefined) return {};
+  return { sendTo: action.sendTo(new ActionView(rc, action, {}) as unknown as ActionContext<never>, output) };
 }
 
 /** Adds the denied calls to the answer, whose text may not mention them. */
@@ -80,13 +85,11 @@ async function typedBy<S>(
 
 /** Returns the message of an action with an output schema: its text is the action's rendering, its payload the value. */
 function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, denied: AgentResult["denied"]): Message {
-  const view = new ActionView(rc, action, {});
-  const sendTo = action.sendTo?.(view as unknown as ActionContext<never>, output);
   return rc.message(action.render?.(output) ?? canonicalJson(output), {
     causeBy: action.name,
     instructContent: output,
     ...toldDenied(denied),
-    ...(sendTo === undefined ? {} : { sendTo }),
+    ...recipients(rc, action, output),
   });
 }
 

@@ -17,7 +17,7 @@ import { schedulerOf } from "./schedulers/scheduler.ts";
  */
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
-  const { scheduler, concurrency, messageLimit, onFailure, seed, model, human } = options;
+  const { scheduler, concurrency, messageLimit, onFailure, seed, model, models, human } = options;
   if (scheduler !== undefined) schedulerOf(scheduler);
   if (concurrency !== undefined) checkWhole(concurrency, "concurrency", 1);
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
@@ -25,6 +25,8 @@ export function checkOptions(options: EnvironmentOptions): void {
     throw refused("onFailure", '"stop", "skip" or retry(n)', onFailure, 'Leave it out for "stop".');
   checkSeed(seed);
   if (model !== undefined && !isModel(model)) throw refused("model", "a model", model, 'Make one by an adapter: openai({ model: "..." }).');
+  if (models !== undefined && !(isObject(models) && Object.values(models).every(isModel)))
+    throw refused("models", "models by the names of roles", models, 'Write models: { Alex: openai({ model: "..." }) }.');
   if (human !== undefined && typeof human !== "function")
     throw refused("human", "a function", human, "Write human: (question) => answer, or leave it out: then questions wait.");
   sharedLimits(options.limits);

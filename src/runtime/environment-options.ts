@@ -33,6 +33,8 @@ export interface EnvironmentOptions {
   readonly description?: string;
   /** The model of roles that have none of their own. Needed only when an action asks a model. */
   readonly model?: ChatModel;
+  /** Models by the names of roles, in place of a role's own. A name that no role has is ignored. */
+  readonly models?: Readonly<Record<string, ChatModel>>;
   /**
    * Memory of roles beyond the messages of their run, unless a role has its own options. Default: none. With `false` no message is kept
    * once its recipients have acted. History and `result.messages` stay empty, and so does the memory of every role without options of its
@@ -73,6 +75,7 @@ export interface EnvironmentOptions {
 export const environmentOptions: Known<EnvironmentOptions> = {
   description: true,
   model: true,
+  models: true,
   memory: true,
   seed: true,
   clock: true,

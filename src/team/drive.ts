@@ -217,7 +217,8 @@ type Models = Map<string, WeakSet<ChatModel>>;
 const knownModels = new WeakMap<Journal, Map<string, Models>>();
 
 function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
-  const models = [options.model, ...crew.roles.map(([, role]) => role.model)].filter((model) => model !== undefined);
+  const all = [options.model, ...Object.values(options.models ?? {}), ...crew.roles.map(([, role]) => role.model)];
+  const models = all.filter((model) => model !== undefined);
   noteModels(journal, runId, models);
   const noted = past === undefined || parent === undefined ? undefined : knownModels.get(journal)?.get(parent.runId);
   const others = models.filter((model) => noted?.get(model.id)?.has(model) === false);

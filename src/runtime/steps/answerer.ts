@@ -24,6 +24,7 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 /** The shared parts of the answers to all roles. */
 export interface AnswererParts {
   readonly model?: ChatModel;
+  readonly models?: Readonly<Record<string, ChatModel>>;
   readonly human?: HumanPort;
   readonly prices?: PriceTable;
   readonly limits?: LimitOptions | ModelLimits;
@@ -98,7 +99,9 @@ export class Answerer {
   }
 
   #modelOf({ role }: RoleSpec, card: RoleCard, given?: ChatModel): ChatModel {
-    return given ?? role.model ?? this.#parts.model ?? missingModel(card.name);
+    const { model, models } = this.#parts;
+    const own = models !== undefined && Object.hasOwn(models, card.name) ? models[card.name] : role.model;
+    return given ?? own ?? model ?? missingModel(card.name);
   }
 
   /** Asks a person; without one the run waits. */

@@ -1,0 +1,192 @@
+import type { Graph } from "@dagrejs/graphlib";
+import { Action, type Role, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/index.ts";
+import type { RoleDescription } from "../../src/inspector/index.ts";
+import { declaredTraits } from "./declared-action.ts";
+
+/** A part of a role that messages start: a reaction, or the whole role in the other modes. */
+export interface Worker {
+  /** Unique in the crew. */
+  readonly id: string;
+  readonly role: RoleDescription;
+  /** The causes that start it. */
+  readonly starts: readonly string[];
+  /** The causes of which it needs a message each, besides. */
+  readonly needs: readonly string[];
+  /** The actions it may run. */
+  readonly actions: readonly Action[];
+  /** The causes of its messages. */
+  readonly says: readonly Saying[];
+}
+
+/** A kind of message that a worker may say. */
+export interface Saying {
+  readonly cause: string;
+  /** Names and addresses of its recipients; `"any"`: its code decides; undefined: every role that watches it. */
+  readonly to: readonly string[] | "any" | undefined;
+  /** The most of these messages that others hear. */
+  readonly limit: number | undefined;
+  /** True when it may say nothing, or to nobody. */
+  readonly mayEnd: boolean;
+}
+
+/** A crew as a graph: workers, and who starts whom. */
+export interface CrewGraph {
+  readonly workers: readonly Worker[];
+  /** The workers that the user's message or other workers can start. */
+  readonly awake: ReadonlySet<string>;
+  /** Circles of workers in which nothing stops the messages but the rounds, and circles that a limit stops. */
+  readonly circles: readonly Circle[];
+  /** The most times that each worker starts. */
+  readonly activations: ReadonlyMap<string, number>;
+  /** Messages that no role hears, by the worker that says them. */
+  readonly unheard: readonly { readonly worker: Worker; readonly cause: string }[];
+}
+
+/** Workers that start each other. */
+export interface Circle {
+  readonly workers: readonly Worker[];
+  /** `limited`: a number of messages bounds it. `open`: code or a value ends it. `endless`: nothing does. */
+  readonly end: "limited" | "open" | "endless";
+}
+
+const USER = "<user>";
+
+/** Returns the workers of a role. */
+export function workersOf(role: RoleDescription, definition: Role): readonly Worker[] {
+  // A person can always end a circle.
+  const ended = ({ mayEnd, ...saying }: Saying): Saying => ({ ...saying, mayEnd: mayEnd || definition.human });
+  if (role.mode === "by_cause" && role.isPlain && role.reactions.length > 0) {
+    return role.reactions.map(({ on, needs, do: action }, place) => ({
+      id: `${role.name}/${place} ${action.name}`,
+      role,
+      starts: on,
+      needs,
+      actions: [action],
+      says: [ended(sayingOf(action))],
+    }));
+  }
+  const { name, watch, actions } = role;
+  return [{ id: name, role, starts: role.observeAll ? ["*"] : watch, needs: [], actions, says: sayingsOf(role).map(ended) }];
+}
+
+function sayingsOf(role: RoleDescription): readonly Saying[] {
+  const { actions, mode, name, isPlain } = role;
+  const [first] = actions;
+  if (!isPlain)
+    return [...new Set([name, ...actions.map((action) => action.name)])].map((cause) => ({
+      cause,
+      to: "any",
+      limit: undefined,
+      mayEnd: true,
+    }));
+  if (mode === "agent") return [first === undefined ? { cause: name, to: undefined, limit: undefined, mayEnd: false } : sayingOf(first)];
+  if (mode === "by_order") return actions.slice(-1).map(sayingOf);
+  return actions.map(sayingOf);
+}
+
+function sayingOf(action: Action): Saying {
+  const declared = declaredTraits(action);
+  if (declared !== undefined) return { cause: action.name, to: declared.sendTo, limit: declared.limit, mayEnd: declared.mayEnd };
+  const isCode = action.run !== Action.prototype.run;
+  const to = action.sendTo === undefined ? undefined : "any";
+  return { cause: action.name, to, limit: undefined, mayEnd: isCode || to === "any" };
+}
+
+/**
+ * Returns the graph of a crew.
+ *
+ * @param rounds the most rounds of a run, in each of which a role acts at most once
+ */
+export async function crewGraph(workers: readonly Worker[], rounds: number): Promise<CrewGraph> {
+  const { alg, Graph: GraphClass } = await import("@dagrejs/graphlib");
+  const links = linksOf(workers);
+  const whole: Graph = new GraphClass({ directed: true });
+  const bounded: Graph = new GraphClass({ directed: true });
+  for (const graph of [whole, bounded]) for (const id of [USER, ...workers.map((worker) => worker.id)]) graph.setNode(id);
+  for (const { from, to, limit } of links) {
+    whole.setEdge(from, to);
+    // A limited message is a source of its own: it cannot carry a circle on for ever.
+    bounded.setEdge(limit === undefined ? from : USER, to);
+  }
+  const byId = new Map(workers.map((worker) => [worker.id, worker]));
+  const isCircle = (graph: Graph, ids: readonly string[]): boolean => ids.length > 1 || ids.some((id) => graph.hasEdge(id, id));
+  const endless = new Set(
+    alg
+      .tarjan(bounded)
+      .filter((ids) => isCircle(bounded, ids))
+      .flat(),
+  );
+  const circles = alg
+    .tarjan(whole)
+    .filter((ids) => isCircle(whole, ids))
+    .map((ids): Circle => {
+      const members = ids.flatMap((id) => byId.get(id) ?? []).toSorted((a, b) => workers.indexOf(a) - workers.indexOf(b));
+      if (!ids.some((id) => endless.has(id))) return { workers: members, end: "limited" };
+      return { workers: members, end: members.some(({ says }) => says.some(({ mayEnd }) => mayEnd)) ? "open" : "endless" };
+    });
+  return {
+    workers,
+    awake: new Set(alg.preorder(whole, [USER]).filter((id) => id !== USER)),
+    circles,
+    activations: activationsOf(alg.tarjan(bounded), links, endless, rounds),
+    unheard: unheardIn(workers, links),
+  };
+}
+
+interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly cause: string;
+  readonly limit: number | undefined;
+}
+
+/** Who starts whom. Code that chooses its recipients may start everybody. */
+function linksOf(workers: readonly Worker[]): readonly Link[] {
+  const user = { id: USER, role: undefined, says: [{ cause: UserRequirement.name, to: undefined, limit: undefined, mayEnd: false }] };
+  return [user, ...workers].flatMap(({ id: from, role, says }) =>
+    says.flatMap(({ cause, to, limit }) =>
+      workers.flatMap((worker) => (reaches(worker, role?.name, cause, to) ? [{ from, to: worker.id, cause, limit }] : [])),
+    ),
+  );
+}
+
+function reaches(worker: Worker, sender: string | undefined, cause: string, to: Saying["to"]): boolean {
+  const { role, starts } = worker;
+  const isStarted = starts.includes("*") || starts.includes(cause) || role.reactions.length === 0 || !role.isPlain;
+  if (to === "any") return isStarted;
+  const addresses = to ?? [ROUTE_TO_ALL];
+  if (addresses.includes(ROUTE_TO_NONE)) return false;
+  if (role.name === sender) return addresses.includes(ROUTE_TO_SELF) && isStarted;
+  const isNamed = addresses.some((address) => address === role.name || role.addresses.includes(address));
+  if (isNamed) return isStarted;
+  return addresses.includes(ROUTE_TO_ALL) && (starts.includes("*") || starts.includes(cause));
+}
+
+/** @param components the strongly connected workers, those that start nobody else first */
+function activationsOf(
+  components: readonly (readonly string[])[],
+  links: readonly Link[],
+  endless: ReadonlySet<string>,
+  rounds: number,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>([[USER, 1]]);
+  for (const ids of components.toReversed()) {
+    for (const id of ids) {
+      if (id === USER) continue;
+      const incoming = links.filter(({ to }) => to === id);
+      const most = incoming.reduce((sum, { from, limit }) => sum + (limit ?? counts.get(from) ?? 0), 0);
+      counts.set(id, endless.has(id) ? rounds : Math.min(most, rounds));
+    }
+  }
+  return counts;
+}
+
+function unheardIn(workers: readonly Worker[], links: readonly Link[]): CrewGraph["unheard"] {
+  const heard = new Set(links.map(({ from, cause }) => `${from}\n${cause}`));
+  const watched = new Set(workers.flatMap(({ role }) => role.watch));
+  return workers.flatMap((worker) =>
+    worker.says
+      .filter(({ cause, to }) => to !== "any" && !watched.has(cause) && !heard.has(`${worker.id}\n${cause}`))
+      .map(({ cause }) => ({ worker, cause })),
+  );
+}
