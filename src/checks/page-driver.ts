@@ -43,9 +43,11 @@ function within(ms, work, words) {
 
 /** Collects what happens on one page besides its steps. */
 class Problems {
-  constructor() { this.errors = []; this.notes = []; this.disturbances = 0; this.over = new Promise((_, reject) => { this.end = reject; }); this.over.catch(() => {}); }
+  constructor() { this.errors = []; this.notes = []; this.lacks = []; this.disturbances = 0; this.over = new Promise((_, reject) => { this.end = reject; }); this.over.catch(() => {}); }
   error(what) { this.add(this.errors, what); }
   note(what) { this.add(this.notes, what); }
+  /** The page wants what these means do not have: then its failures say nothing. */
+  lack(what) { this.add(this.lacks, what); }
   add(list, what) { const line = cut(collapse(cut(what, 4000).replaceAll(BASE, ""))); if (list.length < MOST_PROBLEMS && !list.includes(line)) list.push(line); }
   /** A dialog, a window, a download: a few are told, many end the page. */
   disturb(what) {
@@ -53,7 +55,8 @@ class Problems {
     this.disturbances += 1;
     if (this.disturbances >= MOST_DISTURBANCES) this.end(new PageOver(MOST_DISTURBANCES + " times and more: " + cut(what, 200)));
   }
-  told() { return { errors: this.errors, notes: this.notes }; }
+  get lackWords() { return this.lacks.length === 0 ? undefined : "the page uses what a DOM does not have (" + this.lacks.join(", ") + ")"; }
+  told() { return this.lacks.length === 0 ? { errors: this.errors, notes: this.notes } : { errors: [], notes: [...this.notes, ...this.errors].slice(0, MOST_PROBLEMS) }; }
 }
 
 function addressOf(given) {
@@ -96,7 +99,6 @@ function expectFault(seen, step) {
   const { count, visible, value, at } = step;
   const hasRule = ["equals", "contains", "lacks", "matches"].some((part) => step[part] !== undefined);
   const onlyLacks = hasRule && step.equals === undefined && step.contains === undefined && step.matches === undefined;
-  if (seen.unsure !== undefined && (count !== undefined || visible !== undefined)) throw new Unable(seen.unsure);
   if (count !== undefined && seen.count !== count) return "expected " + elements(count) + " " + quote(at) + ", got " + seen.count + hiddenWords(seen);
   if (visible === false && seen.count > 0) return "expected " + quote(at) + " not to be visible, got " + elements(seen.count);
   const mustBe = visible === true || value !== undefined || (hasRule && !onlyLacks) || (!hasRule && count === undefined && visible === undefined);
@@ -108,9 +110,14 @@ function expectFault(seen, step) {
 
 async function expectOf(page, step) {
   for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
-    const fault = expectFault(await page.look(step.at), step);
-    if (fault === undefined) return;
-    if (Date.now() >= until) throw new StepFault(fault);
+    const seen = await page.look(step.at);
+    const fault = expectFault(seen, step);
+    // What may be hidden or not must not matter.
+    const isSure = seen.doubt === undefined || (fault === undefined) === (expectFault(seen.doubt, step) === undefined);
+    if (fault === undefined && isSure) return;
+    if (Date.now() < until) continue;
+    if (!isSure) throw new Unable("a style may hide " + quote(step.at) + ", which a DOM without layout cannot tell");
+    throw new StepFault(fault);
   }
 }
 
@@ -152,9 +159,9 @@ async function check(criterion) {
   const time = Math.min(order.criterionTime, Math.max(1000, ends - Date.now()));
   const words = "the steps did not end within " + time + " ms, so the page may run a script without end";
   const { outcome, evidence, isOver } = await within(time, play(page, criterion.steps), words).catch((error) => ({ outcome: "failed", evidence: cut(error.message), isOver: true }));
-  if (!isOver) await sleep(0);
   await page.close(isOver);
-  return { outcome, evidence, ...page.problems.told() };
+  const lacks = outcome === "failed" ? page.problems.lackWords : undefined;
+  return { outcome: lacks === undefined ? outcome : "not checked", evidence: lacks === undefined ? evidence : evidence + "; " + lacks, ...page.problems.told() };
 }
 
 /** Opens the page without steps: its errors, whether it shows anything, and a picture. */
@@ -166,7 +173,7 @@ async function opening() {
     await sleep(SETTLE);
     const until = Date.now() + order.stepTime;
     while ((await page.isBlank()) && Date.now() < until) await sleep(LOOK_AGAIN);
-    if (await page.isBlank()) fault = "the page shows nothing: no text, no picture, no field";
+    if (page.problems.lackWords === undefined && (await page.isBlank())) fault = "the page shows nothing: no text, no picture, no field";
     if (order.picture) picture = await page.picture();
   } catch (error) {
     fault = cut(error.message, 900);

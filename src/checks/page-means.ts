@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { anyAddressSpace, type Sandbox, type SandboxLimits, type SandboxMount } from "../workspace/sandbox.ts";
 import { BROWSER_PAGES } from "./page-browser.ts";
+import { DOM_PAGES } from "./page-dom.ts";
 import { PAGE_DRIVER } from "./page-driver.ts";
 
 /** A way to run pages in a sandbox. */
@@ -53,7 +54,7 @@ export function findPageMeans(
   { choice, browser }: Search,
 ): { readonly means: readonly PageMeans[]; readonly missing: readonly string[] } {
   const isIsolated = sandbox.kind === "bubblewrap";
-  const found = [choice === "dom" ? undefined : browserMeans(isIsolated, browser), choice === "browser" ? undefined : "no DOM is used"];
+  const found = [choice === "dom" ? undefined : browserMeans(isIsolated, browser), choice === "browser" ? undefined : domMeans(isIsolated)];
   const means = found.filter((one) => typeof one === "object");
   return { means, missing: found.filter((one) => typeof one === "string") };
 }
@@ -83,6 +84,18 @@ function browserMeans(isIsolated: boolean, wanted: string | undefined): PageMean
     },
     mounts: isIsolated ? mounts : [],
     limits: BROWSER_LIMITS,
+  };
+}
+
+function domMeans(isIsolated: boolean): PageMeans | string {
+  const packages = packagesOf("happy-dom");
+  if (packages === undefined) return "the package happy-dom is missing (npm install happy-dom)";
+  return {
+    by: "dom",
+    script: PAGE_DRIVER + DOM_PAGES,
+    order: { driver: isIsolated ? `${PACKAGES}/happy-dom` : (packages.get("happy-dom") ?? ""), blocks: !isIsolated },
+    mounts: isIsolated ? mountsOf(packages) : [],
+    limits: { memory: 3 * 1024 ** 3, addressSpace: anyAddressSpace },
   };
 }
 
