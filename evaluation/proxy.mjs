@@ -1,0 +1,69 @@
+/** A proxy in front of a model: it keeps the requests, and the answers by role and number. */
+import { createServer } from "node:http";
+import { AnswerKeys, keepAnswer } from "./answers.mjs";
+
+/** Reads a reply of the chat API, streamed or whole. */
+export function readReply(text) {
+  if (!text.startsWith("data:") && !text.startsWith(":")) {
+    const { message = {}, finish_reason: finish } = JSON.parse(text).choices[0];
+    return { content: message.content ?? "", tool_calls: (message.tool_calls ?? []).map((call) => call.function), finish };
+  }
+  const reply = { content: "", tool_calls: [], finish: undefined };
+  for (const line of text.split("\n")) {
+    if (!line.startsWith("data: {")) continue;
+    const [choice] = JSON.parse(line.slice("data: ".length)).choices;
+    if (choice === undefined) continue;
+    reply.content += choice.delta?.content ?? "";
+    reply.finish = choice.finish_reason ?? reply.finish;
+    for (const { index, function: part = {} } of choice.delta?.tool_calls ?? []) {
+      const call = (reply.tool_calls[index] ??= { name: "", arguments: "" });
+      call.name += part.name ?? "";
+      call.arguments += part.arguments ?? "";
+    }
+  }
+  return reply;
+}
+
+async function pass(request, response, { upstream, keep, keys, requests }) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const sent = Buffer.concat(chunks);
+  const isChat = request.method === "POST" && request.url.endsWith("/chat/completions");
+  const body = isChat ? JSON.parse(sent.toString()) : undefined;
+  if (body !== undefined) requests.push(body);
+  const there = new AbortController();
+  response.on("close", () => there.abort());
+  const url = upstream.replace(/\/v1\/?$/, "") + request.url;
+  const headers = { "content-type": "application/json", authorization: request.headers.authorization ?? "" };
+  const answer = await fetch(url, { method: request.method, headers, signal: there.signal, ...(isChat ? { body: sent } : {}) });
+  response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
+  const received = [];
+  for await (const chunk of answer.body ?? []) {
+    received.push(chunk);
+    response.write(chunk);
+  }
+  response.end();
+  if (body === undefined || answer.status !== 200) return;
+  const key = keys.next(body);
+  if (keep !== undefined) keepAnswer(keep, key, readReply(Buffer.concat(received).toString()));
+}
+
+/**
+ * Starts a proxy on a free port, or on a given one. Failures of the model go through as they are and are not numbered.
+ *
+ * @returns `{ url, requests, close }`
+ */
+export async function startProxy({ upstream, keep, port = 0 }) {
+  const requests = [];
+  const keys = new AnswerKeys();
+  const server = createServer((request, response) => {
+    pass(request, response, { upstream, keep, keys, requests }).catch(() => response.destroy());
+  });
+  await new Promise((done) => server.listen(port, "127.0.0.1", done));
+  const close = () =>
+    new Promise((done) => {
+      server.close(done);
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${server.address().port}/v1`, requests, close };
+}
