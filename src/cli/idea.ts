@@ -34,7 +34,7 @@ export interface IdeaHints {
 export const IDEA_BYTES: number = 128 * 1024;
 
 /** The commands. An idea alone stands for `run`. */
-export const COMMANDS: readonly string[] = "run demo agent resume continue answer replay fork runs memory doctor help".split(" ");
+export const COMMANDS: readonly string[] = "run demo agent resume continue answer tell replay fork runs memory doctor help".split(" ");
 
 const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
 /** Slips in a single word that still count as a mistyped command. */
@@ -46,7 +46,9 @@ const COMMAND_WORDS = 3;
 /** Letters of the shortest first of several words that is compared: shorter ones, such as "an", are near to many. */
 const SHORTEST_FIRST = 3;
 /** Words that ideas begin with, although they are one slip away from a command. */
-const ORDINARY: ReadonlySet<string> = new Set("work form for ford fort reply relay rung rune ran ruin memory agents".split(" "));
+const ORDINARY: ReadonlySet<string> = new Set(
+  "work form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale".split(" "),
+);
 
 export function readersOf(host: Host): IdeaReaders {
   return {

@@ -14,6 +14,7 @@ Examples:
   $ troupe demo todo
   $ troupe run --file idea.md --budget 1.50 --out ./my-project
   $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"
+  $ troupe tell mabc1234 "make the buttons larger"
   $ troupe resume                   after a kill, a budget or a Ctrl-C: nothing is paid twice`;
 
 const EPILOGUE = `
@@ -103,6 +104,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   program.commandsGroup("Runs that were begun:");
   addResume(program, run);
   addAnswer(program, run);
+  addTell(program, run);
   addReplay(program, run);
   addFork(program, run);
   addRunsCommands(program, run);
@@ -189,6 +191,26 @@ function addAnswer(program: Command, run: RunCommand): void {
         flags,
         () => import("./commands/resume.ts"),
         (commands, session) => commands.answerQuestion(session, id, text === undefined ? [question] : [question, text], flags),
+      ),
+    );
+}
+
+function addTell(program: Command, run: RunCommand): void {
+  const command = program
+    .command("tell")
+    .optionsGroup("The text:")
+    .option("-f, --file <file>", "read the text from a file")
+    .option("--to <role>", "the role it is for (default: the roles that watch what a user says)");
+  withContinuation(command)
+    .description("say something to a run, finished or not, and go on with it")
+    .usage('[options] <id> "text"')
+    .argument("<id>", RUN)
+    .argument("[text...]", "what to say, in quotes; - reads it from standard input")
+    .action((id: string, words: readonly string[], flags: Flags) =>
+      run(
+        flags,
+        () => import("./commands/tell.ts"),
+        (commands, session) => commands.tell(session, id, words, flags),
       ),
     );
 }

@@ -54,6 +54,8 @@ export interface Flags extends TimeFlags {
   readonly edit?: readonly string[];
   readonly drop?: readonly string[];
   readonly add?: readonly string[];
+  /** Of `troupe tell`. */
+  readonly to?: string;
   /** Of `troupe runs events` and `troupe runs flow`. */
   readonly from?: string;
   readonly type?: string;

@@ -8,7 +8,7 @@ import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
@@ -72,11 +72,6 @@ export async function drive(run: Drive): Promise<RunResult> {
 function spenderOf({ runId, done, ledger }: RunState): Spender {
   const spent = ledger.spent + ledger.held;
   return done === undefined ? { name: runId, spent } : { name: `${runId}#${done.seq}`, spent: spent - done.spent };
-}
-
-/** True for a run that has finished and has no messages for a role that a later team may hire. */
-export function isFinished({ phase, ready }: RunState): boolean {
-  return phase.phase === "ended" && phase.status === "finished" && ready.size === 0;
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {

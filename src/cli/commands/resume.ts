@@ -3,6 +3,7 @@ import { AbortedError, UsageError } from "../../kernel/errors.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
+import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
 import { runResult } from "../../runtime/run-result.ts";
 import { findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
@@ -33,15 +34,10 @@ export function resume(session: Session, id: string | undefined, flags: Flags): 
 async function resumed(session: Session, store: Store, runId: string, flags: Flags): Promise<ExitCode> {
   const { screen, interruptions } = session;
   const run = await loadRun(store.journal, runId, { signal: interruptions.signal });
-  const { phase, seq, about, outside } = run.state;
-  const id = shown(runId, 100);
-  if (seq === 0) {
-    const expected = `Expected a run that had begun, but ${id} was cut off before its first event`;
-    throw new UsageError("RUN_EMPTY", `${expected}. Remove it: troupe runs rm ${id}`);
-  }
-  if (phase.phase === "ended" && phase.status === "finished") return printFinished(session, store, run);
-  const stopped = phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
-  screen.say(screen.style.strong(`Going on with run ${id}, ${stopped}.`));
+  const { about, outside } = run.state;
+  assertNotEmpty(run);
+  if (isFinished(run.state)) return printFinished(session, store, run);
+  screen.say(screen.style.strong(`Going on with run ${shown(runId, 100)}, ${endOf(run.state)}.`));
   // A run that was cut off before it had its idea gets it now.
   const idea = outside === 0 ? aboutOf(runId, about).idea : undefined;
   return continueRun(session, {
@@ -52,8 +48,21 @@ async function resumed(session: Session, store: Store, runId: string, flags: Fla
   });
 }
 
+/** @throws UsageError `RUN_EMPTY` */
+export function assertNotEmpty({ runId, state }: LoadedRun): void {
+  if (state.seq > 0) return;
+  const id = shown(runId, 100);
+  const expected = `Expected a run that had begun, but ${id} was cut off before its first event`;
+  throw new UsageError("RUN_EMPTY", `${expected}. Remove it: troupe runs rm ${id}`);
+}
+
+/** How a run ended, as a clause about it. */
+export function endOf({ phase }: RunState): string {
+  return phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
+}
+
 /** A run has one model: its conversation does not fit another. @throws UsageError `MODEL_FIXED` */
-function refuseModel({ model }: Flags): void {
+export function refuseModel({ model }: Flags): void {
   if (model === undefined) return;
   const name = shown(model, 60);
   const expected = `Expected to go on with the model of the run, got --model ${name}`;

@@ -3,7 +3,7 @@ import type { RunEvent, Sent } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
-import type { DeadLetter } from "../../runtime/record/run-state.ts";
+import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
@@ -118,11 +118,14 @@ function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, f
   };
 }
 
-function endOf({ state: { phase, seq } }: LoadedRun) {
-  if (seq === 0) return { status: "empty", error: undefined } as const;
-  if (phase.phase === "running") return { status: "open", error: undefined } as const;
+function endOf({ state }: LoadedRun) {
+  const { phase, seq } = state;
+  const none = { error: undefined, isTold: false };
+  if (seq === 0) return { status: "empty", ...none } as const;
+  if (phase.phase === "running") return { status: "open", ...none } as const;
   const { status, error } = phase;
-  return { status, error: error && { code: error.code, message: error.message } };
+  if (status === "finished" && !isFinished(state)) return { status: "open", error: undefined, isTold: true } as const;
+  return { status, error: error && { code: error.code, message: error.message }, isTold: false };
 }
 
 async function print(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
@@ -165,7 +168,8 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
   ];
 }
 
-function statusText({ status, error }: RunDetail): string {
+function statusText({ status, error, isTold }: RunDetail): string {
+  if (isTold) return "open: it was told something after it had finished";
   if (status === "open") return "open: it is under way, or its process died";
   return `${status}${error === undefined ? "" : `: ${shown(error.message, 500)} (${shown(error.code, 60)})`}`;
 }

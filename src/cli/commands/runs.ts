@@ -61,7 +61,7 @@ async function printRows(session: Session, rows: readonly RunRow[]): Promise<voi
 export interface RunRow {
   readonly runId: string;
   readonly events: number;
-  /** `open`: its record has no end, so it is in progress, or its process died. `empty`: it has no events. `damaged`: it cannot be read. */
+  /** `open`: its record ends otherwise: it is in progress, its process died, or it was told something after its end. `empty`: it has no events. `damaged`: it cannot be read. */
   readonly status: RunStatus | "open" | "empty" | "damaged";
   /** Milliseconds since 1970 of the first and the last event; null where there is none. */
   readonly began: number | null;

@@ -191,6 +191,11 @@ export function isGrave(state: RunState): boolean {
   return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
 }
 
+/** True for a run that has finished and has no mail: none came after its end, and none is for a role that a later team may hire. */
+export function isFinished({ phase, ready }: RunState): boolean {
+  return phase.phase === "ended" && phase.status === "finished" && ready.size === 0;
+}
+
 /** Returns the rounds so far. Where messages are delivered at once there are no rounds: the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
   return state.delivery === "round" ? state.round : state.busiest;

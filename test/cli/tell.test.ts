@@ -1,0 +1,118 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { defineRole, Team } from "../../src/index.ts";
+import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+
+/** A server whose agent answers at once, with the last thing that it was told. */
+function parrot(): Promise<OpenAIStub> {
+  const handler = ({ messages }: OpenAIBody): StubReply => {
+    const told = messages.flatMap(({ content }) => /(?:idea|wish) \w+/.exec(JSON.stringify(content))?.[0] ?? []);
+    return { text: `I heard ${told.at(-1)}.` };
+  };
+  return openaiStub({ handler });
+}
+
+/** A finished run of an agent, in a folder of its own. */
+async function finished(stub: OpenAIStub): Promise<{ readonly cwd: string; readonly id: string }> {
+  const cwd = freshFolder();
+  const words = ["agent", "idea one", "--base-url", stub.url, "--model", "stub-1", "--out", "notes", "--quiet"];
+  expect((await command(cwd, words)).code).toBe(0);
+  return { cwd, id: await newestIn(cwd) };
+}
+
+const exported = async (cwd: string, id: string): Promise<string> => (await command(cwd, ["runs", "export", id])).stdout;
+
+describe("troupe tell", () => {
+  it("says something to a finished run, which goes on in its folder and answers", async () => {
+    await using stub = await parrot();
+    const { cwd, id } = await finished(stub);
+    const told = await command(cwd, ["tell", id.slice(0, 6), "wish blue", "--base-url", stub.url]);
+    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining("I heard wish blue.") as string });
+    expect(told.stderr).toContain(`Telling run ${id}, which ended as "finished": wish blue\n`);
+    expect(told.stderr).toContain("It goes to Agent.\n");
+    const types = eventsIn((await command(cwd, ["runs", "events", id, "--json"])).stdout).map(({ type }) => type);
+    expect(types.filter((type) => type === "run.ended")).toHaveLength(2);
+    expect(types.slice(types.indexOf("run.ended"), types.indexOf("run.ended") + 3)).toEqual(["run.ended", "run.resumed", "message"]);
+    expect((await command(cwd, ["runs", "show", id])).stdout).toContain("wish blue");
+    expect((await command(cwd, ["replay", id])).code).toBe(0);
+    expect(await command(cwd, ["resume", id])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("nothing is left to do") as string,
+    });
+  });
+
+  it("takes the text from a file, from standard input, and for one role", async () => {
+    await using stub = await parrot();
+    const { cwd, id } = await finished(stub);
+    writeFileSync(join(cwd, "wish.txt"), "wish green\n");
+    const reach = ["--base-url", stub.url, "--json"];
+    for (const [words, stdin, text] of [
+      [["--file", "wish.txt"], "", "wish green"],
+      [["-"], "wish red\n", "wish red"],
+      [["wish grey", "--to", "Agent"], "", "wish grey"],
+    ] as const) {
+      const { code, stdout } = await command(cwd, ["tell", id, ...words, ...reach], { stdin });
+      expect(code).toBe(0);
+      const said = eventsIn(stdout).flatMap((event) => (event.type === "message" ? [event.message] : []));
+      expect(said.at(-1)).toMatchObject({ content: text, sendTo: words.includes("--to" as never) ? ["Agent"] : ["<all>"] });
+      expect(linesIn(stdout).at(-1)).toMatchObject({ type: "result", status: "finished", answer: `I heard ${text}.` });
+    }
+  });
+
+  it("refuses what it cannot say, and leaves the run as it was", async () => {
+    await using stub = await parrot();
+    const { cwd, id } = await finished(stub);
+    const before = await exported(cwd, id);
+    for (const [words, code] of [
+      [[id], "TEXT_MISSING"],
+      [[id, " "], "TEXT_MISSING"],
+      [[id, "-"], "TEXT_MISSING"],
+      [[id, "make", "it", "blue"], "TEXT_UNQUOTED"],
+      [[id, "wish", "--file", "wish.txt"], "TEXT_TWICE"],
+      [[id, "--file", "missing.txt"], "FILE_UNREADABLE"],
+      [[id, "wish", "--to", "Nobody"], "ROLE_UNKNOWN"],
+      [[id, "wish", "--model", "other"], "MODEL_FIXED"],
+      [["zzz", "wish"], "RUN_UNKNOWN"],
+      [[], "COMMAND_INVALID"],
+    ] as const) {
+      const { code: exit, stderr } = await command(cwd, ["tell", ...words]);
+      expect({ words, exit, stderr }).toEqual({ words, exit: 2, stderr: expect.stringContaining(`(${code})`) as string });
+    }
+    expect(await exported(cwd, id)).toBe(before);
+  });
+
+  it("does not go on with a run that came from elsewhere", async () => {
+    await using stub = await parrot();
+    const { cwd, id } = await finished(stub);
+    const [other, record] = [freshFolder(), await exported(cwd, id)];
+    await command(other, ["runs", "import", "-"], { stdin: record });
+    const { code, stderr } = await command(other, ["tell", id, "wish blue", "--base-url", stub.url]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("(RUN_ELSEWHERE)")]);
+  });
+});
+
+describe("a run that a program told something after its end", () => {
+  it("is shown as open, is exported and imported with it, and is what resume goes on with", async () => {
+    const cwd = freshFolder();
+    const journal = sqlite({ path: join(cwd, "runs.db") });
+    const role = defineRole({ name: "Ann", react: (rc) => rc.message(`heard ${rc.news[0]?.content}`) });
+    const team = new Team({ roles: [role], journal, seed: "s" });
+    await team.run("idea", { id: "r" }).result;
+    await team.send("r", "wish blue");
+    await journal.close();
+    const at = ["--store", "runs.db"];
+    expect(linesIn((await command(cwd, ["runs", "ls", "--json", ...at])).stdout)).toMatchObject([{ runId: "r", status: "open" }]);
+    const { stdout } = await command(cwd, ["runs", "show", "r", ...at]);
+    expect(stdout).toContain("Status   open: it was told something after it had finished\n");
+    expect((await command(cwd, ["runs", "events", "r", ...at])).stdout).toMatch(/message +outside to Ann, UserRequirement: wish blue/);
+    const record = (await command(cwd, ["runs", "export", "r", ...at])).stdout;
+    expect((await command(cwd, ["runs", "import", "-", "--as", "copy", ...at], { stdin: record })).code).toBe(0);
+    const again = sqlite({ path: join(cwd, "runs.db") });
+    const result = await new Team({ roles: [role], journal: again, seed: "s" }).resume("copy").result;
+    await again.close();
+    expect(result.outputs.map(({ content }) => content)).toEqual(["heard idea", "heard wish blue"]);
+  });
+});
