@@ -4,11 +4,12 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
-import { GitRepository, type GitState, type RepositoryState, withAdvice } from "./git.ts";
+import { GitRepository, type GitState, type RepositoryState } from "./git.ts";
+import { withAdvice } from "./git-program.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
-import { type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
-import { checkPath, isHidden, isNormalPath, visible } from "./path-rules.ts";
+import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
+import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
 import {
   type CommitRequest,
   limitError,
@@ -35,10 +36,12 @@ export interface FileWorkspaceOptions {
    * `.troupe/kept`. What this workspace writes counts as the run's own. Default: nothing is kept.
    */
   readonly isOwn?: IsOwn;
+  /** Folders that nothing is written into, such as submodules. Default: repositories inside the project, where `isOwn` is given. */
+  readonly closed?: readonly string[];
 }
 
 /** Their names. @internal */
-export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true, isOwn: true };
+export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true, isOwn: true, closed: true };
 
 /** A workspace on disk. */
 export interface FileWorkspace extends Workspace {
@@ -52,6 +55,11 @@ export interface FileWorkspace extends Workspace {
   prepareGit(signal?: AbortSignal): Promise<GitState>;
   /** Contents of others that were replaced or removed here, and where they are kept. */
   readonly kept: readonly KeptFile[];
+  /**
+   * Returns those paths that hold what the run wrote, here or, as `isOwn` says, before; they are committed with the next commit. Of a
+   * missing file it counts that it was removed here. Without the option `isOwn`, all paths are.
+   */
+  adopt(paths: readonly string[]): Promise<readonly string[]>;
   /** Returns the state of the repository, with changes of other programs; undefined without one. @throws WorkspaceError `WORKSPACE_GIT` */
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined>;
   /** Returns those paths that the repository's ignore rules match; none without a repository. @throws WorkspaceError `WORKSPACE_GIT` */
@@ -76,13 +84,15 @@ class DiskWorkspace implements FileWorkspace {
   readonly #uncommitted = new Set<string>();
   readonly #wantsGit: boolean | "auto";
   readonly #others: KeptFiles | undefined;
+  readonly #closed: readonly string[];
   #swept: Promise<unknown> | undefined;
   #repository: GitRepository | undefined;
   #git: GitState = { kind: "untried" };
 
-  constructor({ root, limits, git = "auto", isOwn }: FileWorkspaceOptions) {
+  constructor({ root, limits, git = "auto", isOwn, closed = [] }: FileWorkspaceOptions) {
     this.root = resolve(root);
     this.#others = isOwn && new KeptFiles(isOwn);
+    this.#closed = closed;
     this.#quota = new Quota(limits);
     this.#wantsGit = git;
     if (git === false) this.#git = { kind: "none", reason: "git is switched off" };
@@ -155,6 +165,22 @@ class DiskWorkspace implements FileWorkspace {
     return this.#others?.list ?? [];
   }
 
+  adopt(paths: readonly string[]): Promise<readonly string[]> {
+    return this.#turns.take(async () => {
+      const own: string[] = [];
+      const root = await this.#realRoot(false);
+      for (const path of paths) if (isNormalPath(path) && root !== undefined && (await this.#isOwn(root, path))) own.push(path);
+      for (const path of own) this.#uncommitted.add(path);
+      return own;
+    });
+  }
+
+  async #isOwn(root: string, path: string): Promise<boolean> {
+    const found = await this.#held(root, path, false, (file) => contentOf(file, path));
+    if (this.#others === undefined) return true;
+    return found === undefined ? this.#uncommitted.has(path) : this.#others.isOwn(path, found.content);
+  }
+
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined> {
     return this.#turns.take(async () => {
       await this.#prepareGit(signal);
@@ -212,7 +238,7 @@ class DiskWorkspace implements FileWorkspace {
       const root = await this.#realRoot(true);
       if (root === undefined) throw this.#goneError();
       await this.#sweep(root);
-      await this.#others?.keep(root, path, bytes);
+      await this.#prepareChange(root, path, bytes);
       const isWritten = await this.#held(root, path, true, (file) => file.replace(bytes).then(() => true));
       if (isWritten !== true) throw this.#goneError();
     } catch (error) {
@@ -227,13 +253,21 @@ class DiskWorkspace implements FileWorkspace {
   async #remove(path: string): Promise<void> {
     const root = await this.#realRoot(false);
     if (root !== undefined) {
-      await this.#others?.keep(root, path, undefined);
+      await this.#prepareChange(root, path, undefined);
       await this.#held(root, path, false, async (file) => {
         if ((await file.stats()) !== undefined) await file.remove();
       });
     }
     this.#quota.forget(path);
     this.#uncommitted.add(path);
+  }
+
+  /** Refuses a path in a repository of its own inside the project, whose history is not the project's, and keeps contents of others. */
+  async #prepareChange(root: string, path: string, next: Buffer | undefined): Promise<void> {
+    const closed = this.#closed.find((folder) => path.startsWith(`${folder}/`));
+    const nested = closed ?? (this.#others === undefined ? undefined : await nestedRepository(root, path));
+    if (nested !== undefined) throw pathError(path, `lies in another repository, at ${nested}`);
+    await this.#others?.keep(root, path, next);
   }
 
   /** Does some work with a file while it is held. Undefined when a folder on the way is missing. */
@@ -275,6 +309,16 @@ async function isFolder(root: string, path: string): Promise<boolean> {
     if (stats?.isDirectory() !== true) return false;
   }
   return true;
+}
+
+/** The folder with a repository of its own that a path lies in, below the root. */
+async function nestedRepository(root: string, path: string): Promise<string | undefined> {
+  const segments = path.split("/");
+  for (let depth = 1; depth < segments.length; depth++) {
+    const folder = segments.slice(0, depth).join("/");
+    if ((await statsOf(join(root, folder, ".git"))) !== undefined) return folder;
+  }
+  return undefined;
 }
 
 async function bytesOf(file: HeldFile, path: string, most: number): Promise<Buffer | undefined> {

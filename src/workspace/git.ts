@@ -1,17 +1,13 @@
 import { ifThere, succeeds } from "../kernel/system-error.ts";
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { abortReason } from "../kernel/abort.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { commitMessage } from "./commit-text.ts";
-import { BARE_ENVIRONMENT, GIT_SETTINGS, personEnvironment } from "./git-settings.ts";
+import { describeFailure, GitProgram, outputOf } from "./git-program.ts";
+import { personEnvironment } from "./git-settings.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
-import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
-import { type ProcessResult, runProcess } from "./process.ts";
-import { findProgram, plainEnvironment } from "./program-path.ts";
 import type { CommitRequest } from "./workspace.ts";
 
 /** The state of git in a workspace: not asked yet, in a repository at its root, or not at all and why. */
@@ -42,9 +38,6 @@ const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
   ["BISECT_LOG", "a bisection"],
 ];
 
-/** No git command of ours takes longer, even on a slow disk. */
-const GIT_TIMEOUT = 60_000;
-
 /**
  * The repository at the root of a workspace, driven by the `git` program.
  *
@@ -57,14 +50,10 @@ const GIT_TIMEOUT = 60_000;
  */
 export class GitRepository {
   readonly isNew: boolean;
-  readonly #git: string;
-  readonly #root: string;
-  /** Settings that keep the filters of the repository's own configuration from running when git looks at the user's files. */
-  #noFilters: Readonly<Record<string, string>> = {};
+  readonly #git: GitProgram;
 
-  private constructor(git: string, root: string, isNew: boolean) {
+  private constructor(git: GitProgram, isNew: boolean) {
     this.#git = git;
-    this.#root = root;
     this.isNew = isNew;
   }
 
@@ -76,16 +65,15 @@ export class GitRepository {
    * @throws ControlError when the signal aborts.
    */
   static async open(root: string, signal?: AbortSignal): Promise<GitRepository | string> {
-    const git = findProgram("git");
+    const git = GitProgram.find(root);
     if (git === undefined) return "git is not on the PATH";
     const entry = await ifThere(lstat(join(root, ".git")));
     if (entry?.isSymbolicLink() === true) return "the project's .git is a symbolic link";
-    const repository = new GitRepository(git, root, entry === undefined);
     const call = entry === undefined ? ["init", "--quiet", "--template="] : ["rev-parse", "--git-dir"];
-    const result = await repository.#call(call, { signal, isInit: entry === undefined });
+    const result = await git.call(call, { signal, isInit: entry === undefined });
     if (result.kind === "exited" && result.code === 0) {
-      if (entry !== undefined) repository.#noFilters = await repository.#findFilters(signal);
-      return repository;
+      if (entry !== undefined) await git.disarm(signal);
+      return new GitRepository(git, entry === undefined);
     }
     return `git ${call[0]} failed: ${describeFailure(result)}`;
   }
@@ -111,11 +99,11 @@ export class GitRepository {
 
   /** Returns the state of the repository. Nothing is written, not even its index. @throws errors of {@link commit} */
   async state(signal?: AbortSignal): Promise<RepositoryState> {
-    const status = await this.#run(
+    const status = await this.#git.run(
       ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=normal"],
       { signal },
     );
-    const folder = resolve(this.#root, await this.#run(["rev-parse", "--git-dir"], { signal }));
+    const folder = resolve(this.#git.root, await this.#git.run(["rev-parse", "--git-dir"], { signal }));
     let underWay: string | undefined;
     for (const [file, what] of UNDER_WAY) if (underWay === undefined && (await succeeds(lstat(join(folder, file))))) underWay = what;
     // Two letters and a space stand before each path.
@@ -125,7 +113,7 @@ export class GitRepository {
   /** Returns those paths that its ignore rules match. @throws errors of {@link commit} */
   async ignored(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
     const stdin = paths.map((path) => `${path}\0`).join("");
-    const result = await this.#call(["check-ignore", "-z", "--stdin"], { signal, stdin });
+    const result = await this.#git.call(["check-ignore", "-z", "--stdin"], { signal, stdin });
     if (result.kind === "exited" && result.code === 1) return [];
     return outputOf(result, "check-ignore", signal)
       .split("\0")
@@ -136,19 +124,22 @@ export class GitRepository {
     const { signal } = request;
     const own = { signal, env: { GIT_INDEX_FILE: index } };
     const { commit: head, tree: before } = await this.#head(signal);
-    await this.#run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
+    await this.#git.run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
     const entries = await this.#entriesOf(request.paths, head, signal);
-    await this.#run(["update-index", "-z", "--index-info"], { ...own, stdin: entries });
-    const tree = await this.#run(["write-tree"], own);
-    const isSame = head === undefined ? (await this.#run(["ls-files", "-z"], own)) === "" : tree === before;
+    await this.#git.run(["update-index", "-z", "--index-info"], { ...own, stdin: entries });
+    const tree = await this.#git.run(["write-tree"], own);
+    const isSame = head === undefined ? (await this.#git.run(["ls-files", "-z"], own)) === "" : tree === before;
     if (isSame) return undefined;
     const parent = head === undefined ? [] : ["-p", head];
     const message = commitMessage(request.message, request.trailers);
-    const id = await this.#run(["commit-tree", tree, ...parent], { signal, env: personEnvironment(request), stdin: message });
+    const id = await this.#git.run(["commit-tree", tree, ...parent], { signal, env: personEnvironment(request), stdin: message });
     // The index before the branch: interrupted between the two, the next commit finds HEAD unchanged and does both again.
-    await this.#run(["update-index", "-z", "--index-info"], { signal, stdin: entries });
+    await this.#git.run(["update-index", "-z", "--index-info"], { signal, stdin: entries });
     const reason = `commit: ${message.slice(0, message.indexOf("\n"))}`;
-    await this.#run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], { signal, env: personEnvironment(request) });
+    await this.#git.run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], {
+      signal,
+      env: personEnvironment(request),
+    });
     return id;
   }
 
@@ -160,7 +151,7 @@ export class GitRepository {
       if (stats !== undefined) modes.set(path, (stats.mode & 0o100) === 0 ? "100644" : "100755");
     }
     const stdin = [...modes.keys()].map((path) => `${path}\n`).join("");
-    const hashed = modes.size === 0 ? "" : await this.#run(["hash-object", "-w", "--no-filters", "--stdin-paths"], { signal, stdin });
+    const hashed = modes.size === 0 ? "" : await this.#git.run(["hash-object", "-w", "--no-filters", "--stdin-paths"], { signal, stdin });
     const ids = hashed.split("\n");
     const files = [...modes].map(([path, mode], at) => `${mode} ${ids[at] ?? ""}\t${path}\0`);
     const removed = head === undefined ? [] : paths.filter((path) => !modes.has(path));
@@ -171,7 +162,7 @@ export class GitRepository {
   async #statsOf(path: string): Promise<Stats | undefined> {
     let file: HeldFile | undefined;
     try {
-      file = await holdFile(this.#root, path, false);
+      file = await holdFile(this.#git.root, path, false);
       return await file?.stats();
     } catch (error) {
       if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return undefined;
@@ -181,87 +172,10 @@ export class GitRepository {
     }
   }
 
-  async #findFilters(signal: AbortSignal | undefined): Promise<Record<string, string>> {
-    const listed = await this.#call(["config", "-z", "--name-only", "--get-regexp", "^filter\\."], { signal });
-    if (listed.kind === "exited" && listed.code === 1) return {};
-    const keys = outputOf(listed, "config", signal)
-      .split("\0")
-      .filter((key) => key !== "");
-    const settings = keys.map((key, n) => ({
-      [`GIT_CONFIG_KEY_${n}`]: key,
-      [`GIT_CONFIG_VALUE_${n}`]: key.endsWith(".required") ? "false" : "",
-    }));
-    return Object.assign({ GIT_CONFIG_COUNT: String(keys.length) }, ...settings) as Record<string, string>;
-  }
-
   /** The commit at HEAD and its tree; undefined where there is none yet. */
   async #head(signal: AbortSignal | undefined): Promise<{ readonly commit: string | undefined; readonly tree: string | undefined }> {
-    const listed = await this.#run(["cat-file", "--batch-check=%(objectname)"], { signal, stdin: "HEAD^{commit}\nHEAD^{tree}\n" });
+    const listed = await this.#git.run(["cat-file", "--batch-check=%(objectname)"], { signal, stdin: "HEAD^{commit}\nHEAD^{tree}\n" });
     const [commit, tree] = listed.split("\n").map((line) => (/^[0-9a-f]+$/.test(line) ? line : undefined));
     return { commit, tree };
-  }
-
-  async #run(args: readonly [string, ...string[]], options: CallOptions): Promise<string> {
-    return outputOf(await this.#call(args, options), args[0], options.signal);
-  }
-
-  #call(args: readonly string[], options: CallOptions): Promise<ProcessResult> {
-    const here = options.isInit === true ? {} : { GIT_DIR: join(this.#root, ".git"), GIT_WORK_TREE: this.#root };
-    const settings = [...GIT_SETTINGS, `safe.directory=${this.#root}`].flatMap((setting) => ["-c", setting]);
-    return runProcess({
-      file: this.#git,
-      args: ["-C", this.#root, ...settings, ...args],
-      // Not the project: on Windows a program of the folder worked in would be found before the real one.
-      cwd: tmpdir(),
-      env: { ...plainEnvironment(), ...BARE_ENVIRONMENT, ...this.#noFilters, ...here, ...options.env },
-      signal: options.signal,
-      timeout: GIT_TIMEOUT,
-      stdin: options.stdin ?? "",
-      outputLimit: 16 * 1024 * 1024,
-    });
-  }
-}
-
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
-  readonly isInit?: boolean;
-}
-
-function outputOf(result: ProcessResult, command: string, signal: AbortSignal | undefined): string {
-  if (result.kind === "exited" && result.code === 0) return result.stdout.replace(/\n$/, "");
-  if (result.kind === "aborted" && signal !== undefined) throw abortReason(signal);
-  throw new WorkspaceError(
-    "WORKSPACE_GIT",
-    withAdvice(
-      `Expected git ${command} to succeed, but ${describeFailure(result)}`,
-      "Mend that, then resume: the files are written, and what is not committed is committed then.",
-    ),
-    { data: { command, result: result.kind } },
-  );
-}
-
-/** The failure and its remedy. Several lines from git stand on lines of their own. */
-export function withAdvice(happened: string, advice: string): string {
-  return happened.includes("\n") ? `${happened}\n${advice}` : `${happened.replace(/\.$/, "")}. ${advice}`;
-}
-
-function describeFailure(result: ProcessResult): string {
-  switch (result.kind) {
-    case "exited": {
-      const said = visibleLines(result.stderr.trim());
-      return `it ended with code ${result.code}${said === "" ? "" : `:${said.includes("\n") ? "\n" : " "}${said}`}`;
-    }
-    case "signalled":
-      return `it was ended by ${result.signal}`;
-    case "timeout":
-      return `it did not end within ${result.ms} ms`;
-    case "aborted":
-      return "it was stopped";
-    case "missing":
-      return "it is not there any more";
-    case "unstarted":
-      return `it could not be started (${result.reason})`;
   }
 }

@@ -5,6 +5,8 @@ export type { CommitRequest, Workspace, WorkspaceLimits, WrittenFile } from "./w
 export { defaultWorkspaceLimits } from "./workspace.ts";
 export { type FileWorkspace, type FileWorkspaceOptions, fileWorkspace } from "./file-workspace.ts";
 export { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
+export { type ExistingProject, type ExistingProjectOptions, openExisting, type ProjectPlace } from "./existing-project.ts";
+export type { FileDifference, ProjectChanges } from "./project-changes.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { IsOwn, KeptFile } from "./kept-files.ts";
 export type { GitState } from "./git.ts";

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
-import { ifThere } from "../kernel/system-error.ts";
-import { type HeldFile, holdFile } from "./held-folder.ts";
+import { WorkspaceError } from "../kernel/errors.ts";
+import type { HeldFile } from "./held-folder.ts";
+import { makeOwnFolder, withHeld } from "./own-folder.ts";
+import { visible } from "./path-rules.ts";
 import { limitError } from "./workspace.ts";
 
 /** A file with a content that the run did not write, which the run replaced or removed. */
@@ -15,8 +17,7 @@ export type IsOwn = (path: string, content: Uint8Array) => boolean | Promise<boo
 
 /** The place of kept files, below the project's folder. */
 export const KEPT_FOLDER = ".troupe/kept";
-/** Keeps everything in the folder out of git. */
-const IGNORE_FILE = ".troupe/.gitignore";
+const WRITABLE = 0o222;
 /** A larger file is not replaced: its content would have to be held in memory. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
@@ -26,7 +27,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
  * It owns the hashes of what the run wrote here, and the list of kept files. `KeptFiles.K1` before a content is replaced or removed that
  * neither this process nor, as the rule says, the run wrote, it lies in `.troupe/kept`, byte for byte (`keep`). `KeptFiles.K2` a kept file
  * is never replaced: another content of the same path gets a name of its own (`#placeFor`). `KeptFiles.K3` no more rights than the file had
- * are given to its copy (`keep`).
+ * are given to its copy (`keep`). `KeptFiles.K4` a read-only file of others stays as it is (`keep`).
  */
 export class KeptFiles {
   readonly #isOwn: IsOwn;
@@ -51,15 +52,21 @@ export class KeptFiles {
    * @throws WorkspaceError; then the file must stay as it is
    */
   async keep(root: string, path: string, next: Uint8Array | undefined): Promise<void> {
-    const found = await withFile(root, path, false, contentOf);
+    const found = await withHeld(root, path, false, (file) => contentOf(file, path));
     if (found === undefined || (next !== undefined && found.content.equals(next))) return;
-    if (this.#written.get(path) === hashOf(found.content) || (await this.#isOwn(path, found.content))) return;
-    await this.#makeIgnored(root);
+    if (await this.isOwn(path, found.content)) return;
+    if ((found.mode & WRITABLE) === 0) throw readOnly(path);
+    await makeOwnFolder(root, "kept");
     const keptAt = await this.#placeFor(root, path, found.content);
-    await withFile(root, keptAt, true, async (file) => {
+    await withHeld(root, keptAt, true, async (file) => {
       if ((await file.stats()) === undefined) await file.replace(found.content, found.mode & 0o600);
     });
     this.#kept.set(keptAt, { path, keptAt });
+  }
+
+  /** True for a content that the run wrote, here or, as the rule says, before. */
+  async isOwn(path: string, content: Uint8Array): Promise<boolean> {
+    return this.#written.get(path) === hashOf(content) || this.#isOwn(path, content);
   }
 
   /** Takes in that a content was written here. */
@@ -71,15 +78,9 @@ export class KeptFiles {
   async #placeFor(root: string, path: string, content: Buffer): Promise<string> {
     for (let number = 1; ; number++) {
       const place = `${KEPT_FOLDER}/${path}${number === 1 ? "" : `.${number}`}`;
-      const there = await withFile(root, place, false, contentOf);
+      const there = await withHeld(root, place, false, (file) => contentOf(file, place));
       if (there === undefined || there.content.equals(content)) return place;
     }
-  }
-
-  async #makeIgnored(root: string): Promise<void> {
-    await withFile(root, IGNORE_FILE, true, async (file) => {
-      if ((await file.stats()) === undefined) await file.replace(Buffer.from("*\n"));
-    });
   }
 }
 
@@ -88,7 +89,7 @@ interface FoundContent {
   readonly mode: number;
 }
 
-async function contentOf(file: HeldFile, path: string): Promise<FoundContent | undefined> {
+export async function contentOf(file: HeldFile, path: string): Promise<FoundContent | undefined> {
   const stats = await file.stats();
   if (stats === undefined) return undefined;
   if (stats.size > MOST_BYTES)
@@ -101,19 +102,13 @@ async function contentOf(file: HeldFile, path: string): Promise<FoundContent | u
   }
 }
 
-async function withFile<T>(
-  root: string,
-  path: string,
-  make: boolean,
-  work: (file: HeldFile, path: string) => Promise<T>,
-): Promise<T | undefined> {
-  const file = await ifThere(holdFile(root, path, make));
-  if (file === undefined) return undefined;
-  try {
-    return await work(file, path);
-  } finally {
-    await file.close();
-  }
+/** A file that its owner has closed for writing stays as it is, although its folder would let it be replaced. */
+function readOnly(path: string): WorkspaceError {
+  return new WorkspaceError(
+    "WORKSPACE_UNWRITABLE",
+    `Expected to change ${visible(path)}, but it is read-only. Write another file, or let its owner make it writable.`,
+    { data: { path: visible(path) } },
+  );
 }
 
 function hashOf(content: Uint8Array): string {

@@ -1,0 +1,231 @@
+import { realpath } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { aText, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { WorkspaceError } from "../kernel/errors.ts";
+import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
+import { GitRepository } from "./git.ts";
+import { GitProgram } from "./git-program.ts";
+import type { IsOwn } from "./kept-files.ts";
+import { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
+import { visible } from "./path-rules.ts";
+import { ioError } from "./folders.ts";
+import { committedChanges, folderChanges, type ProjectChanges, uncommittedPaths } from "./project-changes.ts";
+import type { CommitRequest, WorkspaceLimits } from "./workspace.ts";
+import { checkTreeName, Worktrees } from "./worktrees.ts";
+
+/** Options of {@link openExisting}. */
+export interface ExistingProjectOptions {
+  /** The project's folder. It must be there. */
+  readonly root: string;
+  /** Names the work, such as a run: the same name goes on with it. 1 to 80 letters, digits, `-`, `_` and `.`. */
+  readonly name: string;
+  /** `"worktree"`: never in the user's folder, if there is a repository with a commit. Default `"auto"`: in it when git has everything. */
+  readonly where?: "auto" | "worktree";
+  /** Of a run that continues: the contents that it wrote. Default: none. */
+  readonly isOwn?: IsOwn;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly signal?: AbortSignal;
+}
+
+const existingProjectOptions: Known<ExistingProjectOptions> = {
+  root: true,
+  name: true,
+  where: true,
+  isOwn: true,
+  limits: true,
+  signal: true,
+};
+
+/**
+ * The place of the work on an existing project.
+ *
+ * `in place`: the user's folder, a repository in which everything is committed; commits go on the present branch. `worktree`: a folder with
+ * the last commit's files, on a branch of its own; the user's folder stays as it is. `folder`: the user's folder, without commits; the
+ * earlier contents of changed files are kept in `.troupe/kept`.
+ */
+export type ProjectPlace =
+  | { readonly kind: "in place"; readonly base: string; readonly branch: string }
+  | { readonly kind: "worktree"; readonly base: string; readonly branch: string; readonly reason: string }
+  | { readonly kind: "folder"; readonly reason: string };
+
+/** The work on an existing project. */
+export interface ExistingProject {
+  readonly workspace: FileWorkspace;
+  readonly place: ProjectPlace;
+  /** Returns what has changed since the work began, with the diff. @throws WorkspaceError `WORKSPACE_GIT` */
+  changes(signal?: AbortSignal): Promise<ProjectChanges>;
+  /**
+   * Commits what is not committed yet, but no file that git ignores, and returns what has changed. A worktree's folder is removed, and its
+   * branch stays. May be called again.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT`
+   */
+  finish(request: CommitRequest): Promise<ProjectChanges>;
+}
+
+/**
+ * Opens a project that is there for work that neither loses nor mixes in what its user has not committed; see {@link ProjectPlace}. A
+ * repository whose user has uncommitted changes, no branch, or a merge under way is worked on in a worktree. A folder without a commit of its
+ * own (no repository, an empty one, a part of a larger one) is worked on in place, and nothing is committed.
+ *
+ * @throws WorkspaceError `WORKSPACE_NOT_A_FOLDER` when it is not there or no folder, `WORKSPACE_BARE` for a bare repository,
+ * `WORKSPACE_UNWRITABLE`, `WORKSPACE_GIT` and their kin.
+ * @throws UsageError `OPTION_INVALID` for a name that no branch can have.
+ */
+export async function openExisting(options: ExistingProjectOptions): Promise<ExistingProject> {
+  checkGivenOptions("openExisting", options, existingProjectOptions);
+  takes("openExisting", "root", options.root, aText);
+  takes("openExisting", "name", options.name, aText);
+  checkTreeName(options.name);
+  const root = await realRoot(options.root);
+  const trees = await Worktrees.open(root, options.signal);
+  if (typeof trees === "string") return folderProject(options, root, await folderReason(root, trees, options.signal));
+  const begun = await trees.find(options.name, options.signal);
+  if (begun !== undefined) return treeProject(options, trees, "the work was begun there");
+  const base = await trees.baseOf(options.name, options.signal);
+  const branch = await branchOf(trees.git, options.signal);
+  const reason = base === undefined ? await whyNotInPlace(root, branch, options) : undefined;
+  if (reason !== undefined || branch === undefined) return treeProject(options, trees, reason ?? NO_BRANCH);
+  return placeProject(options, trees, { base, branch });
+}
+
+const NO_BRANCH = "no branch is checked out";
+
+async function realRoot(root: string): Promise<string> {
+  try {
+    return await realpath(resolve(root));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw ioError(error, "open the project", root);
+    const text = `Expected a project in the folder "${visible(root)}", but nothing is there. Name the folder of a project.`;
+    throw new WorkspaceError("WORKSPACE_NOT_A_FOLDER", text, { data: { path: visible(root) }, cause: error });
+  }
+}
+
+/** Why a folder is not worked on as a repository. @throws WorkspaceError `WORKSPACE_BARE` */
+async function folderReason(root: string, reason: string, signal: AbortSignal | undefined): Promise<string> {
+  const git = GitProgram.find(root);
+  if (git === undefined) return reason;
+  const asked = await git.call(["rev-parse", "--is-inside-work-tree", "--show-toplevel"], { signal, isInit: true });
+  if (asked.kind !== "exited") return reason;
+  const [isInside, top = ""] = asked.stdout.trim().split("\n");
+  if (isInside === "false") {
+    throw new WorkspaceError(
+      "WORKSPACE_BARE",
+      `Expected a project with files, but "${visible(root)}" is a bare repository or the inside of one. Clone it, and name the clone.`,
+      { data: { path: visible(root) } },
+    );
+  }
+  return top === "" || resolve(top) === root ? reason : `it is a part of the larger repository ${visible(top)}`;
+}
+
+async function branchOf(git: GitProgram, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const found = await git.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
+  return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+async function whyNotInPlace(
+  root: string,
+  branch: string | undefined,
+  { where = "auto", signal }: ExistingProjectOptions,
+): Promise<string | undefined> {
+  if (where === "worktree") return "it was asked for";
+  if (branch === undefined) return NO_BRANCH;
+  const repository = await GitRepository.open(root, signal);
+  if (typeof repository === "string") return repository;
+  const { changed, underWay } = await repository.state(signal);
+  if (underWay !== undefined) return `${underWay} is under way`;
+  const isDirty = changed.some((path) => path !== ".troupe" && !path.startsWith(".troupe/"));
+  return isDirty ? "there are uncommitted changes" : undefined;
+}
+
+async function folderProject(options: ExistingProjectOptions, root: string, reason: string): Promise<ExistingProject> {
+  const workspace = await openWorkspace({ ...ownOptions(options), root, force: true, git: false });
+  const changes = (signal?: AbortSignal): Promise<ProjectChanges> => folderChanges(workspace, signal);
+  return { workspace, place: { kind: "folder", reason }, changes, finish: ({ signal }) => changes(signal) };
+}
+
+async function placeProject(
+  options: ExistingProjectOptions,
+  trees: Worktrees,
+  known: { readonly base: string | undefined; readonly branch: string },
+): Promise<ExistingProject> {
+  const { signal, isOwn = () => false, name } = options;
+  const { git } = trees;
+  const base = known.base ?? (await trees.head(signal));
+  const isCommitted = committedContents(git, signal);
+  const workspace = await openWorkspace({
+    ...ownOptions(options),
+    root: git.root,
+    force: true,
+    git: true,
+    isOwn: async (path, content) => (await isOwn(path, content)) || isCommitted(path, content),
+  });
+  if (known.base === undefined) await trees.keepBase(name, base, signal);
+  const changes = (now?: AbortSignal): Promise<ProjectChanges> => committedChanges(git, { base, head: "HEAD" }, now);
+  const finish = async (request: CommitRequest): Promise<ProjectChanges> => {
+    const left = await commitRest(workspace, git, request);
+    return { ...(await changes(request.signal)), left };
+  };
+  return { workspace, place: { kind: "in place", base, branch: known.branch }, changes, finish };
+}
+
+async function treeProject(options: ExistingProjectOptions, trees: Worktrees, reason: string): Promise<ExistingProject> {
+  const { name, limits } = options;
+  const { root, base, branch } = await trees.add(name, options.signal);
+  const closed = await submodulesOf(trees.git, base, options.signal);
+  const workspace = fileWorkspace({ root, git: true, closed, ...(limits === undefined ? {} : { limits }) });
+  await workspace.prepareGit(options.signal);
+  const changes = (signal?: AbortSignal): Promise<ProjectChanges> =>
+    committedChanges(trees.git, { base, head: `refs/heads/${branch}` }, signal);
+  const finish = async (request: CommitRequest): Promise<ProjectChanges> => {
+    const { signal } = request;
+    const inside = GitProgram.find(root);
+    if (inside === undefined || (await trees.find(name, signal)) === undefined) return changes(signal);
+    await inside.disarm(signal);
+    const left = await commitRest(workspace, inside, request);
+    const done = { ...(await changes(signal)), left };
+    // What is in no commit would be lost with the folder.
+    if (left.length === 0) await trees.remove(name, signal === undefined ? {} : { signal });
+    return done;
+  };
+  return { workspace, place: { kind: "worktree", base, branch, reason }, changes, finish };
+}
+
+function ownOptions({ limits, signal, isOwn = () => false }: ExistingProjectOptions): Omit<OpenWorkspaceOptions, "root"> {
+  return { isOwn, ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
+}
+
+/** Commits what the run wrote and is in no commit yet. @returns paths of the run that are not committed, and those that somebody else changed */
+async function commitRest(workspace: FileWorkspace, git: GitProgram, request: CommitRequest): Promise<readonly string[]> {
+  const { signal } = request;
+  const changed = (await uncommittedPaths(git, signal)).filter((path) => path !== ".troupe" && !path.startsWith(".troupe/"));
+  const written = workspace.pending;
+  const paths = await workspace.adopt(changed);
+  if (paths.length > 0) await workspace.commit({ ...request, paths });
+  const left = new Set([...changed.filter((path) => !paths.includes(path)), ...(await workspace.ignoredByGit(written, signal))]);
+  return [...left].sort();
+}
+
+/** The folders of submodules: in a worktree they are empty, and nothing tells them from others. */
+async function submodulesOf(git: GitProgram, commit: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  const asked = ["config", "--blob", `${commit}:.gitmodules`, "-z", "--get-regexp", "^submodule\\..*\\.path$"];
+  const found = await git.call(asked, { signal });
+  if (found.kind !== "exited" || found.code !== 0) return [];
+  // A key, a line break, and the value.
+  return found.stdout.split("\0").flatMap((pair) => (pair === "" ? [] : [pair.slice(pair.indexOf("\n") + 1)]));
+}
+
+/** True for contents that the commit at HEAD has: git keeps them, so that nobody else has to. */
+function committedContents(git: GitProgram, signal: AbortSignal | undefined): IsOwn {
+  return async (path, content) => {
+    const named = await git.call(["rev-parse", "--verify", "--quiet", `HEAD:${path}`], { signal });
+    if (named.kind !== "exited" || named.code !== 0) return false;
+    const id = named.stdout.trim();
+    const hash = createHash(id.length === 64 ? "sha256" : "sha1")
+      .update(`blob ${content.length}\0`)
+      .update(content);
+    return hash.digest("hex") === id;
+  };
+}

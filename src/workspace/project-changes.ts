@@ -1,0 +1,130 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { WorkspaceError } from "../kernel/errors.ts";
+import type { FileWorkspace } from "./file-workspace.ts";
+import { GitProgram, outputOf } from "./git-program.ts";
+import { contentOf } from "./kept-files.ts";
+import { withHeld } from "./own-folder.ts";
+import { temporaryFolder } from "./project-copy.ts";
+
+/** A file that differs from how it was when the work began. */
+export interface FileDifference {
+  readonly path: string;
+  readonly change: "added" | "changed" | "removed";
+}
+
+/** What has changed since the work began. Plain JSON. */
+export interface ProjectChanges {
+  /** Sorted by path. */
+  readonly files: readonly FileDifference[];
+  /** As `git diff` prints it; empty where there is no git. Its text comes from files: escape it before it reaches a terminal. */
+  readonly diff: string;
+  /** True when the diff was longer than 200,000 bytes; a line at its end says so. */
+  readonly isCut: boolean;
+  /** Id of the last commit with changes; undefined when nothing is committed. */
+  readonly commit?: string | undefined;
+  /** Changed paths that are in no commit, because git ignores them or somebody else has changed them too. */
+  readonly left: readonly string[];
+}
+
+const DIFF_BYTES = 200_000;
+const DIFF = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all"] as const;
+
+/** The changes from a commit to the last one of a branch. @throws WorkspaceError `WORKSPACE_GIT` */
+export async function committedChanges(
+  git: GitProgram,
+  { base, head }: { readonly base: string; readonly head: string },
+  signal?: AbortSignal,
+): Promise<ProjectChanges> {
+  const found = await git.call(["rev-parse", "--verify", "--quiet", `${head}^{commit}`], { signal });
+  const commit = found.kind === "exited" && found.code === 0 ? found.stdout.trim() : base;
+  if (commit === base) return { files: [], diff: "", isCut: false, left: [] };
+  const named = await git.run([...DIFF, "--name-status", "-z", base, commit, "--"], { signal });
+  const result = await git.call([...DIFF, "--src-prefix=a/", "--dst-prefix=b/", base, commit, "--"], { signal, outputLimit: DIFF_BYTES });
+  const diff = outputOf(result, "diff", signal);
+  return { files: differencesIn(named), diff, isCut: "isCut" in result && result.isCut, commit, left: [] };
+}
+
+/** The pairs of a letter and a path that `--name-status -z` prints. */
+function differencesIn(text: string): FileDifference[] {
+  const parts = text.split("\0");
+  const files: FileDifference[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const letter = parts[at];
+    files.push({ path: parts[at + 1] ?? "", change: letter === "A" ? "added" : letter === "D" ? "removed" : "changed" });
+  }
+  return files.sort(byPath);
+}
+
+/** Paths that differ from the last commit and are not ignored, files in untracked folders included. @throws WorkspaceError `WORKSPACE_GIT` */
+export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): Promise<readonly string[]> {
+  const status = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=all"] as const;
+  const lines = (await git.run(status, { signal })).split("\0");
+  // Two letters and a space stand before each path.
+  return lines.flatMap((line) => (line.length > 3 ? [line.slice(3)] : []));
+}
+
+/**
+ * The changes that a workspace made in a folder without a repository, against the contents that it kept.
+ *
+ * @param workspace its root as `realpath` gives it
+ */
+export async function folderChanges(workspace: FileWorkspace, signal?: AbortSignal): Promise<ProjectChanges> {
+  const before = new Map<string, string>();
+  // The first content of a path that was kept is how it was.
+  for (const { path, keptAt } of workspace.kept) if (!before.has(path)) before.set(path, keptAt);
+  const files: FileDifference[] = [];
+  for (const path of workspace.pending) {
+    const isThere = (await contentAt(workspace.root, path)) !== undefined;
+    if (isThere) files.push({ path, change: before.has(path) ? "changed" : "added" });
+    else if (before.has(path)) files.push({ path, change: "removed" });
+  }
+  const { diff, isCut } = await unkeptDiff(workspace, files, before, signal);
+  return { files: files.sort(byPath), diff, isCut, left: [] };
+}
+
+async function unkeptDiff(
+  workspace: FileWorkspace,
+  files: readonly FileDifference[],
+  before: ReadonlyMap<string, string>,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly diff: string; readonly isCut: boolean }> {
+  const scratch = temporaryFolder("troupe-diff-");
+  try {
+    const git = GitProgram.find(scratch.path);
+    if (git === undefined || files.length === 0) return { diff: "", isCut: false };
+    for (const folder of ["a", "b"]) await mkdir(join(scratch.path, folder));
+    for (const { path, change } of files) {
+      if (change !== "added") await put(join(scratch.path, "a", path), await contentAt(workspace.root, before.get(path) ?? path));
+      if (change !== "removed") await put(join(scratch.path, "b", path), await contentAt(workspace.root, path));
+    }
+    const result = await git.call([...DIFF, "--no-index", "--no-prefix", "--", "a", "b"], {
+      signal,
+      isInit: true,
+      outputLimit: DIFF_BYTES,
+    });
+    const isDone = result.kind === "exited" && result.code <= 1;
+    return isDone ? { diff: result.stdout, isCut: result.isCut } : { diff: "", isCut: false };
+  } finally {
+    await scratch.remove();
+  }
+}
+
+/** The bytes of a file; undefined when no plain file is there. */
+async function contentAt(root: string, path: string): Promise<Buffer | undefined> {
+  try {
+    return await withHeld(root, path, false, async (file) => (await contentOf(file, path))?.content);
+  } catch (error) {
+    if (error instanceof WorkspaceError) return undefined;
+    throw error;
+  }
+}
+
+async function put(place: string, content: Uint8Array | undefined): Promise<void> {
+  await mkdir(dirname(place), { recursive: true });
+  await writeFile(place, content ?? "");
+}
+
+function byPath(one: FileDifference, other: FileDifference): number {
+  return one.path < other.path ? -1 : 1;
+}

@@ -1,0 +1,173 @@
+import { lstat, realpath, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { ifThere } from "../kernel/system-error.ts";
+import { GitProgram } from "./git-program.ts";
+import { makeOwnFolder } from "./own-folder.ts";
+import { visible } from "./path-rules.ts";
+
+/** A worktree of a repository: a folder with files of its own, on a branch of its own. */
+export interface Worktree {
+  readonly name: string;
+  /** Absolute. */
+  readonly root: string;
+  /** Such as `troupe/<name>`. */
+  readonly branch: string;
+  /** Id of the commit that it began with. */
+  readonly base: string;
+}
+
+/** The folder of worktrees, below `.troupe`. */
+const TREES = "trees";
+/** Refs that keep the first commit of each worktree. */
+const BASES = "refs/troupe/base/";
+/** Milliseconds: a checkout of a large repository takes longer than other commands. */
+const CHECKOUT_TIME = 600_000;
+const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
+
+/** Checks the name of a worktree: a part of a folder's and of a branch's name. @throws UsageError `OPTION_INVALID` */
+export function checkTreeName(name: string): void {
+  if (NAME.test(name) && !name.endsWith(".")) return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the name of a worktree as 1 to 80 letters, digits, "-", "_" and ".", got "${visible(name, 100)}".`,
+  );
+}
+
+/**
+ * The worktrees that this package makes of one repository, below its `.troupe/trees`.
+ *
+ * It owns their folders, their branches `troupe/<name>` and the refs of their first commits. `Worktrees.T1` a worktree whose making was cut
+ * off is made anew, because its ref is written last (`add`). `Worktrees.T2` a branch with commits of its own is never reset or deleted: a
+ * worktree gets another branch (`#freeBranch`), and {@link Worktrees.remove} deletes only a branch without such commits.
+ */
+export class Worktrees {
+  readonly #git: GitProgram;
+
+  private constructor(git: GitProgram) {
+    this.#git = git;
+  }
+
+  /**
+   * @param root of the repository, as `realpath` gives it; a worktree is fine
+   * @returns the reason when there is no repository with a commit
+   */
+  static async open(root: string, signal?: AbortSignal): Promise<Worktrees | string> {
+    const git = GitProgram.find(root);
+    if (git === undefined) return "git is not on the PATH";
+    const entry = await ifThere(lstat(join(root, ".git")));
+    if (entry === undefined) return "it is no git repository";
+    if (entry.isSymbolicLink()) return "its .git is a symbolic link";
+    const head = await git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal });
+    if (head.kind !== "exited" || head.code !== 0) return "its repository has no commit yet, or cannot be read";
+    await git.disarm(signal);
+    return new Worktrees(git);
+  }
+
+  /** The program at the repository. */
+  get git(): GitProgram {
+    return this.#git;
+  }
+
+  /** Id of the commit at HEAD. @throws WorkspaceError `WORKSPACE_GIT` */
+  head(signal?: AbortSignal): Promise<string> {
+    return this.#git.run(["rev-parse", "--verify", "HEAD^{commit}"], { signal });
+  }
+
+  /** The worktree of this name, if it was made completely and its folder is there. @throws WorkspaceError `WORKSPACE_GIT` */
+  async find(name: string, signal?: AbortSignal): Promise<Worktree | undefined> {
+    checkTreeName(name);
+    const root = this.#placeOf(name);
+    const base = await this.baseOf(name, signal);
+    if (base === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined) return undefined;
+    const inside = GitProgram.find(root);
+    const found = await inside?.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
+    return found?.kind === "exited" && found.code === 0 ? { name, root, branch: found.stdout.trim(), base } : undefined;
+  }
+
+  /**
+   * Returns the worktree of this name; makes it from the commit at HEAD when there is none.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT`, `WORKSPACE_PATH` when a link stands where `.troupe` should
+   */
+  async add(name: string, signal?: AbortSignal): Promise<Worktree> {
+    const known = await this.find(name, signal);
+    if (known !== undefined) return known;
+    await makeOwnFolder(this.#git.root, TREES);
+    await this.#clear(name, signal);
+    const base = await this.head(signal);
+    const branch = await this.#freeBranch(name, base, signal);
+    const root = this.#placeOf(name);
+    const added = ["-c", "submodule.recurse=false", "worktree", "add", "--quiet", "-B", branch, "--", root, base] as const;
+    await this.#git.run(added, { signal, timeout: CHECKOUT_TIME });
+    await this.keepBase(name, base, signal);
+    return { name, root, branch, base };
+  }
+
+  /**
+   * Removes a worktree with what is not committed in it. Its branch stays when it has commits of its own, unless `drop` is true.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT`
+   */
+  async remove(name: string, { drop = false, signal }: { readonly drop?: boolean; readonly signal?: AbortSignal } = {}): Promise<void> {
+    const known = await this.find(name, signal);
+    await this.#clear(name, signal);
+    await this.#git.call(["update-ref", "-d", BASES + name], { signal });
+    if (known === undefined) return;
+    if (drop || (await this.#isAncestor(known.branch, "HEAD", signal))) await this.#drop(known.branch, signal);
+  }
+
+  /** Names of the worktrees that were made and not removed, sorted. @throws WorkspaceError `WORKSPACE_GIT` */
+  async names(signal?: AbortSignal): Promise<readonly string[]> {
+    const refs = await this.#git.run(["for-each-ref", "--format=%(refname)", BASES], { signal });
+    return refs.split("\n").flatMap((ref) => (ref === "" ? [] : [ref.slice(BASES.length)]));
+  }
+
+  /** The commit that the work of this name began with. */
+  async baseOf(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    const found = await this.#git.call(["rev-parse", "--verify", "--quiet", `${BASES}${name}^{commit}`], { signal });
+    return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
+  }
+
+  /** Keeps the commit that the work of this name begins with. @throws WorkspaceError `WORKSPACE_GIT` */
+  async keepBase(name: string, base: string, signal?: AbortSignal): Promise<void> {
+    checkTreeName(name);
+    await this.#git.run(["update-ref", BASES + name, base], { signal });
+  }
+
+  #placeOf(name: string): string {
+    return join(this.#git.root, ".troupe", TREES, name);
+  }
+
+  /** Removes a worktree's folder and what git knows of it, however incomplete. */
+  async #clear(name: string, signal: AbortSignal | undefined): Promise<void> {
+    const place = this.#placeOf(name);
+    // It fails where git does not know the folder. A worktree whose making was cut off is locked: hence the force twice.
+    await this.#git.call(["worktree", "remove", "--force", "--force", place], { signal, timeout: CHECKOUT_TIME });
+    const above = dirname(place);
+    const isReal = (await ifThere(realpath(above))) === above;
+    if (isReal) await rm(place, { recursive: true, force: true });
+    await this.#git.call(["worktree", "prune"], { signal });
+  }
+
+  async #freeBranch(name: string, base: string, signal: AbortSignal | undefined): Promise<string> {
+    for (let number = 1; ; number++) {
+      const branch = `troupe/${name}${number === 1 ? "" : `-${number}`}`;
+      const found = await this.#git.call(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], { signal });
+      const isFree = found.kind === "exited" && found.code === 1;
+      if (isFree || ((await this.#isAncestor(branch, base, signal)) && (await this.#drop(branch, signal)))) return branch;
+      if (found.kind !== "exited") throw new WorkspaceError("WORKSPACE_GIT", "Expected git to look for a branch, but it did not end.");
+    }
+  }
+
+  /** False for a branch that is checked out somewhere. */
+  async #drop(branch: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const result = await this.#git.call(["branch", "--quiet", "-D", branch], { signal });
+    return result.kind === "exited" && result.code === 0;
+  }
+
+  async #isAncestor(branch: string, of: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const result = await this.#git.call(["merge-base", "--is-ancestor", `refs/heads/${branch}`, of], { signal });
+    return result.kind === "exited" && result.code === 0;
+  }
+}

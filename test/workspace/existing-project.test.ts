@@ -1,0 +1,233 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type ExistingProject, openExisting } from "../../src/workspace/existing-project.ts";
+import { errorOf, scratchFolder } from "./scratch.ts";
+import { fingerprint, git, put, userProject } from "./user-project.ts";
+
+const end = { message: "Change the app", author: "Engineer", date: 1_700_000_000_000 };
+
+/** What a company does: it changes one file, makes one, removes one. */
+async function work({ workspace }: ExistingProject): Promise<void> {
+  await workspace.write("src/app.js", "export const app = 2;\n");
+  await workspace.write("src/new.js", "export const fresh = true;\n");
+  await workspace.remove("open-end.txt");
+}
+
+const changed = [
+  { path: "open-end.txt", change: "removed" },
+  { path: "src/app.js", change: "changed" },
+  { path: "src/new.js", change: "added" },
+];
+
+function without(files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !changed.some((one) => one.path === path)));
+}
+
+describe("a clean repository", () => {
+  it("is worked on in place: one commit on its branch, a diff, and every other file as it was", async () => {
+    const root = userProject();
+    const [before, base] = [fingerprint(root), git(root, "rev-parse", "HEAD")];
+    const project = await openExisting({ root, name: "r1" });
+    expect(project.place).toEqual({ kind: "in place", base, branch: "main" });
+    expect(project.workspace.root).toBe(root);
+    await work(project);
+    const done = await project.finish(end);
+    expect(done).toMatchObject({ files: changed, isCut: false, commit: git(root, "rev-parse", "main"), left: [] });
+    expect(done.diff).toContain("-export const app = 1;\n+export const app = 2;");
+    expect(without(fingerprint(root))).toEqual(without(before));
+    expect([git(root, "status", "--porcelain"), git(root, "rev-list", "--count", `${base}..main`)]).toEqual(["", "1"]);
+    expect(project.workspace.kept).toEqual([]);
+    expect(await project.finish(end)).toEqual(done);
+  });
+
+  it("keeps what the user does meanwhile out of the commit, and tells it", async () => {
+    const root = userProject();
+    const project = await openExisting({ root, name: "r1" });
+    await work(project);
+    writeFileSync(join(root, "src/app.js"), "the user's own thought\n");
+    put(root, "mine.txt", "the user's new file\n");
+    const done = await project.finish(end);
+    expect(done.left).toEqual(["mine.txt", "src/app.js"]);
+    expect(git(root, "show", "--name-only", "--format=", "HEAD").split("\n")).toEqual(["open-end.txt", "src/new.js"]);
+    expect(readFileSync(join(root, "src/app.js"), "utf8")).toBe("the user's own thought\n");
+  });
+
+  it("keeps ignored files that the company writes over, for git has not got them", async () => {
+    const root = userProject();
+    const project = await openExisting({ root, name: "r1" });
+    await project.workspace.write("keys.secret", "mine");
+    const done = await project.finish(end);
+    expect([done.left, done.files]).toEqual([["keys.secret"], []]);
+    expect(readFileSync(join(root, ".troupe/kept/keys.secret"), "utf8")).toBe("s3cret");
+  });
+
+  it("goes on from the same commit when the work is opened again, in the middle or after commits", async () => {
+    const root = userProject();
+    const first = await openExisting({ root, name: "r1" });
+    await first.workspace.write("src/app.js", "export const app = 2;\n");
+    await first.workspace.commit(end);
+    await first.workspace.write("src/new.js", "export const fresh = true;\n");
+    const own = (path: string, content: Uint8Array): boolean => path === "src/new.js" && Buffer.from(content).toString().includes("fresh");
+    const again = await openExisting({ root, name: "r1", isOwn: own });
+    expect(again.place).toEqual(first.place);
+    await again.workspace.remove("open-end.txt");
+    expect((await again.finish(end)).files).toEqual(changed);
+    expect(git(root, "status", "--porcelain")).toBe("");
+  });
+});
+
+describe("a repository with work that is not committed", () => {
+  const troubles: readonly (readonly [string, string, (root: string) => void])[] = [
+    ["a changed file", "there are uncommitted changes", (root) => put(root, "src/app.js", "export const app = 'mine';\n")],
+    ["a new file", "there are uncommitted changes", (root) => put(root, "notes.txt", "mine")],
+    ["a staged file", "there are uncommitted changes", (root) => (put(root, "README.md", "staged\n"), git(root, "add", "README.md"))],
+    ["no branch", "no branch is checked out", (root) => git(root, "checkout", "--quiet", "--detach")],
+    [
+      "a merge under way",
+      "a merge is under way",
+      (root) => {
+        git(root, "checkout", "--quiet", "-b", "other");
+        put(root, "src/app.js", "export const app = 'other';\n");
+        git(root, "commit", "--quiet", "-am", "Other");
+        git(root, "checkout", "--quiet", "main");
+        put(root, "src/app.js", "export const app = 'main';\n");
+        git(root, "commit", "--quiet", "-am", "Main");
+        try {
+          git(root, "merge", "other");
+        } catch {
+          // It stops at the conflict.
+        }
+      },
+    ],
+  ];
+
+  it.each(troubles)("(%s) is worked on in a worktree, and its own folder stays as it is", async (_name, reason, begin) => {
+    const root = userProject();
+    begin(root);
+    const state = (): readonly string[] => [
+      git(root, "status", "--porcelain"),
+      git(root, "rev-parse", "HEAD"),
+      git(root, "diff", "--cached"),
+    ];
+    const [before, base, was] = [fingerprint(root), git(root, "rev-parse", "HEAD"), state()];
+    const project = await openExisting({ root, name: "r1" });
+    expect(project.place).toEqual({ kind: "worktree", base, branch: "troupe/r1", reason });
+    expect(await project.workspace.list()).not.toContain("notes.txt");
+    await work(project);
+    expect([fingerprint(root), state()]).toEqual([before, was]);
+    const done = await project.finish(end);
+    expect(done).toMatchObject({ files: changed, commit: git(root, "rev-parse", "troupe/r1"), left: [] });
+    expect([fingerprint(root), state()]).toEqual([before, was]);
+    expect(git(root, "worktree", "list").split("\n")).toHaveLength(1);
+    expect(git(root, "diff", "--name-only", base, "troupe/r1").split("\n")).toEqual(changed.map(({ path }) => path));
+  });
+
+  it("goes on in its worktree, also after a kill, with what was written and not committed", async () => {
+    const root = userProject();
+    put(root, "notes.txt", "mine");
+    await work(await openExisting({ root, name: "r1" }));
+    const again = await openExisting({ root, name: "r1" });
+    expect(again.place).toMatchObject({ kind: "worktree", reason: "the work was begun there" });
+    expect((await again.finish(end)).files).toEqual(changed);
+    expect(readFileSync(join(root, "notes.txt"), "utf8")).toBe("mine");
+  });
+
+  it("loses nothing that git ignores: the worktree stays then", async () => {
+    const root = userProject();
+    put(root, "notes.txt", "mine");
+    const project = await openExisting({ root, name: "r1" });
+    await project.workspace.write("key.secret", "new");
+    expect((await project.finish(end)).left).toEqual(["key.secret"]);
+    expect(existsSync(join(project.workspace.root, "key.secret"))).toBe(true);
+  });
+
+  it("writes nothing into a submodule, which is empty in a worktree", async () => {
+    const root = userProject();
+    const { workspace } = await openExisting({ root, name: "r1", where: "worktree" });
+    await expect(workspace.write("vendor/lib/lib.js", "x")).rejects.toMatchObject({ code: "WORKSPACE_PATH" });
+  });
+
+  it("gets another branch when the user has one of that name with work on it", async () => {
+    const root = userProject();
+    git(root, "checkout", "--quiet", "-b", "troupe/r1");
+    put(root, "theirs.txt", "theirs");
+    git(root, "add", ".");
+    git(root, "commit", "--quiet", "-m", "Theirs");
+    git(root, "checkout", "--quiet", "main");
+    const theirs = git(root, "rev-parse", "troupe/r1");
+    const project = await openExisting({ root, name: "r1", where: "worktree" });
+    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: "it was asked for" });
+    await project.finish(end);
+    expect([git(root, "rev-parse", "troupe/r1"), git(root, "branch", "--list", "troupe/r1-2")]).toEqual([theirs, ""]);
+  });
+});
+
+describe("a folder without a commit of its own", () => {
+  const places: readonly (readonly [string, RegExp, (root: string) => string])[] = [
+    ["without a repository", /no git repository/, (root) => root],
+    ["with an empty repository", /no commit yet/, (root) => (git(root, "init", "--quiet"), root)],
+    [
+      "in a larger repository",
+      /a part of the larger repository/,
+      (root) => {
+        git(root, "init", "--quiet");
+        put(root, "packages/other/x.js", "1");
+        git(root, "add", "packages");
+        git(root, "commit", "--quiet", "-m", "Begin");
+        return join(root, "packages/app");
+      },
+    ],
+  ];
+
+  it.each(places)("(%s) is worked on in place, with the earlier contents kept and a diff", async (_name, reason, prepare) => {
+    const top = scratchFolder();
+    put(top, "packages/app/placeholder", "");
+    const root = prepare(top);
+    put(root, "src/app.js", "export const app = 1;\n");
+    put(root, "open-end.txt", "no final newline");
+    put(root, "other.bin", Buffer.from([0, 1, 2, 255]));
+    const before = fingerprint(root);
+    const project = await openExisting({ root, name: "r1" });
+    expect(project.place).toEqual({ kind: "folder", reason: expect.stringMatching(reason) as string });
+    await work(project);
+    const done = await project.finish(end);
+    expect(done.files).toEqual(changed);
+    expect(done.diff).toMatch(/--- a\/src\/app\.js\n\+\+\+ b\/src\/app\.js\n@@ -1 \+1 @@\n-export const app = 1;\n\+export const app = 2;/);
+    expect(done.diff).toContain("--- a/open-end.txt\n+++ /dev/null");
+    expect(without(fingerprint(root))).toEqual(without(before));
+    expect(readFileSync(join(root, ".troupe/kept/src/app.js"), "utf8")).toBe("export const app = 1;\n");
+    expect(existsSync(join(root, ".git"))).toBe(root === top && _name === "with an empty repository");
+  });
+});
+
+describe("what is no project to change", () => {
+  it("is refused: nothing there, a file, a bare repository, the inside of one, a bad name", async () => {
+    const root = scratchFolder();
+    const bare = scratchFolder();
+    git(bare, "init", "--quiet", "--bare");
+    git(root, "init", "--quiet");
+    put(root, "file", "");
+    const code = async (path: string, name = "r"): Promise<string> => (await errorOf(() => openExisting({ root: path, name }))).code;
+    expect(await code(join(root, "none"))).toBe("WORKSPACE_NOT_A_FOLDER");
+    expect(await code(join(root, "file"))).toBe("WORKSPACE_NOT_A_FOLDER");
+    expect([await code(bare), await code(join(root, ".git"))]).toEqual(["WORKSPACE_BARE", "WORKSPACE_BARE"]);
+    for (const name of ["", "a/b", "-x", "a..b", "x.lock", "a b", "x".repeat(81)]) expect(await code(root, name)).toBe("OPTION_INVALID");
+  });
+
+  it.skipIf(process.platform === "win32")("KeptFiles.K4 a read-only file stays as it is, and the write says so", async () => {
+    const root = userProject();
+    chmodSync(join(root, "keys.secret"), 0o444);
+    const project = await openExisting({ root, name: "r1" });
+    await expect(project.workspace.write("keys.secret", "x")).rejects.toMatchObject({ code: "WORKSPACE_UNWRITABLE" });
+    expect(readFileSync(join(root, "keys.secret"), "utf8")).toBe("s3cret");
+  });
+
+  it("is refused where a link leads, inside and outside, and in a repository inside the project", async () => {
+    const root = userProject();
+    const { workspace } = await openExisting({ root, name: "r1" });
+    for (const path of ["outside", "inside", "vendor/lib/lib.js", "nested/own.txt"]) {
+      await expect(workspace.write(path, "x")).rejects.toMatchObject({ code: "WORKSPACE_PATH" });
+    }
+  });
+});
