@@ -2,7 +2,7 @@ import { doneTool, giveUpTool, type ProjectGate, type WorkReport } from "../../a
 import { isTestPath, newestOrder, renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
-import { editorTool, fileSearchTool, type MachineOptions, shellTool, writeFilesTool } from "../../src/tools/index.ts";
+import { editorTool, fileSearchTool, type MachineOptions, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 import { worker } from "./worker.ts";
 
@@ -33,6 +33,7 @@ export function qaEngineer({ name, workspace, sandbox, gate, receivers }: Compan
     writeFilesTool({ workspace, refuse: refusesAllButTests }),
     editorTool({ workspace, refuse: refusesAllButTests }),
     fileSearchTool({ workspace }),
+    readFilesTool({ workspace }),
     shellTool({ workspace, sandbox }),
     doneTool({ gate, judge: (verification) => passingParts(verification, workspace), criteria: false }),
     giveUpTool(),

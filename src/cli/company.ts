@@ -115,6 +115,11 @@ export async function crewOf(
   }
 }
 
+/** True for a crew whose result is a delivery. */
+export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
+  return agent === undefined && crew.kind === "software-company";
+}
+
 export function workerOf({ agent }: Pick<CompanySettings, "agent">): "company" | "agent" {
   return agent === undefined ? "company" : "agent";
 }

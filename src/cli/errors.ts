@@ -25,7 +25,7 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
   { code: 3, meaning: "the budget was reached" },
   { code: 4, meaning: "the rounds were used up" },
   { code: 5, meaning: "a human's answer is needed" },
-  { code: 6, meaning: "the project's own tests ran and failed" },
+  { code: 6, meaning: "the product is not proven: a criterion of priority P0 is not, or something failed when it ran" },
   { code: 7, meaning: "the model, its provider or the key is the trouble" },
   { code: 129, meaning: "the terminal was closed (SIGHUP)" },
   { code: 130, meaning: "interrupted (Ctrl-C), or not confirmed" },
@@ -39,6 +39,8 @@ export interface RunOutcome {
   readonly errorCode?: string | undefined;
   /** Verdict of the project's tests, where they ran. */
   readonly tests?: string | undefined;
+  /** Whether the product was proven; undefined where nobody proves it. */
+  readonly isProven?: boolean | undefined;
   readonly interruption?: Interruption | undefined;
 }
 
@@ -55,10 +57,10 @@ export function interruptionCode(interruption: Interruption): ExitCode {
   return ({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129, pipe: 0 } as const)[interruption];
 }
 
-export function exitCodeOf({ status, errorCode = "", tests, interruption }: RunOutcome): ExitCode {
+export function exitCodeOf({ status, errorCode = "", tests, isProven, interruption }: RunOutcome): ExitCode {
   switch (status) {
     case "finished":
-      return tests === "failed" ? 6 : 0;
+      return tests === "failed" || isProven === false ? 6 : 0;
     case "rounds":
       return 4;
     case "budget":

@@ -12,7 +12,7 @@ import type { RecordedFiles } from "../workspace/recorded-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor } from "./about.ts";
 import type { CommitReport } from "./agent-work.ts";
-import { type Company, folderName, openCompany, workerOf, worksInNamedFolder } from "./company.ts";
+import { type Company, folderName, openCompany, provesProduct, workerOf, worksInNamedFolder } from "./company.ts";
 import { type ErrorReport, errorReport, type ExitCode } from "./errors.ts";
 import type { ChosenModel } from "./model-choice.ts";
 import { nextSteps, type ResultReport, resultReport } from "./report.ts";
@@ -172,6 +172,7 @@ async function finished(session: Session, production: Production, company: Compa
     store: store.path,
     next: nextSteps(result, { short, store, budget, isForced: settings.force }),
     by: workerOf(settings),
+    proves: provesProduct(settings),
     ...(await committed(session, production, company, result)),
   });
   if (error !== undefined && status !== "stopped" && interruptions.first !== "pipe") await printError(session, describe(error));

@@ -5,6 +5,7 @@ import type { RunStatus } from "../runtime/record/event.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { ForkReport, RunResult } from "../runtime/run-result.ts";
 import type { CommitReport } from "./agent-work.ts";
+import { type DeliveryReport, deliveryOf } from "./delivery-report.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Store } from "./store.ts";
@@ -35,6 +36,8 @@ export interface ResultReport {
   readonly out: string;
   /** Paths in the project. */
   readonly files: readonly string[];
+  /** What the company proved; undefined where it did not come that far, or proves nothing. */
+  readonly delivery?: DeliveryReport;
   /** Null when the company did not come as far as its tests. */
   readonly tests: TestsReport | null;
   readonly usage: UsageSum;
@@ -67,6 +70,8 @@ export interface ResultReport {
 }
 
 export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScripted" | "store" | "by"> {
+  /** True for a crew whose result is a delivery: without one nothing is done. */
+  readonly proves: boolean;
   /** Micro-dollars. */
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
@@ -80,8 +85,10 @@ export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScr
 export function resultReport(result: RunResult, facts: ReportFacts): ResultReport {
   const { by, commit, out, files, worstCase, isScripted, store, next, interruption } = facts;
   const tests = testsOf(result.messages);
+  const delivery = deliveryOf(result.messages);
+  const isProven = facts.proves ? delivery?.isDone === true : undefined;
   const error = result.error === undefined ? undefined : facts.describe(result.error);
-  const exitCode = exitCodeOf({ status: result.status, errorCode: error?.code, tests: tests?.tests, interruption });
+  const exitCode = exitCodeOf({ status: result.status, errorCode: error?.code, tests: tests?.tests, isProven, interruption });
   return {
     type: "result",
     status: result.status,
@@ -93,6 +100,7 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     ...(commit === undefined ? {} : { commit }),
     out,
     files,
+    ...(delivery === undefined ? {} : { delivery }),
     tests: tests ?? null,
     usage: result.usage,
     cost: { ...result.cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },

@@ -32,6 +32,7 @@ const facts: ReportFacts = {
   isScripted: false,
   by: "company",
   worstCase: 0,
+  proves: false,
   interruption: undefined,
   describe: (error) => ({ code: (error as ModelError).code, message: "told" }),
   store: "/home/me/.troupe/runs.db",

@@ -3,7 +3,7 @@ import { type Message, ModelError } from "../../src/index.ts";
 import { design, fence, greetJs, tasks } from "../actions/greeter.ts";
 import { pretendSandbox } from "../actions/pretend-sandbox.ts";
 import type { TaskReplies } from "../actions/task-script.ts";
-import { smallWorkspace, work } from "./company.ts";
+import { smallWorkspace, work } from "./waterfall-trial.ts";
 
 const requirements = ["docs/prd/greeter.json", "docs/prd/greeter.md", "docs/requirement.txt"];
 const designed = ["docs/system_design/greeter.json", "docs/system_design/greeter.md"];

@@ -8,7 +8,7 @@ import { pretendSandbox } from "../actions/pretend-sandbox.ts";
 import { type TaskReplies, taskModel, taskOf } from "../actions/task-script.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { companyOf, smallWorkspace, work } from "./company.ts";
+import { companyOf, smallWorkspace, work } from "./waterfall-trial.ts";
 import { someOf, tries } from "../effort.ts";
 
 /** A run with everything in it: a file refused in review, tests that fail once. */

@@ -1,288 +1,203 @@
-import { execFileSync } from "node:child_process";
-import { describe, expect, test } from "vitest";
-import type { TestReport } from "../../actions/index.ts";
-import { Architect, Engineer, ProductManager, ProjectManager, QaEngineer, waterfallCompany } from "../../roles/index.ts";
-import { canonical, Environment, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF, Team, UsageError } from "../../src/index.ts";
-import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
-import { brokenGreetJs, fence, greetJs, greetTest, indexHtml, prd, replies, tasks } from "../actions/greeter.ts";
-import { endingSandbox, pretendSandbox } from "../actions/pretend-sandbox.ts";
-import { taskModel, tasksOf } from "../actions/task-script.ts";
+import { describe, expect, it } from "vitest";
+import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
+import { memoryJournal, type RunResult, Team } from "../../src/index.ts";
+import type { ScriptedReply } from "../../src/testing/index.ts";
+import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { smallWorkspace, work } from "./company.ts";
+import { accepted, adding, around, brief, calling, RIGHT, roleIn, roleModel, type RoleScript, test as written, WRONG } from "./adder.ts";
 
-const lbtm = JSON.stringify({ verdict: "LBTM", comments: ["The mark is missing."] });
-const lgtm = JSON.stringify({ verdict: "LGTM", comments: [] });
+const isolated = await chooseSandbox("auto");
+const sandbox = isolated.kind === "bubblewrap" ? isolated : await chooseSandbox("none");
 
-/** A diagnosis and a repair for rounds 1 to `rounds`. */
-function repairs(rounds: number): Record<string, string> {
-  const all = Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) => [
-    [`DebugError (round ${round})`, JSON.stringify({ analysis: "The mark is missing.", files: ["src/greet.js"] })],
-    [`FixCode: src/greet.js (round ${round})`, fence(`${greetJs}// repaired ${round}\n`)],
-  ]);
-  return Object.fromEntries(all) as Record<string, string>;
+interface Tried {
+  readonly result: RunResult;
+  readonly delivery: Delivery;
+  readonly workspace: FileWorkspace;
+  readonly calls: ReturnType<typeof roleModel>["calls"];
+  readonly team: Team;
 }
 
-function causes(messages: readonly Message[]): string[] {
-  return messages.map(({ causeBy }) => causeBy);
+async function work(
+  script: RoleScript,
+  options: Partial<SoftwareCompanyOptions> = {},
+  idea = "A command that adds two numbers",
+): Promise<Tried> {
+  const workspace = await openWorkspace({ root: scratchFolder() });
+  const model = roleModel(script);
+  const journal = memoryJournal();
+  const team = new Team({ roles: softwareCompany({ workspace, sandbox, ...options }), model, journal, seed: 1 });
+  const result = await team.run(idea, { id: "run" }).result;
+  const replayed = new Team({
+    roles: softwareCompany({ workspace: fileWorkspace({ root: scratchFolder(), git: false }), sandbox, ...options }),
+    model: roleModel({}),
+    journal,
+    seed: 1,
+  });
+  expect((await replayed.replay("run").result).status).toBe(result.status);
+  return { result, delivery: result.output?.instructContent as Delivery, workspace, calls: model.calls, team };
 }
 
-function report(message: Message | undefined): TestReport {
-  return message?.instructContent as TestReport;
-}
+const done = ["done", { summary: "An adder." }] as const;
+const files = (...own: readonly { path: string; content: string }[]) => ["write_files", { files: own }] as const;
+const whole = (body: string) => files(...around, adding(body), written);
+const rest = { Alice: [brief("S")], Vera: [accepted] };
 
-describe("a company that makes no mistake", () => {
-  test("says one thing after another, each to those it concerns", async () => {
-    const { result } = await work({});
-    expect(result).toMatchObject({ status: "finished", deadLetters: [] });
-    expect(result.messages.map(({ causeBy, sentFrom, sendTo }) => [causeBy, sentFrom, sendTo])).toEqual([
-      ["UserRequirement", "", [ROUTE_TO_ALL]],
-      ["WritePrd", "Alice", [ROUTE_TO_ALL]],
-      ["WriteDesign", "Bob", [ROUTE_TO_ALL]],
-      ["WriteTasks", "Eve", [ROUTE_TO_ALL]],
-      ["WriteCode", "Alex", [ROUTE_TO_SELF]],
-      ["WriteCodeReview", "Alex", [ROUTE_TO_ALL]],
-      ["WriteTest", "Edward", [ROUTE_TO_SELF]],
-      ["RunTests", "Edward", [ROUTE_TO_ALL]],
+describe("a small product", () => {
+  it("is proven by its criteria, its tests and its review", async () => {
+    const { result, delivery, workspace, calls } = await work({ ...rest, Alex: [calling(whole(RIGHT), done)] });
+    expect(result.status).toBe("finished");
+    expect(delivery.isDone).toBe(true);
+    expect(delivery.verification.verdicts.map(({ id, outcome, by }) => [id, outcome, by])).toEqual([
+      ["A1", "proven", "command"],
+      ["A2", "proven", "command"],
     ]);
-    for (const [index, message] of result.messages.entries())
-      if (index > 0) expect(message.parents).toEqual([result.messages[index - 1]?.id]);
+    expect(delivery.verification.suites).toEqual([expect.objectContaining({ kind: "passed", passed: 1 })]);
+    expect(calls.length).toBeLessThanOrEqual(8);
+    expect(await workspace.read("docs/requirement.md")).toBe("# Requirement\n\nA command that adds two numbers\n");
+    expect(workspace.pending).toEqual([]);
   });
 
-  test("its word to the outside is the last report of the tests, and nothing else", async () => {
-    const { result } = await work({});
-    expect(causes(result.outputs)).toEqual(["RunTests"]);
-    expect(report(result.output)).toEqual({ tests: "passed", round: 0, total: 1, passed: 1, failed: 0, failures: [] });
+  it("is handed over only when its checks are green: red ones go back to the engineer with their evidence", async () => {
+    const { delivery, calls } = await work({ ...rest, Alex: [calling(whole(WRONG), done), calling(files(adding(RIGHT)), done)] });
+    expect(delivery.isDone).toBe(true);
+    const second = calls.filter((request) => roleIn(request) === "Alex")[1];
+    expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1"/);
   });
 
-  test("asks the model once for each thing, in order", async () => {
-    const { model } = await work({});
-    expect(tasksOf(model)).toEqual(Object.keys(replies));
-  });
-
-  test("introduces each role by its trade, and tells none of the machine", async () => {
-    const { model } = await work({});
-    const systems = model.calls.map((call) => call.messages[0]?.content ?? "");
-    expect(systems[0]).toContain("You are a Product Manager, named Alice");
-    expect(new Set(systems).size).toBe(5);
-  });
-
-  test("does the same under the eager scheduler", async () => {
-    const [rounds, eager] = [smallWorkspace(), smallWorkspace()];
-    await work({ workspace: rounds });
-    const { result } = await work({ workspace: eager, scheduler: "eager" });
-    expect(report(result.output).tests).toBe("passed");
-    expect(await eager.list()).toEqual(await rounds.list());
-  });
-});
-
-describe("a second idea in the same world", () => {
-  test("goes all the way again, into documents of its own", async () => {
-    const workspace = smallWorkspace();
-    const model = taskModel({ ...replies, WritePrd: [JSON.stringify(prd), JSON.stringify({ ...prd, projectName: "welcome" })] });
-    const environment = new Environment({ model, seed: 7 });
-    environment.addRoles(waterfallCompany({ workspace, sandbox: pretendSandbox(() => "passed") }));
-    for (const idea of ["Greet me", "Greet me again"]) {
-      environment.publishMessage(idea);
-      expect((await environment.run()).status).toBe("finished");
-    }
-    expect(tasksOf(model)).toEqual([...Object.keys(replies), ...Object.keys(replies)]);
-    expect(await workspace.list("docs/prd")).toEqual(
-      ["greeter", "welcome"].flatMap((name) => [`docs/prd/${name}.json`, `docs/prd/${name}.md`]),
-    );
-    expect(await workspace.read("docs/requirement.txt")).toBe("Greet me again\n");
-    expect(causes([...environment.history]).filter((cause) => cause === "RunTests")).toHaveLength(2);
-  });
-});
-
-describe("a project on disk", () => {
-  test("has MetaGPT's layout, tests that pass, and a commit for each action that names its message", async () => {
-    const root = scratchFolder();
-    const workspace = fileWorkspace({ root, git: true });
-    const { result } = await work({
-      workspace,
-      sandbox: await chooseSandbox("none"),
-      replies: { ...repairs(1), "WriteCode: src/greet.js": fence(brokenGreetJs) },
+  it("is never done when its engineer cannot get it right", async () => {
+    const wrong = calling(whole(WRONG), done);
+    const again = (body: string): ScriptedReply => calling(files(adding(body)), done);
+    const { result, delivery, calls } = await work({
+      ...rest,
+      Alex: [wrong, again("return 4;"), again("return a * b;"), again("return b - a;"), again("return 6;"), again("return 7;")],
     });
     expect(result.status).toBe("finished");
-    expect(report(result.output)).toMatchObject({ tests: "passed", round: 1, total: 1, passed: 1 });
-    expect(await workspace.list()).toEqual([
-      "README.md",
-      "docs/prd/greeter.json",
-      "docs/prd/greeter.md",
-      "docs/requirement.txt",
-      "docs/system_design/greeter.json",
-      "docs/system_design/greeter.md",
-      "docs/task/greeter.json",
-      "docs/task/greeter.md",
-      "index.html",
-      "package.json",
-      "src/greet.js",
-      "tests/greet.test.mjs",
-    ]);
-    expect(await workspace.read("src/greet.js")).toBe(`${greetJs}// repaired 1\n`);
-    expect(await workspace.read("index.html")).toBe(indexHtml);
-    expect(await workspace.read("tests/greet.test.mjs")).toBe(greetTest);
-    const log = execFileSync("git", ["log", "--reverse", "--format=%an|%s|%(trailers:key=Troupe-Message,valueonly,separator=)"], {
-      cwd: root,
-      encoding: "utf8",
+    expect(delivery).toMatchObject({ isDone: false });
+    expect(delivery.verification.verdicts[0]).toMatchObject({ id: "A1", outcome: "failed" });
+    expect(calls.length).toBeLessThanOrEqual(8);
+  });
+
+  it("is told to change the strategy when the same failures come twice", async () => {
+    const { calls } = await work({
+      ...rest,
+      Alex: [calling(whole(WRONG), done), calling(files(adding(`${WRONG} `)), done), calling(files(adding(RIGHT)), done)],
     });
-    const said = (cause: string): string | undefined => result.messages.find(({ causeBy }) => causeBy === cause)?.id;
-    expect(
-      log
-        .trim()
-        .split("\n")
-        .map((line) => line.replace(" via Troupe", "").split("|")),
-    ).toEqual([
-      ["Alice", "Write the requirements of greeter", said("WritePrd")],
-      ["Bob", "Design greeter", said("WriteDesign")],
-      ["Eve", "Plan the files of greeter", said("WriteTasks")],
-      ["Alex", "Write the code of greeter", said("WriteCode")],
-      ["Edward", "Write the tests of greeter", said("WriteTest")],
-      ["Alex", "Repair what the tests found (round 1)", said("DebugError")],
-    ]);
-    expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
+    const third = calls.filter((request) => roleIn(request) === "Alex")[2];
+    expect(String(third?.messages.at(-1)?.content)).toContain("Change the strategy");
   });
 
-  test("looks the same in the log whatever the folder and the time", async () => {
-    const logs = await Promise.all(
-      [1, 2].map(async () => {
-        const workspace = fileWorkspace({ root: scratchFolder(), git: true });
-        const { events } = await work({
-          workspace,
-          sandbox: await chooseSandbox("none"),
-          replies: { ...repairs(1), "WriteCode: src/greet.js": fence(brokenGreetJs) },
-        });
-        return canonical(events);
-      }),
-    );
-    expect(logs[1]).toBe(logs[0]);
-    expect(logs[0]).toContain("Repair what the tests found");
+  it("is not done by an engineer who gives up", async () => {
+    const { delivery } = await work({ ...rest, Alex: [calling(["give_up", { why: "Numbers cannot be added." }])] });
+    expect(delivery).toMatchObject({ isDone: false, summary: "Numbers cannot be added." });
+  });
+
+  it("keeps its criteria whatever the engineer writes over them", async () => {
+    const easy = { path: "docs/acceptance.json", content: '{"criteria":[]}' };
+    const { delivery, workspace } = await work({ ...rest, Alex: [calling(files(easy, ...around, adding(RIGHT), written), done)] });
+    expect(delivery.verification.verdicts).toHaveLength(2);
+    expect(await workspace.read("docs/acceptance.json")).toContain('"A1"');
   });
 });
 
-describe("review", () => {
-  test("a refused file is written again before the tests are, and the tests see it so", async () => {
-    const workspace = smallWorkspace();
-    const { model, result } = await work({
-      workspace,
-      replies: {
-        "WriteCode: src/greet.js": fence(brokenGreetJs),
-        "WriteCodeReview: src/greet.js (round 1)": lbtm,
-        "RewriteCode: src/greet.js (round 1)": fence(greetJs),
-        "WriteCodeReview: src/greet.js (round 2)": lgtm,
-      },
+describe("the user's words", () => {
+  it("reach everybody unchanged, however long they are", async () => {
+    const rules = Array.from({ length: 40 }, (_rule, index) => `${index + 1}. Rule ${index + 1} holds for case ${index * 7}.`).join("\n");
+    const idea = `A command that adds two numbers.\n${rules}`;
+    const { calls } = await work({ ...rest, Alex: [calling(whole(RIGHT), done)] }, {}, idea);
+    for (const { messages } of calls) expect(messages.map(({ content }) => content).join("\n")).toContain(idea);
+  });
+});
+
+describe("a review", () => {
+  const complaint = (expected: string) =>
+    JSON.stringify({
+      reasons: "Negative numbers are not tried.",
+      judgements: [],
+      complaints: [
+        {
+          text: "Negative numbers are added wrongly.",
+          check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "-2", "-3"], stdout: { equals: expected } }] },
+        },
+      ],
+      accepts: false,
     });
-    expect(report(result.output).tests).toBe("passed");
-    expect(await workspace.read("src/greet.js")).toBe(greetJs);
-    expect(model.calls.at(-1)?.messages.at(-1)?.content).toContain(greetJs);
-    expect(workspace.commits.map(({ message }) => message)).toContain("Change the code of greeter after review");
-  });
 
-  test("is bounded by the rounds given", async () => {
-    const given = { "WriteCodeReview: src/greet.js (round 1)": lbtm, "RewriteCode: src/greet.js (round 1)": fence(greetJs) };
-    expect((await work({ reviewRounds: 1, replies: given })).result.status).toBe("finished");
-  });
-
-  test("can be left out: then the tests follow the code", async () => {
-    const { model, result } = await work({ codeReview: false });
-    expect(report(result.output).tests).toBe("passed");
-    expect(causes(result.messages).slice(4)).toEqual(["WriteCode", "WriteTest", "RunTests"]);
-    expect(tasksOf(model).filter((task) => task.includes("Review"))).toEqual([]);
-  });
-});
-
-describe("failing tests", () => {
-  test("go to the engineer, who repairs, until they pass", async () => {
-    const sandbox = pretendSandbox((run) => (run < 3 ? { failing: "no mark" } : "passed"));
-    const workspace = smallWorkspace();
-    const { model, result } = await work({ workspace, sandbox, replies: repairs(2) });
-    expect(report(result.output)).toMatchObject({ tests: "passed", round: 2 });
-    expect(causes(result.messages).slice(6)).toEqual(["WriteTest", "RunTests", "DebugError", "RunTests", "DebugError", "RunTests"]);
-    expect(result.messages.filter(({ causeBy }) => causeBy === "RunTests").map(({ sendTo }) => sendTo[0])).toEqual([
-      "Engineer",
-      "Engineer",
-      ROUTE_TO_ALL,
-    ]);
-    expect(tasksOf(model).slice(-4)).toEqual(Object.keys(repairs(2)));
-    expect(await workspace.read("src/greet.js")).toBe(`${greetJs}// repaired 2\n`);
-    expect(causes(result.outputs)).toEqual(["RunTests"]);
-  });
-
-  test.each([0, 1, 3])("after %i rounds the failed report is the result", async (debugRounds) => {
-    const sandbox = pretendSandbox(() => ({ failing: "no mark" }));
-    const { result } = await work({ sandbox, debugRounds, replies: repairs(debugRounds) });
-    expect(result).toMatchObject({ status: "finished", deadLetters: [] });
-    expect(report(result.output)).toMatchObject({
-      tests: "failed",
-      round: debugRounds,
-      failed: 1,
-      failures: [{ message: expect.stringContaining("no mark") }],
+  it("counts with a check that fails, and goes back to the engineer", async () => {
+    const only = calling(whole("return Math.abs(a) + Math.abs(b);"), done);
+    const { delivery } = await work({
+      Alice: [brief("S")],
+      Alex: [only, calling(["read_files", { files: [{ path: "src/add.mjs" }] }]), calling(files(adding(RIGHT)), done)],
+      Vera: [complaint("-5")],
     });
-    expect(sandbox.runs).toBe(debugRounds + 1);
+    expect(delivery.complaints).toEqual([expect.objectContaining({ id: "R1", state: "answered" })]);
+    expect(delivery).toMatchObject({ isDone: true, round: 1 });
   });
 
-  test("reach an engineer of another name by the trade", async () => {
-    const workspace = smallWorkspace();
-    const sandbox = pretendSandbox((run) => (run === 1 ? { failing: "no mark" } : "passed"));
-    const team = new Team({ model: taskModel({ ...replies, ...repairs(1) }), seed: 7 });
-    for (const role of waterfallCompany({ workspace, sandbox })) team.hire(role, { name: `${role.name} the Second` });
-    const result = await team.run("Greet me").result;
-    expect(report(result.output)).toMatchObject({ tests: "passed", round: 1 });
-    expect(workspace.commits.at(-1)?.author).toBe("Alex the Second");
-  });
-});
-
-describe("tests that are not run", () => {
-  test("because the sandbox refuses: the result says so, and how to allow it", async () => {
-    const sandbox = endingSandbox({ kind: "refused", reason: "bubblewrap is missing", hint: "Say --sandbox none." }, "refused");
-    const { result } = await work({ sandbox });
-    expect(result.status).toBe("finished");
-    expect(report(result.output)).toMatchObject({ tests: "not run", hint: "bubblewrap is missing. Say --sandbox none." });
+  it("is answered by a check that passes", async () => {
+    const { delivery } = await work({ Alice: [brief("S")], Alex: [calling(whole(RIGHT), done)], Vera: [complaint("-5")] });
+    expect(delivery.complaints).toEqual([expect.objectContaining({ id: "R1", state: "answered" })]);
+    expect(delivery).toMatchObject({ isDone: true, round: 0 });
   });
 
-  test("because they are switched off: they are written all the same", async () => {
-    const workspace = smallWorkspace();
-    const sandbox = pretendSandbox(() => "passed");
-    const { result } = await work({ workspace, sandbox, runTests: false });
-    expect(report(result.output)).toMatchObject({ tests: "not run", hint: expect.stringContaining("node --test") });
-    expect(sandbox.runs).toBe(0);
-    expect(await workspace.list("tests")).toEqual(["tests/greet.test.mjs"]);
-  });
-
-  test("because there are none", async () => {
-    const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-    const { result } = await work({ workspace, replies: { WriteTasks: JSON.stringify({ ...tasks, testList: [] }) } });
-    expect(report(result.output)).toMatchObject({ tests: "none", total: 0 });
+  it("that still says no leaves the product undone", async () => {
+    const no = JSON.stringify({ reasons: "It is ugly.", judgements: [], complaints: [{ text: "It leaks." }], accepts: false });
+    const { delivery } = await work({ Alice: [brief("S")], Alex: [calling(whole(RIGHT), done)], Vera: [no] });
+    expect(delivery).toMatchObject({ isDone: false, complaints: [{ id: "R1", text: "It leaks.", state: "unproven" }] });
   });
 });
 
-describe("the roles", () => {
-  test("are five people with a trade each", () => {
-    const roles = waterfallCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }) });
-    expect(roles.map(({ name, profile }) => [name, profile])).toEqual([
-      ["Alice", "Product Manager"],
-      ["Bob", "Architect"],
-      ["Eve", "Project Manager"],
-      ["Alex", "Engineer"],
-      ["Edward", "QA Engineer"],
-    ]);
-    expect(roles.map((role) => role.constructor)).toEqual([ProductManager, Architect, ProjectManager, Engineer, QaEngineer]);
+describe("a product of size M", () => {
+  const design = (body: string) =>
+    JSON.stringify({
+      approach: "One function and a command around it.",
+      files: [
+        { path: "src/add.mjs", purpose: "the sum", code: adding(body).content },
+        ...around.slice(0, 1).map(({ path, content }) => ({ path, purpose: "package", code: content })),
+      ],
+    });
+  const stub = 'throw new Error("not written");';
+
+  it("has a design that compiles and tests that fail before there is code", async () => {
+    const { delivery, calls, workspace } = await work({
+      Alice: [brief("M")],
+      Bob: [design(stub)],
+      Edward: [calling(files(written), done)],
+      Alex: [calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(adding(RIGHT), ...around.slice(1)), done)],
+      Vera: [accepted],
+    });
+    expect(delivery).toMatchObject({ isDone: true, size: "M" });
+    expect(calls.map(roleIn)).toEqual(["Alice", "Bob", "Edward", "Alex", "Vera"]);
+    expect(await workspace.read("src/add.mjs")).toContain(RIGHT);
   });
 
-  test("can be subclassed under another name", async () => {
-    class Ada extends Engineer {
-      override readonly name: string = "Ada";
-    }
-    const workspace = smallWorkspace();
-    const others = waterfallCompany({ workspace, sandbox: pretendSandbox(() => "passed") }).filter((role) => role.name !== "Alex");
-    const result = await new Team({ roles: [...others, new Ada({ workspace })], model: taskModel(replies) }).run("Greet me").result;
-    expect(result.messages.find(({ causeBy }) => causeBy === "WriteCode")?.sentFrom).toBe("Ada");
-    expect(report(result.output).tests).toBe("passed");
+  it("takes no test that passes on nothing", async () => {
+    const empty = { path: written.path, content: 'import { test } from "node:test";\ntest("A1: adds", () => {});\n' };
+    const { calls } = await work({
+      Alice: [brief("M")],
+      Bob: [design(stub)],
+      Edward: [calling(files(empty), done), calling(files(written), done)],
+      Alex: [calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(adding(RIGHT), ...around.slice(1)), done)],
+      Vera: [accepted],
+    });
+    const second = calls.filter((request) => roleIn(request) === "Edward")[1];
+    expect(String(second?.messages.at(-1)?.content)).toContain("No test in tests/add.test.mjs fails");
   });
 
-  test.each([{ debugRounds: -1 }, { reviewRounds: 0 }])("%j is refused before anything runs", (options) => {
-    expect(() =>
-      waterfallCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }), ...options }),
-    ).toThrow(UsageError);
+  it("has tests that its engineer cannot change", async () => {
+    const { delivery, workspace } = await work({
+      Alice: [brief("M")],
+      Bob: [design(stub)],
+      Edward: [calling(files(written), done)],
+      Alex: [
+        calling(
+          ["read_files", { files: [{ path: "src/add.mjs" }, { path: written.path }] }],
+          files(adding(RIGHT), ...around.slice(1), { ...written, content: "" }),
+          done,
+        ),
+      ],
+      Vera: [accepted],
+    });
+    expect(delivery.isDone).toBe(true);
+    expect(await workspace.read(written.path)).toBe(written.content);
   });
 });

@@ -9,8 +9,8 @@ import { findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
-import { aboutOf, recordedSettings, type RunAbout } from "../about.ts";
-import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { aboutOf, crewIn, recordedSettings, type RunAbout } from "../about.ts";
+import { folderName, sandboxFor, provesProduct, workerOf } from "../company.ts";
 import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
@@ -81,6 +81,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     files: await fileWorkspace({ root: about.out, git: false }).list(),
     isScripted: about.demo !== undefined,
     by: workerOf(about),
+    proves: provesProduct({ ...about, crew: crewIn(about) }),
     worstCase: held + result.uncertain,
     interruption: interruptions.first,
     describe: (error) => errorReport(error, host.env),

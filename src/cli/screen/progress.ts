@@ -1,4 +1,5 @@
 import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import { deliveryOf, outcomesText } from "../delivery-report.ts";
 import { testsOf } from "../report.ts";
 import { shown } from "./text.ts";
 
@@ -122,6 +123,8 @@ export function topicOf(request: unknown): string | undefined {
 /** The messages of an activation, by the actions that caused them, with the result of tests. */
 export function saidText({ said }: ActEnded): string {
   const parts = said.map(({ message }) => {
+    const delivery = deliveryOf([message]);
+    if (delivery !== undefined) return `${message.causeBy} (${outcomesText(delivery)})`;
     const tests = testsOf([message]);
     if (tests === undefined) return message.causeBy;
     return `${message.causeBy} (${tests.tests === "failed" ? `${tests.failed} of ${tests.total} failed` : tests.tests})`;

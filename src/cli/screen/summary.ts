@@ -5,6 +5,7 @@ import { requestDifference, requestDifferenceText } from "../../runtime/replay/d
 import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
 import type { Session } from "../session.ts";
+import { deliveryRows, unprovenText } from "./delivery.ts";
 import {
   column,
   counted,
@@ -65,7 +66,8 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const { style, folder, age, width } = facts;
   const all: readonly Fact[] = [
     ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
-    ["Tests", by === "agent" ? undefined : testsText(report, style)],
+    ["Tests", by === "agent" || report.delivery !== undefined ? undefined : testsText(report, style)],
+    ...(report.delivery === undefined ? [] : deliveryRows(report.delivery, style)),
     ["Denied", deniedText(report, style)],
     ["Commit", commitText(report)],
     ["Cost", costText(report, facts)],
@@ -104,11 +106,15 @@ function answerLines({ answer }: ResultReport): readonly string[] {
   return [...lines.map((line) => shown(line, Infinity)), ""];
 }
 
-function headline({ status, tests, error, files, cost }: ResultReport, { style, roundLimit, budget = 0 }: SummaryFacts): string {
+function headline(
+  { status, tests, exitCode, delivery, error, files, cost }: ResultReport,
+  { style, roundLimit, budget = 0 }: SummaryFacts,
+): string {
   const kept = files.length === 0 ? "Nothing was written yet." : "What was written is kept.";
   switch (status) {
     case "finished":
-      return tests?.tests === "failed" ? style.bad("The project is written, but its tests fail.") : style.good("Done.");
+      if (tests?.tests === "failed") return style.bad("The project is written, but its tests fail.");
+      return exitCode === 6 ? style.bad(unprovenText(delivery)) : style.good("Done.");
     case "rounds":
       return style.warn(
         `Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`,
