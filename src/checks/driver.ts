@@ -8,6 +8,8 @@ import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbo
 export interface DriverRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
+  /** Flags of Node.js. */
+  readonly flags?: readonly string[] | undefined;
   /** The text of a script for `node -e` that reads an order on standard input and begins each line of its report with the order's nonce. */
   readonly driver: string;
   readonly order: Readonly<Record<string, Json>>;
@@ -32,11 +34,11 @@ const REPORT_BYTES = 8_000_000;
  * @throws ControlError when the signal aborts.
  * @throws WorkspaceError when the project cannot be copied.
  */
-export async function runDriver({ root, sandbox, driver, order, timeout, signal }: DriverRequest): Promise<DriverReport> {
+export async function runDriver({ root, sandbox, flags = [], driver, order, timeout, signal }: DriverRequest): Promise<DriverReport> {
   const nonce = randomBytes(16).toString("hex");
   const result = await sandbox.run({
     root,
-    command: ["node", "--input-type=commonjs", "-e", driver],
+    command: ["node", ...flags, "--input-type=commonjs", "-e", driver],
     input: JSON.stringify({ ...order, nonce }),
     timeout,
     outputLimit: REPORT_BYTES,

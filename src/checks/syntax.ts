@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { walkFiles } from "../workspace/folders.ts";
+import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
+import { LISTED_FILES } from "../workspace/workspace.ts";
+import { runDriver } from "./driver.ts";
+import type { StackName } from "./stack.ts";
+import { stackOf } from "./stacks.ts";
+import { SYNTAX_DRIVER } from "./syntax-driver.ts";
+import type { Fault } from "./verification.ts";
+
+/** The files whose syntax to check. */
+export interface SyntaxRequest {
+  /** The project's folder. */
+  readonly root: string;
+  readonly sandbox: Sandbox;
+  /** Paths relative to the root; others than source files are left out. Default: all of the project's. */
+  readonly files?: readonly string[] | undefined;
+  /** The stack of the project. Default: what its files look like. Pages are checked in the stack `page` only. */
+  readonly stack?: StackName | undefined;
+  /** Milliseconds for all files. Default 60,000. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Most faults of one check. */
+const MOST_FAULTS = 30;
+/** Bytes of a file that is checked. */
+const FILE_BYTES = 2_000_000;
+/** Most files of one check. */
+const MOST_FILES = 5_000;
+const MESSAGE_LENGTH = 800;
+
+const SOURCE = /\.([cm]?[jt]s|py|json|html?)$/i;
+/** Files that tests read may be broken on purpose. */
+const EXAMPLE = /(^|\/)(fixtures?|__fixtures__|testdata|samples?|examples?|vendor|\.?venv|site-packages|\.packages)\//;
+/** JSON with comments, by custom. */
+const COMMENTED_JSON = /(^|\/)(\.[^/]*|tsconfig[^/]*|jsconfig[^/]*|[^/]*\.code-workspace)\.json$|(^|\/)\.[^/]*\//;
+const TEST_FOLDER = /(^|\/)(tests?|__tests__|data)\//;
+
+const Report = z.object({
+  faults: z.array(z.object({ kind: z.enum(["syntax", "page"]), file: z.string(), message: z.string().max(1_000) })).max(MOST_FAULTS),
+});
+
+/**
+ * Checks files without running them: JavaScript is parsed as Node.js or the page would load it, Python is compiled, JSON is read, and the files a page
+ * loads have to be there and to be loadable from the disk. TypeScript is checked only by a Node.js that can strip types (22.13 and later); its types
+ * are not checked. A file larger than 2 MB is left out.
+ *
+ * @returns the faults, at most 30; none where the sandbox runs nothing
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be read, or a path leaves it.
+ */
+export async function checkSyntax(request: SyntaxRequest): Promise<Fault[]> {
+  const { root, sandbox, timeout = SANDBOX_TIMEOUT, signal } = request;
+  const all = request.files ?? (await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal })).files;
+  const stack = request.stack ?? stackOf(all);
+  const files = all.filter(isChecked).slice(0, MOST_FILES);
+  for (const file of request.files ?? []) checkPath(file);
+  const pages = stack === "page" ? files.filter((file) => /\.html?$/i.test(file)) : [];
+  const sources = files.filter((file) => !/\.html?$/i.test(file));
+  if (pages.length + sources.length === 0) return [];
+  const report = await runDriver({
+    root,
+    sandbox,
+    flags: ["--experimental-vm-modules", "--no-warnings"],
+    driver: SYNTAX_DRIVER,
+    order: { files: sources, pages, mostFaults: MOST_FAULTS, fileBytes: FILE_BYTES, limit: timeout },
+    timeout,
+    signal,
+  });
+  if (report.kind === "not run") return [];
+  const found = report.values.flatMap((value) => Report.safeParse(value).data ?? []);
+  const [told] = found;
+  if (told === undefined || report.kind === "broken") {
+    const reason = report.kind === "broken" ? report.reason : "ended without a report";
+    return [{ kind: "syntax", message: `The syntax could not be checked: reading the files ${reason}.` }];
+  }
+  return told.faults.map(({ kind, file, message }) => ({ kind, file: visible(file, 400), message: visibleLines(message, MESSAGE_LENGTH) }));
+}
+
+function isChecked(file: string): boolean {
+  if (!SOURCE.test(file) || EXAMPLE.test(file)) return false;
+  return !/\.json$/i.test(file) || /(^|\/)package\.json$/.test(file) || !(COMMENTED_JSON.test(file) || TEST_FOLDER.test(file));
+}
