@@ -50,6 +50,7 @@ describe("an install", () => {
       "node_modules/@libsql/linux-x64-musl",
       "node_modules/@libsql/win32-x64-msvc",
       "node_modules/@neon-rs/load",
+      "node_modules/acorn",
       "node_modules/commander",
       "node_modules/eventemitter3",
       "node_modules/libsql",
@@ -58,6 +59,7 @@ describe("an install", () => {
       "node_modules/openai",
       "node_modules/p-queue",
       "node_modules/p-timeout",
+      "node_modules/shell-quote",
       "node_modules/yaml",
       "node_modules/zod",
     ]);

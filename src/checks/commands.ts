@@ -54,8 +54,10 @@ export async function checkCommands(request: CommandChecksRequest): Promise<Verd
   });
 }
 
+type CommandJob = Job & { readonly steps: readonly CommandStep[] };
+
 /** The job of a check, or what is wrong with the check. */
-function jobOf(given: readonly { readonly path: string; readonly content: string }[], steps: readonly CommandStep[]): Job | string {
+function jobOf(given: readonly { readonly path: string; readonly content: string }[], steps: readonly CommandStep[]): CommandJob | string {
   if (steps.length > MOST_STEPS) return `The check has ${steps.length} steps, where at most ${MOST_STEPS} are allowed.`;
   if (JSON.stringify([given, steps]).length > MOST_GIVEN) return `The check has more than ${MOST_GIVEN} characters.`;
   for (const { run, stdin } of steps) {

@@ -4,14 +4,18 @@ export type { Acceptance, Check, CommandStep, Criterion, PageStep, Priority, Tex
 export { AcceptanceSchema, CheckSchema, CriterionSchema } from "./acceptance.ts";
 export { type Fault, isProven, isRed, type Outcome, type SuiteReport, type Verdict, type Verification } from "./verification.ts";
 export type { Stack, StackName } from "./stack.ts";
-export { renderVerification } from "./verification-text.ts";
 
 // Running the checks.
 export { type VerifyRequest, verifyProject } from "./verify.ts";
 export { checkCommands, type CommandChecksRequest } from "./commands.ts";
+export { checkSyntax, type SyntaxRequest } from "./syntax.ts";
+export { checkReadme, type ReadmeRequest } from "./readme.ts";
 export { runSuites, type SuitesRequest } from "./suites.ts";
 export { checkPages, defaultPageTimes, type PageCheckRequest, type PageReport, type PageTimes } from "./page-check.ts";
 export type { PageMeansChoice } from "./page-means.ts";
 
 // The stacks.
 export { stackNamed, stackOf, stacks } from "./stacks.ts";
+
+// Texts of a result.
+export { renderVerdicts, renderVerification } from "./verification-text.ts";

@@ -6,11 +6,14 @@ import type { CommandStep } from "./acceptance.ts";
 import { COMMAND_DRIVER } from "./command-driver.ts";
 import { runDriver } from "./driver.ts";
 
+/** A step as in a check; `any` exit code is one more rule. */
+export type JobStep = Omit<CommandStep, "exit"> & { readonly exit?: CommandStep["exit"] | "any" };
+
 /** Commands that run one after another in one fresh copy of the project. */
 export interface Job {
   /** Files that are written into the copy first. Their paths have passed `checkPath`. */
   readonly given: readonly { readonly path: string; readonly content: string }[];
-  readonly steps: readonly CommandStep[];
+  readonly steps: readonly JobStep[];
 }
 
 export interface JobsRequest {

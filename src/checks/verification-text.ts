@@ -1,25 +1,36 @@
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
-/** Characters of one piece of evidence, and of one failing test. */
+/** Characters of the whole text, of one piece of evidence, and of one failing test. */
+const MOST_TEXT = 14_000;
 const EVIDENCE = 1_200;
 /** Failing tests of one suite that are shown. */
 const FAILURES = 10;
+/** Characters of the evidence in a line for a person. */
+const LINE_LENGTH = 160;
 
-/** A verification as a model reads it: what failed first, with its evidence, then the counts. */
+/** A verification as a model reads it: what failed first, with its evidence, then the counts. At most 15,000 characters. */
 export function renderVerification({ verdicts, suites, faults, notChecked }: Verification): string {
   const failed = verdicts.filter(({ outcome }) => outcome === "failed");
-  const lines = [
+  const unchecked = notChecked === undefined ? verdicts.filter(({ outcome }) => outcome === "not checked") : [];
+  const parts = [
     ...(notChecked === undefined ? [] : [`Nothing was run: ${notChecked}`]),
-    ...failed.map(verdictText),
+    ...failed.map((verdict) => `FAILED ${verdictText(verdict)}`),
     ...faults.map(faultText),
-    ...suites.flatMap(suiteTexts),
-    verdicts.length === 0 ? "" : `Criteria: ${counts(verdicts)}.`,
+    ...suites.flatMap(failureTexts),
+    ...unchecked.map((verdict) => `NOT CHECKED ${verdictText(verdict)}`),
   ];
-  return lines.filter((line) => line !== "").join("\n\n");
+  const counts = [...suites.map(suiteText), ...(verdicts.length === 0 ? [] : [`Criteria: ${countText(verdicts)}.`])];
+  return [...withinBounds(parts), ...counts].join("\n\n");
+}
+
+function withinBounds(parts: readonly string[]): string[] {
+  let length = 0;
+  const end = parts.findIndex((part) => (length += part.length) > MOST_TEXT);
+  return end === -1 ? [...parts] : [...parts.slice(0, end), `${parts.length - end} more failures are left out here.`];
 }
 
 function verdictText({ id, priority, evidence }: Verdict): string {
-  return `FAILED ${id} (${priority}): ${cut(evidence)}`;
+  return `${id} (${priority}): ${cut(evidence)}`;
 }
 
 function faultText({ kind, file, command, message }: Fault): string {
@@ -27,16 +38,19 @@ function faultText({ kind, file, command, message }: Fault): string {
   return `FAULT (${kind})${place === "" ? "" : ` ${place}`}: ${cut(message)}`;
 }
 
-function suiteTexts({ language, kind, total, passed, failed, skipped, failures, reason }: SuiteReport): readonly string[] {
-  const head = `Tests in ${language}: ${kind}, ${passed} of ${total} passed, ${failed} failed, ${skipped} skipped${reason === undefined ? "" : ` (${reason})`}.`;
+function failureTexts({ failures }: SuiteReport): string[] {
   const shown = failures
     .slice(0, FAILURES)
-    .map(({ name, file, message }) => `FAILED TEST ${file === "" ? "" : `${file}: `}${name}: ${cut(message)}`);
-  const more = failures.length > FAILURES ? [`And ${failures.length - FAILURES} more failing tests.`] : [];
-  return [...shown, ...more, head];
+    .map(({ name, file, message }) => `FAILED TEST ${file === "" || file === name ? "" : `${file}: `}${name}: ${cut(message)}`);
+  return [...shown, ...(failures.length > FAILURES ? [`And ${failures.length - FAILURES} more failing tests.`] : [])];
 }
 
-function counts(verdicts: readonly Verdict[]): string {
+function suiteText({ language, kind, total, passed, failed, skipped, reason }: SuiteReport): string {
+  const why = reason === undefined ? "" : ` (${reason})`;
+  return `Tests in ${language}: ${kind}, ${passed} of ${total} passed, ${failed} failed, ${skipped} skipped${why}.`;
+}
+
+function countText(verdicts: readonly Verdict[]): string {
   const outcomes = ["proven", "failed", "judged", "not checked"] as const;
   const found = outcomes.map((outcome) => [outcome, verdicts.filter((verdict) => verdict.outcome === outcome).length] as const);
   return found
@@ -45,6 +59,15 @@ function counts(verdicts: readonly Verdict[]): string {
     .join(", ");
 }
 
-function cut(text: string): string {
-  return text.length <= EVIDENCE ? text : `${text.slice(0, EVIDENCE)} ...`;
+function cut(text: string, limit = EVIDENCE): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)} ...`;
+}
+
+/** One line for each criterion, for a person: its id, what was found, and the evidence in short. */
+export function renderVerdicts(verdicts: readonly Verdict[]): string[] {
+  const width = Math.max(0, ...verdicts.map(({ id }) => id.length));
+  return verdicts.map(({ id, priority, outcome, by, evidence }) => {
+    const means = outcome === "proven" && by === "dom" ? " (in a DOM without a browser)" : "";
+    return `${id.padEnd(width)} ${priority} ${outcome}${means}: ${cut(evidence.replace(/\s*\n\s*/g, " "), LINE_LENGTH)}`;
+  });
 }

@@ -1,10 +1,15 @@
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Criterion } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
+import { checkPages } from "./page-check.ts";
+import { planFaults } from "./plan.ts";
+import { checkReadme } from "./readme.ts";
 import type { StackName } from "./stack.ts";
+import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
-import type { Verdict, Verification } from "./verification.ts";
+import { checkSyntax } from "./syntax.ts";
+import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
 /** A project to verify. */
 export interface VerifyRequest {
@@ -13,16 +18,16 @@ export interface VerifyRequest {
   /** Where all of its code runs. One that refuses proves nothing. */
   readonly sandbox: Sandbox;
   readonly criteria: readonly Criterion[];
-  /** The stack of the project; with it, what every project of the stack has is expected. */
+  /** The stack of the project. With it, tests and the files that every project of the stack has are expected. */
   readonly stack?: StackName | undefined;
   /** Paths that must be there and not empty. */
   readonly planned?: readonly string[] | undefined;
   /**
-   * `criteria`: the criteria alone. `syntax`: the syntax of the files alone. `quick`: syntax, tests, criteria and plan. `whole`: also the
-   * commands of the README, and whether the tests can fail.
+   * `syntax`: the syntax of the files alone, without verdicts. `criteria`: the criteria alone. `quick`: syntax, tests, criteria and plan. `whole`: also
+   * the commands of the README, whether the tests can fail, and the errors of a page that no criterion opens.
    */
-  readonly depth: "criteria" | "syntax" | "quick" | "whole";
-  /** Milliseconds for the tests of one language. Default 60,000. A criterion has a quarter of it. */
+  readonly depth: "syntax" | "criteria" | "quick" | "whole";
+  /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Hears what is done now, as a line for a screen. */
@@ -46,35 +51,44 @@ const VERIFY_TIMEOUT = 60_000;
 const CRITERION_SHARE = 0.25;
 
 /**
- * Runs a project in the sandbox and tells what it proves, without a model. The project itself stays unchanged, and the result for one state of a
- * project is plain JSON without times and temporary paths.
+ * Runs a project in the sandbox and tells what it proves, without a model. The project itself stays unchanged. The result is plain JSON without times
+ * and temporary paths: for one state of a project it is the same each time, as far as the project itself is.
  *
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` for an invalid request.
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function verifyProject(request: VerifyRequest): Promise<Verification> {
-  checkKnownOptions("verifyProject", request, verifyRequest);
-  const { root, sandbox, criteria, depth, timeout = VERIFY_TIMEOUT, signal, progress } = request;
+  checkGivenOptions("verifyProject", request, verifyRequest);
   const refusal = await refusalOf(request);
-  if (refusal !== undefined) {
-    const verdicts = criteria.map((criterion) => judgedOrNot(criterion, refusal));
-    return { verdicts, suites: [], faults: [], notChecked: refusal };
-  }
-  if (depth === "syntax") return { verdicts: [], suites: [], faults: [] };
-  progress?.("runs the tests");
-  const suites = depth === "criteria" ? [] : await runSuites({ root, sandbox, timeout, signal });
-  progress?.("checks the criteria");
-  const commands = await checkCommands({ root, sandbox, criteria, timeout: timeout * CRITERION_SHARE, signal });
-  const verdicts = criteria.map(
-    (criterion) =>
-      (criterion.check.kind === "command" ? commands.shift() : undefined) ??
-      judgedOrNot(criterion, "No check of this kind can be run here."),
-  );
-  return {
-    verdicts,
-    suites,
-    faults: [],
-  };
+  if (refusal !== undefined) return refused(request, refusal);
+  const say = (line: string): void => request.progress?.(line);
+  const { depth } = request;
+  const isFull = depth === "quick" || depth === "whole";
+  const syntax = depth === "criteria" ? [] : await syntaxFaults(request, say);
+  if (depth === "syntax") return { verdicts: [], suites: [], faults: syntax };
+  const suites = isFull ? await suitesOf(request, say) : [];
+  const criteria = await checkCriteria(request, say);
+  const tests = isFull ? suiteFaults(suites, request.stack) : [];
+  const plan = isFull ? await missingFiles(request) : [];
+  const more = depth === "whole" ? await wholeFaults(request, say) : [];
+  return { verdicts: criteria.verdicts, suites, faults: [...syntax, ...tests, ...plan, ...criteria.faults, ...more] };
+}
+
+type Say = (line: string) => void;
+
+function syntaxFaults({ root, sandbox, stack, signal }: VerifyRequest, say: Say): Promise<Fault[]> {
+  say("checks the syntax");
+  return checkSyntax({ root, sandbox, stack, signal });
+}
+
+function suitesOf({ root, sandbox, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest, say: Say): Promise<SuiteReport[]> {
+  say("runs the tests");
+  return runSuites({ root, sandbox, timeout, signal });
+}
+
+function missingFiles({ root, stack, planned = [] }: VerifyRequest): Promise<Fault[]> {
+  return planFaults(root, [...(stack === undefined ? [] : stackNamed(stack).layout), ...planned]);
 }
 
 /** Why nothing can be run; undefined when something can. */
@@ -84,8 +98,55 @@ async function refusalOf({ root, sandbox, signal }: VerifyRequest): Promise<stri
   return result.kind === "refused" ? `${result.reason}. ${result.hint}`.trim() : undefined;
 }
 
+async function refused(request: VerifyRequest, reason: string): Promise<Verification> {
+  const { depth, criteria } = request;
+  const verdicts = depth === "syntax" ? [] : criteria.map((criterion) => judgedOrNot(criterion, reason));
+  const faults = depth === "quick" || depth === "whole" ? await missingFiles(request) : [];
+  return { verdicts, suites: [], faults, notChecked: reason };
+}
+
+/** The verdicts in the order of the criteria, and the errors of the page that was opened for them. */
+async function checkCriteria(
+  { root, sandbox, criteria, stack, depth, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest,
+  say: Say,
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly faults: readonly Fault[] }> {
+  say("checks the criteria");
+  const commands = await checkCommands({ root, sandbox, criteria, timeout: timeout * CRITERION_SHARE, signal });
+  const opens = criteria.some(({ check }) => check.kind === "page");
+  const page = stack === undefined ? undefined : stackNamed(stack).page;
+  const isOpened = opens || (depth === "whole" && page !== undefined);
+  const pages = isOpened ? await checkPages({ root, sandbox, criteria, open: page, signal }) : { verdicts: [], faults: [] };
+  const left = { command: [...commands], page: [...pages.verdicts], judgement: [] };
+  const verdicts = criteria.map((criterion) => left[criterion.check.kind].shift() ?? judgedOrNot(criterion, "It was not run."));
+  return { verdicts, faults: pages.faults };
+}
+
 function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdict {
   return check.kind === "judgement"
     ? { id, priority, outcome: "judged", by: "judgement", evidence: check.reason }
     : { id, priority, outcome: "not checked", by: "nothing", evidence: reason };
+}
+
+/** What is wrong with tests that all pass. */
+function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefined): Fault[] {
+  if (suites.length === 0 && stack !== undefined) {
+    return [{ kind: "tests", message: `The project has no tests. Write some, such as ${stackNamed(stack).testPath}.` }];
+  }
+  return suites.flatMap(({ language, skipped, total }): Fault[] =>
+    skipped === 0
+      ? []
+      : [
+          {
+            kind: "tests",
+            message: `${skipped} of ${total} tests in ${languageNames[language]} ${skipped === 1 ? "is" : "are"} skipped or expected to fail.`,
+          },
+        ],
+  );
+}
+
+const languageNames = { javascript: "JavaScript", python: "Python" };
+
+async function wholeFaults({ root, sandbox, signal }: VerifyRequest, say: Say): Promise<Fault[]> {
+  say("runs the commands of the README");
+  return checkReadme({ root, sandbox, signal });
 }

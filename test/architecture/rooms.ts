@@ -22,7 +22,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client", "yaml"],
   tools: ["zod"],
   workspace: ["zod"],
-  checks: ["zod"],
+  checks: ["zod", "acorn", "shell-quote"],
   testing: ["zod"],
   inspector: ["zod"],
 };

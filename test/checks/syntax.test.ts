@@ -45,7 +45,7 @@ describe("checkSyntax", () => {
       "e.json": `{ "a": 1, }`,
       "f.py": "x = 1\0",
       "g.mjs": new Uint8Array([0xff, 0xfe, 0x00]),
-    } as Readonly<Record<string, string>>);
+    });
     expect(told(faults)).toEqual([
       expect.stringMatching(/^syntax a\.mjs: a\.mjs:2\nconst a = 2;[^]*has already been declared/),
       expect.stringMatching(/^syntax b\.cjs: b\.cjs:1\nexport/),

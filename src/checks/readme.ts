@@ -1,0 +1,198 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parsedJson } from "../kernel/json.ts";
+import { ifThere } from "../kernel/system-error.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { ioError } from "../workspace/folders.ts";
+import { visible, visibleLines } from "../workspace/path-rules.ts";
+import type { Sandbox } from "../workspace/sandbox.ts";
+import { commandText } from "./commands.ts";
+import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
+import type { Fault } from "./verification.ts";
+
+/** A project whose README to try. */
+export interface ReadmeRequest {
+  /** The project's folder. */
+  readonly root: string;
+  readonly sandbox: Sandbox;
+  /** Milliseconds for the commands of one block. Default 10,000. A server is stopped after it. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a README tells to run: the commands of one fenced block, in their order. */
+export interface ReadmeBlock {
+  readonly steps: readonly JobStep[];
+}
+
+const README = "README.md";
+const README_BYTES = 500_000;
+const BLOCK_TIMEOUT = 10_000;
+/** Most blocks that are run, and commands of one. */
+const MOST_BLOCKS = 8;
+const MOST_COMMANDS = 12;
+
+/** Characters of a line that is a command. */
+const LINE_LENGTH = 1_000;
+
+const USE = /\b(us(e|age|ing)|quick ?start|get(ting)? started|run(ning)?|examples?|try)\b/i;
+const SHELL = /^(sh|bash|shell|zsh|console|terminal|shellsession|text)?$/i;
+/** Words that stand for something a reader puts in. */
+const PLACEHOLDER = /<[^>]*>|\[[^\]]*\]|\.\.\.|…|\byour[-_ ]|path\/to\/|\{[^}]*\}|^[A-Z][A-Z_]{2,}$/;
+/** What announces that a command fails. */
+const FAILURE = /\b(error|errors|fails?|failed|failure|exit(s|ed)? (code|with|status)|invalid|wrong|refuse[sd]?|reject(s|ed)?)\b/i;
+/** Commands that change the machine, need the network, or are run elsewhere. */
+const LEFT_OUT =
+  /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
+
+/**
+ * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project in the sandbox. No shell reads
+ * them. Only `node`, `python3`, scripts of `package.json` and the project's own commands are run; lines with a placeholder, a pipe, a redirection
+ * or a variable are left out. A command that does not end is stopped, and is no fault when it has printed something: it may be a server.
+ *
+ * @returns a fault for each command that fails where the README does not say so
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be read.
+ */
+export async function checkReadme({ root, sandbox, timeout = BLOCK_TIMEOUT, signal }: ReadmeRequest): Promise<Fault[]> {
+  const text = await textOf(root, README);
+  if (text === undefined) return [];
+  const blocks = await readmeBlocks(text, await programsOf(root));
+  if (blocks.length === 0) return [];
+  const jobs = blocks.map(({ steps }) => ({ given: [], steps }));
+  const reports = await runJobs({ root, sandbox, jobs, timeout, signal });
+  return reports.flatMap((report, at) => faultOf(report, blocks[at]?.steps ?? []) ?? []);
+}
+
+function faultOf(report: JobReport, steps: readonly JobStep[]): Fault | undefined {
+  const fault = (step: JobStep | undefined, message: string): Fault => ({
+    kind: "readme",
+    file: README,
+    ...(step === undefined ? {} : { command: commandText(step) }),
+    message,
+  });
+  if (report.kind === "broken") return fault(steps[0], `The README shows it, and it ${visible(report.reason, 300)}.`);
+  if (report.kind !== "ran") return undefined;
+  const last = report.steps.at(-1);
+  if (last === undefined || last.problems.length === 0) return undefined;
+  const said = [last.stderr, last.stdout].map((text) => text.trim());
+  if (last.timedOut && said.join("") !== "") return undefined;
+  const shown = visibleLines(said.find((text) => text !== "") ?? "", 600);
+  const problems = last.problems.map((problem) => visible(problem, 300)).join("; ");
+  return fault(
+    steps[report.steps.length - 1],
+    `The README shows it as a command that works: ${problems}.${shown === "" ? "" : `\n${shown}`}`,
+  );
+}
+
+/**
+ * Finds the commands in a README.
+ *
+ * @param programs names of the project's own commands
+ */
+export async function readmeBlocks(text: string, programs: ReadonlySet<string>): Promise<ReadmeBlock[]> {
+  const { parse } = await import("shell-quote");
+  const found: ReadmeBlock[] = [];
+  for (const { info, lines } of fencedBlocks(text)) {
+    if (!SHELL.test(info)) continue;
+    const steps: JobStep[] = [];
+    const commands = commandLines(lines);
+    for (const { line, isFailure } of commands) {
+      const words = wordsOf(parse(line, (name) => ({ op: `$${name}` })));
+      if (words === undefined || !isRun(words, programs)) continue;
+      steps.push({ run: words, exit: isFailure ? "any" : 0 });
+    }
+    if (steps.length > 0) found.push({ steps: steps.slice(0, MOST_COMMANDS) });
+  }
+  return found.slice(0, MOST_BLOCKS);
+}
+
+function isRun(words: readonly [string, ...string[]], programs: ReadonlySet<string>): boolean {
+  const [name, second] = words;
+  if (words.some((word) => PLACEHOLDER.test(word)) || LEFT_OUT.test(words.join(" "))) return false;
+  if (/^(npm|pnpm|yarn|node|python3?)$/.test(name) || programs.has(name)) return true;
+  return name === "npx" ? second !== undefined && programs.has(second) : /^\.\/[\w./-]+$/.test(name);
+}
+
+/** The words of a line; undefined where it needs a shell. */
+function wordsOf(parsed: readonly (string | object)[]): [string, ...string[]] | undefined {
+  const words = parsed.filter((entry) => typeof entry === "string" || !("comment" in entry));
+  if (!words.every((word) => typeof word === "string")) return undefined;
+  const [first, ...rest] = words;
+  return first === undefined || /^\w+=/.test(first) ? undefined : [first, ...rest];
+}
+
+interface CommandLine {
+  readonly line: string;
+  readonly isFailure: boolean;
+}
+
+/** The lines of a block that are commands; where prompts stand before some, only those are. */
+function commandLines(lines: readonly string[]): CommandLine[] {
+  const joined = lines
+    .join("\n")
+    .replace(/\\\n\s*/g, " ")
+    .split("\n");
+  if (joined.some((line) => line.includes("<<"))) return [];
+  const hasPrompts = joined.some((line) => /^\s*[$%>]\s/.test(line));
+  const isCommand = (line: string): boolean => line.trim() !== "" && !/^\s*#/.test(line) && (!hasPrompts || /^\s*[$%>]\s/.test(line));
+  return joined.flatMap((line, at) => {
+    if (!isCommand(line) || line.length > LINE_LENGTH || line.includes("`")) return [];
+    const before = joined[at - 1] ?? "";
+    const end = joined.findIndex((next, place) => place > at && isCommand(next));
+    const after = hasPrompts ? joined.slice(at + 1, end === -1 ? undefined : end).join("\n") : "";
+    const comment = /\s#\s.*$/.exec(line)?.[0] ?? "";
+    const about = [comment, isCommand(before) ? "" : before, after].join("\n");
+    return [{ line: line.replace(/^\s*[$%>]\s+/, ""), isFailure: FAILURE.test(about) }];
+  });
+}
+
+interface FencedBlock {
+  readonly info: string;
+  readonly lines: readonly string[];
+}
+
+/** The fenced blocks in sections about use. */
+function fencedBlocks(text: string): FencedBlock[] {
+  const found: FencedBlock[] = [];
+  /** The level of the heading that began a section about use; 0 outside of one. */
+  let level = 0;
+  let open: { readonly fence: string; readonly info: string; readonly lines: string[] } | undefined;
+  for (const line of text.split(/\r?\n/)) {
+    if (open !== undefined) {
+      if (line.trim().startsWith(open.fence) && line.trim().replaceAll(open.fence[0] ?? "", "") === "") {
+        if (level > 0) found.push({ info: open.info, lines: open.lines });
+        open = undefined;
+      } else open.lines.push(line);
+      continue;
+    }
+    const fence = /^\s*(`{3,}|~{3,})\s*([\w-]*)/.exec(line);
+    if (fence !== null) open = { fence: fence[1] ?? "", info: fence[2] ?? "", lines: [] };
+    const heading = /^(#{1,6})\s+(.*)$/.exec(line);
+    if (heading === null) continue;
+    const depth = heading[1]?.length ?? 0;
+    if (level > 0 && depth > level) continue;
+    level = USE.test(heading[2] ?? "") && depth > 1 ? depth : 0;
+  }
+  return found;
+}
+
+async function programsOf(root: string): Promise<ReadonlySet<string>> {
+  const manifest = parsedJson((await textOf(root, "package.json")) ?? "");
+  const bin = isRecord(manifest) ? manifest["bin"] : undefined;
+  const name =
+    isRecord(manifest) && typeof bin === "string" && typeof manifest["name"] === "string" ? [manifest["name"].split("/").at(-1) ?? ""] : [];
+  const scripts = /^\[project\.scripts\]\s*$([^[]*)/m.exec((await textOf(root, "pyproject.toml")) ?? "")?.[1] ?? "";
+  const python = [...scripts.matchAll(/^\s*"?([\w.-]+)"?\s*=/gm)].map(([, each]) => each ?? "");
+  return new Set([...(isRecord(bin) ? Object.keys(bin) : name), ...python]);
+}
+
+async function textOf(root: string, file: string): Promise<string | undefined> {
+  const path = join(root, file);
+  try {
+    const stats = await ifThere(stat(path));
+    return stats?.isFile() === true && stats.size <= README_BYTES ? await readFile(path, "utf8") : undefined;
+  } catch (error) {
+    throw ioError(error, `read ${file}`, file);
+  }
+}
