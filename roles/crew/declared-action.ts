@@ -21,9 +21,10 @@ export function declaredTraits(action: Action): DeclaredTraits | undefined {
 }
 
 /** The state of a role with declared actions: its messages so far, by action. */
-export const SaidSchema = z.object({ said: z.record(z.string(), z.number()).default({}) });
+export const SaidSchema: z.ZodType<Said> = z.object({ said: z.record(z.string(), z.number()).default({}) });
 
-type Said = z.infer<typeof SaidSchema>;
+/** A type alias: an interface is no custom state. */
+type Said = { said: Record<string, number> };
 
 /**
  * Makes an action from its declaration: one question to the model of its role. An agent does not run it, and takes its name, form and recipients.

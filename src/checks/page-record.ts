@@ -5,13 +5,10 @@ const line = z.string().max(2_000);
 const lines = z.array(line).max(50);
 
 const Opened = z.object({
-  /** Why the page cannot be used, or shows nothing. */
   fault: line.optional(),
-  /** True when it could not be opened at all. */
   isDead: z.boolean(),
   errors: lines,
   notes: lines,
-  /** PNG in base64. */
   picture: z.base64().max(3_000_000).optional(),
 });
 
@@ -33,10 +30,25 @@ const Event = z.discriminatedUnion("kind", [
 ]);
 
 /** How a page opened without steps. */
-export type Opening = z.infer<typeof Opened>;
+export interface Opening {
+  /** Why the page cannot be used, or shows nothing. */
+  readonly fault?: string | undefined;
+  /** True when it could not be opened at all. */
+  readonly isDead: boolean;
+  readonly errors: readonly string[];
+  readonly notes: readonly string[];
+  /** PNG in base64. */
+  readonly picture?: string | undefined;
+}
 
 /** The result of the steps of one criterion. */
-export type StepsResult = z.infer<typeof Result>;
+export interface StepsResult {
+  readonly id: string;
+  readonly outcome: "proven" | "failed" | "not checked";
+  readonly evidence: string;
+  readonly errors: readonly string[];
+  readonly notes: readonly string[];
+}
 
 /** What the page driver has told in one run. */
 export interface PageRecord {
