@@ -42,6 +42,8 @@ export interface RunAbout {
   readonly allowUnpriced: boolean;
   /** Runs of earlier versions have none: the waterfall worked on them. */
   readonly crew?: CrewSettings | undefined;
+  /** Models of roles that have one of their own. */
+  readonly models?: Readonly<Record<string, { readonly id: string; readonly price?: TokenPrice | undefined }>> | undefined;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
   /** Proves that the run was begun with the store that holds it. */
@@ -76,8 +78,11 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
         stack: z.enum(["node", "page", "python"]).optional(),
       }),
       z.object({ kind: z.literal("waterfall") }),
+      z.object({ kind: z.literal("file"), name: z.string(), text: z.string() }),
+      z.object({ kind: z.literal("module"), path: z.string().refine(isAbsolute), hash: z.string() }),
     ])
     .optional(),
+  models: z.record(z.string(), z.object({ id: z.string().min(1), price: PriceSchema.optional() })).optional(),
   agent: z
     .object({
       tools: z.array(z.string()),
@@ -97,29 +102,25 @@ export interface Beginning {
   readonly version: string;
   readonly idea: string;
   readonly folder: string;
-  readonly settings: Pick<CompanySettings, "rounds" | "codeReview" | "runTests" | "allowUnpriced" | "seed" | "sandbox" | "agent" | "crew">;
-  readonly chosen: Pick<ChosenModel, "model" | "baseURL" | "demo" | "secrets">;
+  readonly settings: Pick<
+    CompanySettings,
+    "rounds" | "codeReview" | "runTests" | "allowUnpriced" | "seed" | "sandbox" | "agent" | "crew" | "models"
+  >;
+  readonly chosen: Pick<ChosenModel, "model" | "baseURL" | "demo" | "secrets" | "modelOf">;
   readonly sandbox: Sandbox;
   readonly seal: string;
 }
 
 export function aboutFor({ version, idea, folder, settings, chosen, sandbox, seal }: Beginning): Json {
-  const { rounds, codeReview, runTests, allowUnpriced, seed, agent, crew } = settings;
+  const { rounds, codeReview, runTests, allowUnpriced, seed, agent, crew, models } = settings;
   const { id, price } = chosen.model;
+  const mask = maskSecrets(chosen.secrets);
   const about: RunAbout = {
     command: "troupe",
     version,
-    idea: maskSecrets(chosen.secrets)(idea),
+    idea: mask(idea),
     out: folder,
-    model: {
-      id,
-      baseURL: publicURL(chosen.baseURL),
-      price: price && {
-        input: price.input,
-        output: price.output,
-        ...(price.cachedInput === undefined ? {} : { cachedInput: price.cachedInput }),
-      },
-    },
+    model: { id, baseURL: publicURL(chosen.baseURL), price: price && tokenPrice(price) },
     demo: chosen.demo,
     seed,
     rounds,
@@ -128,11 +129,24 @@ export function aboutFor({ version, idea, folder, settings, chosen, sandbox, sea
     sandbox: settings.sandbox,
     sandboxKind: sandbox.kind,
     allowUnpriced,
-    crew,
+    crew: crew.kind === "file" ? { ...crew, text: mask(crew.text) } : crew,
+    models: models && mapped(models, (other) => recordedModelOf(chosen.modelOf(other))),
     agent,
     seal,
   };
   return jsonRoundTrip(about) as unknown as Json;
+}
+
+function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Readonly<Record<string, U>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+function recordedModelOf({ id, price }: Pick<ChosenModel["model"], "id" | "price">): { readonly id: string; readonly price?: TokenPrice } {
+  return price === undefined ? { id } : { id, price: tokenPrice(price) };
+}
+
+function tokenPrice({ input, output, cachedInput }: TokenPrice): TokenPrice {
+  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
 }
 
 /** A base URL without its parts that may be secret. */
@@ -204,6 +218,7 @@ export function recordedSettings(about: RunAbout, recorded: Pick<RunState, "roun
     codeReview: about.codeReview,
     runTests: about.runTests,
     crew: crewIn(about),
+    models: about.models && mapped(about.models, ({ id }) => id),
     agent: about.agent,
   };
 }

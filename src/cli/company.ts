@@ -15,7 +15,7 @@ import type { ChosenModel } from "./model-choice.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { AgentSettings, CompanySettings } from "./settings.ts";
+import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./settings.ts";
 
 /** The name of the company: a part of its models' prompts. */
 export const COMPANY = "software company";
@@ -25,7 +25,7 @@ const LONGEST_PLAN = 2_000;
 
 export interface CompanyParts {
   readonly settings: CompanySettings;
-  readonly chosen: Pick<ChosenModel, "model" | "budget" | "secrets">;
+  readonly chosen: Pick<ChosenModel, "model" | "budget" | "secrets" | "modelOf">;
   readonly sandbox: Sandbox;
   readonly folder: string;
   readonly journal: Journal;
@@ -39,6 +39,8 @@ export interface Company {
   readonly workspace: FileWorkspace;
   /** Disconnects the servers of tools. Never rejects. */
   readonly close: () => Promise<void>;
+  /** Causes of the messages that are a crew's result. */
+  readonly output?: readonly string[] | undefined;
   /** The agent that works instead of a company, with the state of its folder. */
   readonly agent: AgentSettings | undefined;
 }
@@ -65,7 +67,8 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
     const { screen } = session;
     const tell = (line: string): void => screen.say(screen.style.faint(shown(line, LONGEST_PLAN)));
     const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell });
-    return { team: await teamOf(session, parts, crew), roles: crew.roles, workspace, agent, close };
+    const { name, roles, output } = crew;
+    return { team: await teamOf(session, parts, { name, roles }), roles, output, workspace, agent, close };
   } catch (error) {
     await close();
     throw error;
@@ -74,12 +77,13 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
 
 async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew): Promise<Team> {
   const { Team: TeamClass } = await import("../team/team.ts");
-  const { model, budget, secrets } = chosen;
-  const { allowUnpriced, seed } = settings;
+  const { model, budget, secrets, modelOf } = chosen;
+  const { allowUnpriced, seed, models = {} } = settings;
   const human = humanPort(session);
   return new TeamClass({
     ...crew,
     model,
+    models: Object.fromEntries(Object.entries(models).map(([role, id]) => [role, modelOf(id)])),
     journal,
     secrets,
     allowUnpriced,
@@ -94,6 +98,8 @@ export interface RunCrew {
   /** Their common name: a part of their models' prompts. */
   readonly name: string;
   readonly roles: readonly Role[];
+  /** Causes of the messages that are the result. */
+  readonly output?: readonly string[] | undefined;
 }
 
 /** The software company, or the one agent of `troupe agent`. */
@@ -112,6 +118,11 @@ export async function crewOf(
       return { name: COMPANY, roles: softwareCompany({ workspace, sandbox, size: crew.size, stack: crew.stack, review: codeReview }) };
     case "waterfall":
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests }) };
+    case "file":
+    case "module": {
+      const { openedCrew } = await import("./crew-file.ts");
+      return openedCrew(crew, { workspace, sandbox });
+    }
   }
 }
 
@@ -120,13 +131,14 @@ export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "
   return agent === undefined && crew.kind === "software-company";
 }
 
-export function workerOf({ agent }: Pick<CompanySettings, "agent">): "company" | "agent" {
-  return agent === undefined ? "company" : "agent";
+export function workerOf({ agent, crew }: { readonly agent?: unknown; readonly crew?: CrewSettings | undefined }): Worker {
+  if (agent !== undefined) return "agent";
+  return crew?.kind === "file" || crew?.kind === "module" ? "crew" : "company";
 }
 
-/** True for an agent in a folder that the user named: it works on the files there, and no repository is made of the folder. */
-export function worksInNamedFolder({ agent, out }: CompanySettings): boolean {
-  return agent !== undefined && out !== undefined;
+/** True for an agent or a crew in a folder that the user named: it works on the files there, and no repository is made of the folder. */
+export function worksInNamedFolder(settings: CompanySettings): boolean {
+  return workerOf(settings) !== "company" && settings.out !== undefined;
 }
 
 /** True when a folder holds files and no repository. */

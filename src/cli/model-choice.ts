@@ -23,6 +23,8 @@ export interface ChosenModel {
   readonly isPaid: boolean;
   /** Texts that must never be written down. */
   readonly secrets: readonly string[];
+  /** Another model in the same place, for a role with a model of its own. */
+  readonly modelOf: (id: string) => ChatModel;
 }
 
 /**
@@ -52,6 +54,7 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
     budget: isBound ? company.budget : undefined,
     isPaid: known === undefined || known.input > 0 || known.output > 0,
     secrets: apiKey === undefined ? [] : [apiKey],
+    modelOf: (other) => (other === id ? model : openai({ model: other, apiKey, baseURL, timeouts })),
   };
 }
 
@@ -62,7 +65,17 @@ export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, ou
   const isWatched = canDraw(host) && !output.isQuiet;
   const model = demoModel(idea, isWatched ? { latency: WATCHED_LATENCY } : {});
   const text = `script of "${idea.title}"`;
-  return { model, text, isScripted: true, demo: idea.id, baseURL: undefined, budget: company.budget, isPaid: false, secrets: [] };
+  return {
+    model,
+    text,
+    isScripted: true,
+    demo: idea.id,
+    baseURL: undefined,
+    budget: company.budget,
+    isPaid: false,
+    secrets: [],
+    modelOf: () => model,
+  };
 }
 
 /** The model of a recorded run: its script, or the model where it is reached now. @throws ModelError `MODEL_AUTH`, UsageError */

@@ -96,11 +96,12 @@ async function produced(session: Session, production: Production, company: Compa
   }
 
   const isAgent = settings.agent !== undefined;
-  const watchAgent = isAgent ? (await import("./agent-work.ts")).watchAgent : undefined;
+  const isTold = workerOf(settings) !== "company";
+  const watchAgent = isTold ? (await import("./agent-work.ts")).watchAgent : undefined;
   const run = production.begin(company);
   screen.watch(run, {
     rounds: isAgent ? Infinity : settings.rounds,
-    isTold: isAgent,
+    isTold,
     budget: chosen.budget,
     profiles: new Map(company.roles.map((role) => [role.name, role.profile])),
     ...(past === undefined ? {} : { progress: past.progress }),
@@ -173,6 +174,7 @@ async function finished(session: Session, production: Production, company: Compa
     next: nextSteps(result, { short, store, budget, isForced: settings.force }),
     by: workerOf(settings),
     proves: provesProduct(settings),
+    output: company.output,
     ...(await committed(session, production, company, result)),
   });
   if (error !== undefined && status !== "stopped" && interruptions.first !== "pipe") await printError(session, describe(error));

@@ -47,6 +47,7 @@ const knownRuns = () => import("./commands/resume.ts");
 const replays = () => import("./commands/replay.ts");
 const forks = () => import("./commands/fork.ts");
 const checks = () => import("./commands/doctor.ts");
+const crewChecks = () => import("./commands/check.ts");
 
 const CONFIRMED = ["-y, --yes", "do not ask before a paid run"] as const;
 const PROJECT = ["-o, --out <dir>", "where the project goes (default ./workspace/<name>)"] as const;
@@ -101,6 +102,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   const company = addRun(program, run, words[0] === "run");
   addDemo(program, run);
   addAgent(program, run);
+  addCheck(program, run);
   program.commandsGroup("Runs that were begun:");
   addResume(program, run);
   addAnswer(program, run);
@@ -165,6 +167,18 @@ function addAgent(program: Command, run: RunCommand): void {
   withTalk(withStoreOption(withReach(command))).action((task: readonly string[], flags: Flags) =>
     run(flags, newRuns, (commands, session) => commands.agent(session, task, flags)),
   );
+}
+
+function addCheck(program: Command, run: RunCommand): void {
+  const command = withBounds(program.command("check"), true);
+  withTalk(withReach(command).option(...UNPRICED))
+    .description(
+      "check a crew before it costs anything: silence, sleepers, circles, models, and the most it can cost; ends with 2 if it has faults",
+    )
+    .argument("[crew]", "a file such as crew.yaml or crew.mjs (default company.yaml)")
+    .action((file: string | undefined, flags: Flags) =>
+      run(flags, crewChecks, (commands, session) => commands.check(session, file, flags)),
+    );
 }
 
 function addResume(program: Command, run: RunCommand): void {
@@ -256,7 +270,7 @@ function withCompany(command: Command): Command {
     .option("--force", "work in a folder that holds files; they stay unless the company writes them again")
     .option(...SEED)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
-    .option("--crew <name>", "who works: software-company or waterfall (default software-company)")
+    .option("--crew <name>", "who works: software-company, waterfall, or a file such as company.yaml (default software-company)")
     .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
     .option("--stack <name>", "node, page or python (default: the product manager decides)")
     .option("--no-code-review", "skip the reviews")

@@ -6,6 +6,7 @@ import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { column, LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
+import type { Worker } from "./settings.ts";
 
 /**
  * Asks for one line on the terminal. Undefined when the input ended without one (Ctrl-D). To be called only where {@link canAsk} is true.
@@ -71,7 +72,7 @@ export function isYes(answer: string | undefined, byDefault: boolean): boolean {
 
 export interface PaidRun {
   readonly idea: string;
-  readonly by?: "company" | "agent";
+  readonly by?: Worker;
   /** True when the idea may be a mistyped command: then no answer means no. */
   readonly isDoubtful: boolean;
   readonly model: string;

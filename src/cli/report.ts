@@ -8,6 +8,7 @@ import type { CommitReport } from "./agent-work.ts";
 import { type DeliveryReport, deliveryOf } from "./delivery-report.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
+import type { Worker } from "./settings.ts";
 import type { Store } from "./store.ts";
 
 export interface TestsReport {
@@ -27,7 +28,7 @@ export interface ResultReport {
   readonly exitCode: ExitCode;
   readonly runId: string;
   readonly rounds: number;
-  readonly by: "company" | "agent";
+  readonly by: Worker;
   readonly answer?: string;
   /** Calls of an agent that were not allowed. */
   readonly denied?: readonly { readonly tool: string; readonly why: string }[];
@@ -77,6 +78,8 @@ export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScr
   readonly interruption: Interruption | undefined;
   readonly next: NextSteps;
   readonly commit?: CommitReport;
+  /** Causes of the messages that are a crew's result. */
+  readonly output?: readonly string[] | undefined;
   /** Makes an error safe to show. */
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
@@ -96,7 +99,7 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     runId: result.runId,
     rounds: result.rounds,
     by,
-    ...(by === "agent" && result.output !== undefined ? { answer: result.output.content, ...deniedIn(result.output) } : {}),
+    ...(by === "company" ? {} : answerIn(result, facts.output)),
     ...(commit === undefined ? {} : { commit }),
     out,
     files,
@@ -114,6 +117,12 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     ...(result.fork === undefined ? {} : { fork: result.fork }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
   };
+}
+
+/** The answer of an agent or a crew. @param causes of the messages that are the result; undefined: the last output */
+function answerIn({ messages, output }: RunResult, causes: readonly string[] | undefined): Pick<ResultReport, "answer" | "denied"> {
+  const answer = messages.findLast(({ causeBy }) => causes?.includes(causeBy)) ?? output;
+  return answer === undefined ? {} : { answer: answer.content, ...deniedIn(answer) };
 }
 
 /** The calls that an agent's answer reports as denied. A record may come from elsewhere: data of another shape is ignored. */

@@ -95,7 +95,29 @@ export type ModelChoice =
 /** The crew that works, with its own settings. */
 export type CrewSettings =
   | { readonly kind: "software-company"; readonly size?: "S" | "M" | "L" | undefined; readonly stack?: StackName | undefined }
-  | { readonly kind: "waterfall" };
+  | { readonly kind: "waterfall" }
+  | FileCrew
+  | ModuleCrew;
+
+/** Who works: a company that makes a product, a crew of a file, or one agent. */
+export type Worker = "company" | "crew" | "agent";
+
+/** A crew of a file, with the file's text: a run that continues needs no file. */
+export interface FileCrew {
+  readonly kind: "file";
+  /** Its path as the user typed it, or the name of a shipped crew. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A crew that a module exports. */
+export interface ModuleCrew {
+  readonly kind: "module";
+  /** Absolute. */
+  readonly path: string;
+  /** sha256 of its text when the run began. */
+  readonly hash: string;
+}
 
 /** The settings of a company, except its model. */
 export interface CompanySettings {
@@ -112,6 +134,8 @@ export interface CompanySettings {
   readonly codeReview: boolean;
   readonly runTests: boolean;
   readonly crew: CrewSettings;
+  /** Ids of models by the names of roles. Default: the model of the run. */
+  readonly models?: Readonly<Record<string, string>> | undefined;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
 }
@@ -218,12 +242,14 @@ export function companySettings(flags: Flags): CompanySettings {
   };
 }
 
+/** The crews that have settings of their own. */
+export const COMPANIES = ["software-company", "waterfall"] as const;
 const SIZES = ["S", "M", "L"] as const;
 const STACKS: readonly StackName[] = ["node", "page", "python"];
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
 function crewSettings({ crew = "software-company", size, stack }: Flags): CrewSettings {
-  const kind = oneOf("--crew", crew, ["software-company", "waterfall"] as const);
+  const kind = oneOf("--crew", crew, COMPANIES);
   if (kind === "waterfall") {
     const other = size === undefined ? (stack === undefined ? undefined : "--stack") : "--size";
     if (other === undefined) return { kind };

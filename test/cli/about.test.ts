@@ -15,6 +15,7 @@ const beginning = {
     baseURL: "http://127.0.0.1:8080/v1/?key=hidden#hidden",
     demo: undefined,
     secrets: [KEY],
+    modelOf: (id: string) => scriptedModel([], { id }),
   },
   sandbox: refusedSandbox("x", "y"),
   seal: "sealed",

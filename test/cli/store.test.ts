@@ -97,7 +97,8 @@ function newPlace(): StorePlace {
 }
 
 function about(seal: string): RunAbout {
-  const chosen = { model: scriptedModel([], { id: "m" }), baseURL: "http://evil/v1", demo: undefined, secrets: [] };
+  const model = scriptedModel([], { id: "m" });
+  const chosen = { model, baseURL: "http://evil/v1", demo: undefined, secrets: [], modelOf: () => model };
   const settings = companySettings({ sandbox: "none" });
   return aboutOf("r", aboutFor({ version: "1", idea: "x", folder: "/out", settings, chosen, sandbox: refusedSandbox("", ""), seal }));
 }

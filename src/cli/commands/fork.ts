@@ -11,8 +11,8 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
-import { aboutFor, aboutOf, recordedModel, recordedSettings, type RunAbout } from "../about.ts";
-import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { aboutFor, aboutOf, crewIn, readAbout, recordedModel, recordedSettings, type RunAbout } from "../about.ts";
+import { crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
@@ -157,7 +157,7 @@ async function addedText(host: Host, file: string): Promise<string> {
  * @throws UsageError `EDIT_INVALID`, `FORK_CHANGE`
  */
 async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof forkRequest>>, state: RunState) {
-  const actions = edits.length === 0 ? [] : await companyActions();
+  const actions = edits.length === 0 ? [] : await actionsOf(readAbout(state.about));
   const changes = [
     ...drops.map(({ wanted, event }) => ({ change: wanted, event })),
     ...edits.map(({ wanted, event }) => ({ change: editedMessage(wanted, wanted.text, event, actions), event })),
@@ -166,14 +166,15 @@ async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof for
   return { at, add, changes: changes.map(({ change }) => change) };
 }
 
-/** The actions of the company: they define how messages are made of data. */
-async function companyActions(): Promise<readonly Action[]> {
-  const [{ waterfallCompany }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../../../roles/index.ts"),
+/** The actions of a run's crew: they define how messages are made of data. */
+async function actionsOf(about: RunAbout | undefined): Promise<readonly Action[]> {
+  if (about === undefined || about.agent !== undefined) return [];
+  const [{ memoryWorkspace }, { refusedSandbox }] = await Promise.all([
     import("../../workspace/memory-workspace.ts"),
     import("../../workspace/sandbox.ts"),
   ]);
-  const roles = waterfallCompany({ workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
+  const parts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
+  const { roles } = await crewOf({ ...about, crew: crewIn(about) }, parts);
   return roles.flatMap((role) => roleSpec(role).actions);
 }
 

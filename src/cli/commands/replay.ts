@@ -102,12 +102,16 @@ async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journa
   const kind = testedIn(recorded) ?? about.sandboxKind;
   // The sandbox's kind is recorded with the tests.
   const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
-  const crew = await crewOf({ ...about, crew: crewIn(about) }, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
-  return new TeamClass({ ...crew, model: replayModel(about), journal, logger: silentLogger });
+  const { name, roles } = await crewOf(
+    { ...about, crew: crewIn(about) },
+    { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) },
+  );
+  const models = Object.fromEntries(Object.entries(about.models ?? {}).map(([role, model]) => [role, replayModel({ model })]));
+  return new TeamClass({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }
 
 /** The recorded model, which decides the requests and is never asked. */
-function replayModel({ model: { id, price } }: RunAbout): ChatModel {
+function replayModel({ model: { id, price } }: Pick<RunAbout, "model">): ChatModel {
   const refuse = (): never => {
     throw new UsageError("REPLAY_CALL", `Expected a replay to ask no model, but it asked ${id}. This is a fault of this program.`);
   };

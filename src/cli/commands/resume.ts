@@ -10,7 +10,8 @@ import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
 import { aboutOf, crewIn, recordedSettings, type RunAbout } from "../about.ts";
-import { folderName, sandboxFor, provesProduct, workerOf } from "../company.ts";
+import { folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
+import { outputOf } from "../crew-file.ts";
 import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
@@ -80,7 +81,8 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),
     isScripted: about.demo !== undefined,
-    by: workerOf(about),
+    by: workerOf({ ...about, crew: crewIn(about) }),
+    output: await outputOf(crewIn(about)),
     proves: provesProduct({ ...about, crew: crewIn(about) }),
     worstCase: held + result.uncertain,
     interruption: interruptions.first,

@@ -1,6 +1,7 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { folderName, sandboxFor } from "../company.ts";
+import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { assertSound, chosenCrew } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
@@ -28,7 +29,8 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   const bundled = await demoIdeas();
   const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
   const source = ideaSource(words, flags.file, { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled });
-  const settings = runSettings(flags, host.env);
+  const asked = await chosenCrew(host, flags);
+  const settings = { ...runSettings(asked.flags, host.env), ...asked.crew };
   const { model, isConfirmed } = settings;
   const idea = await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
   const known = matchIdea(idea, bundled);
@@ -36,9 +38,10 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (isDoubtful && !canAsk(host)) throw doubtfulIdea(idea);
   if (model.kind === "model") {
     const chosen = await realModel(model.model, settings);
+    if (asked.crew !== undefined) await assertSound(session, asked.crew.crew, settings, chosen);
     return begin(session, { settings, idea, name: slugOf(idea), chosen, flags, isConfirmed, isDoubtful });
   }
-  if (model.asked !== undefined || known === undefined) throw noModel(model.asked, bundled);
+  if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
   const scripted = { ...settings, crew: SCRIPTED_CREW };
@@ -100,7 +103,7 @@ async function begin(session: Session, { settings, idea, name, chosen, flags, ..
     if (chosen.isPaid && asked.isConfirmed !== true) {
       await confirmPaidRun(session, {
         idea,
-        by: own === undefined ? "company" : "agent",
+        by: workerOf(settings),
         isDoubtful: asked.isDoubtful === true,
         model: chosen.text,
         budget: chosen.budget,

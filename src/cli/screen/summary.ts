@@ -66,7 +66,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const { style, folder, age, width } = facts;
   const all: readonly Fact[] = [
     ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
-    ["Tests", by === "agent" || report.delivery !== undefined ? undefined : testsText(report, style)],
+    ["Tests", by !== "company" || report.delivery !== undefined ? undefined : testsText(report, style)],
     ...(report.delivery === undefined ? [] : deliveryRows(report.delivery, style)),
     ["Denied", deniedText(report, style)],
     ["Commit", commitText(report)],

@@ -1,0 +1,87 @@
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { CrewFinding, CrewReport, RoleBound } from "../../../roles/index.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { formatUsd, type MicroUsd } from "../../model/money.ts";
+import { chosenCrew, crewReport } from "../crew-file.ts";
+import type { ExitCode } from "../errors.ts";
+import { realModel } from "../model-choice.ts";
+import { resultStyle } from "../output.ts";
+import { column, plural, shown, type TextStyle, wrapped } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import { companySettings, type Flags, modelChoice } from "../settings.ts";
+
+/** The file that is checked when none is named. */
+const USUAL = "company.yaml";
+/** A base URL that stands for any: nothing is asked. */
+const NOWHERE = "http://127.0.0.1:9";
+
+/** `troupe check [file]`: tells what is wrong with a crew and what it can cost, and asks no model. Ends with 2 when it has faults. */
+export async function check(session: Session, file: string | undefined, flags: Flags): Promise<ExitCode> {
+  const { host, json } = session;
+  const asked = await chosenCrew(host, { ...flags, crew: file ?? (await usualFile(host.cwd)) });
+  if (asked.crew === undefined)
+    throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
+  const { crew, models } = asked.crew;
+  const choice = modelChoice(asked.flags, host.env);
+  const reach = choice.kind === "model" ? choice : modelChoice({ ...asked.flags, baseUrl: NOWHERE }, host.env);
+  if (reach.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
+  const settings = { ...companySettings(asked.flags), models };
+  // The check tells of a price that is not known.
+  const chosen = await realModel(reach.model, { ...settings, allowUnpriced: true });
+  const found = await crewReport(crew, settings, chosen);
+  const unreached = {
+    code: "MODEL_UNREACHED",
+    message: "No model can be reached now: set OPENAI_API_KEY or TROUPE_BASE_URL before a run.",
+  };
+  const report = { ...found, warnings: choice.kind === "model" ? found.warnings : [...found.warnings, unreached] };
+  const exitCode = report.faults.length === 0 ? 0 : 2;
+  const name = crew.kind === "file" ? crew.name : crew.path;
+  if (json !== undefined) await json.write({ type: "check", crew: name, exitCode, ...report });
+  else host.stdout.write(`${reportLines(name, report, settings.budget, resultStyle(session)).join("\n")}\n`);
+  return exitCode;
+}
+
+async function usualFile(cwd: string): Promise<string> {
+  const isThere = await access(resolve(cwd, USUAL)).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return USUAL;
+  throw new UsageError("CREW_UNKNOWN", `Expected a crew to check: there is no ${USUAL} here. Name a file: troupe check crew.yaml`);
+}
+
+type Shown = Omit<CrewReport, "faults" | "warnings"> & {
+  readonly faults: readonly Pick<CrewFinding, "message">[];
+  readonly warnings: readonly Pick<CrewFinding, "message">[];
+};
+
+/** A report for a person: faults, warnings, and the most that each role can do. */
+export function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
+  const { faults, warnings, roles, calls, cost } = report;
+  const counts = `${plural(faults.length, "fault")}, ${plural(warnings.length, "warning")}`;
+  const told = [
+    ...faults.map(({ message }) => `  ${style.bad("fault")}  ${shown(message, 2_000)}`),
+    ...warnings.map(({ message }) => `  ${style.warn("warn")}   ${shown(message, 2_000)}`),
+  ].flatMap((line) => wrapped(line, width, 9));
+  const names = Math.max(...roles.map((role) => shown(role.name, 40).length), 4);
+  const bounds = roles.flatMap((role) => wrapped(`  ${column(shown(role.name, 40), names + 2)}${boundText(role)}`, width, names + 4));
+  const most = cost === undefined ? "nothing bounds the cost" : `at most ${formatUsd(cost)}`;
+  const by = cost === budget ? " by its budget" : "";
+  const sum = `${calls === undefined ? "The calls are not bounded" : `At most ${plural(calls, "call")}`}; ${most}${by}.`;
+  return [
+    `${shown(name, 200)}: ${faults.length === 0 ? style.good(counts) : style.bad(counts)}`,
+    ...told,
+    "",
+    ...bounds,
+    "",
+    ...wrapped(sum, width, 0),
+  ];
+}
+
+function boundText({ activations, calls, unbounded = "", cost }: RoleBound): string {
+  if (activations === 0) return "never starts";
+  const starts = `starts at most ${activations} times`.replace(" 1 times", " once");
+  if (calls === undefined) return `${starts}; calls are not bounded: ${shown(unbounded, 300)}`;
+  return `${starts}; ${plural(calls, "call")}${cost === undefined ? ", price not known" : `, ${formatUsd(cost)}`} at most`;
+}

@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Crew, CrewPorts, CrewReport, CrewSpec } from "../../roles/index.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { isObject, isRecord } from "../kernel/value-kind.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import type { Role } from "../role/role.ts";
+import type { Host } from "./host.ts";
+import type { ChosenModel } from "./model-choice.ts";
+import { shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
+import { COMPANIES, type CompanySettings, type CrewSettings, type FileCrew, type Flags, type ModuleCrew } from "./settings.ts";
+import { readText } from "./text-file.ts";
+
+/** The longest crew file and module, in bytes. */
+const MOST_BYTES = 256 * 1024;
+const DATA_FILE = /\.(ya?ml|json)$/i;
+const MODULE = /\.[cm]?[jt]s$/i;
+const MOST_FINDINGS = 20;
+
+/** A crew of a file or a module, with the models of its roles. */
+export interface ChosenCrew {
+  readonly crew: FileCrew | ModuleCrew;
+  readonly models: Readonly<Record<string, string>>;
+}
+
+/** The flags of a run, with what the crew's file says where they say nothing; and the crew, unless it is one with settings of its own. */
+export interface AskedCrew {
+  readonly flags: Flags;
+  readonly crew: ChosenCrew | undefined;
+}
+
+/**
+ * Reads the crew that `--crew` names: a shipped one, a file, or a module.
+ *
+ * @throws UsageError `CREW_UNKNOWN`, `CREW_INVALID`, `FILE_UNREADABLE`, `OPTION_CONFLICT`
+ */
+export async function chosenCrew(host: Host, flags: Flags): Promise<AskedCrew> {
+  const { crew: word, ...others } = flags;
+  if (word === undefined || COMPANIES.some((name) => name === word)) return { flags, crew: undefined };
+  const clash = flags.size === undefined ? (flags.stack === undefined ? undefined : "--stack") : "--size";
+  if (clash !== undefined) {
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      `Expected ${clash} with the crew software-company, got it with ${shown(word, 80)}. Write it into the file, under with.`,
+    );
+  }
+  const crew = await crewSettingsOf(host, word);
+  const { models, model, budget, rounds } = await openedCrew(crew, await noPorts());
+  const hasBudget = flags.budget !== undefined || flags.investment !== undefined || budget === undefined;
+  const hasRounds = flags.rounds !== undefined || flags.nRound !== undefined || rounds === undefined;
+  const hasModel = flags.model !== undefined || (host.env["TROUPE_MODEL"]?.trim() ?? "") !== "" || model === undefined;
+  const filled = {
+    ...others,
+    ...(hasBudget ? {} : { budget: String(budget / 1_000_000) }),
+    ...(hasRounds ? {} : { rounds: String(rounds) }),
+    ...(hasModel ? {} : { model }),
+  };
+  return { flags: filled, crew: { crew, models } };
+}
+
+/** The settings of a crew that is no company with settings of its own. */
+export async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
+  const { shippedCrews } = await import("../../roles/index.ts");
+  const shipped = shippedCrews().map(({ name }) => name);
+  if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };
+  if (MODULE.test(word)) {
+    const path = resolve(host.cwd, word);
+    return { kind: "module", path, hash: hashOf(await readText(host, word, "the crew", MOST_BYTES)) };
+  }
+  if (DATA_FILE.test(word)) return { kind: "file", name: word, text: await readText(host, word, "the crew", MOST_BYTES) };
+  const known = [...new Set<string>([...COMPANIES, ...shipped])].join(", ");
+  throw new UsageError(
+    "CREW_UNKNOWN",
+    `Expected --crew to be one of ${known}, or a file such as company.yaml or crew.mjs, got "${shown(word, 80)}".`,
+  );
+}
+
+/**
+ * Opens a crew of a file, of its kept text, or of a module.
+ *
+ * @throws UsageError `CREW_INVALID` also for a module without a crew
+ */
+export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts): Promise<Crew> {
+  const { openCrew, readCrew } = await import("../../roles/index.ts");
+  if (crew.kind === "file") return openCrew(await readCrew(crew.text, crew.name), ports);
+  const made: unknown = await exportedCrew(crew.path, ports);
+  if (isMadeCrew(made)) {
+    const { name = "crew", roles, budget, rounds, model, models = {}, output } = made;
+    return { name, roles, budget, rounds, model, models, output };
+  }
+  return openCrew(made as CrewSpec, ports);
+}
+
+/** The crew that a module of the user's exports: made by a function of the ports, or as data. */
+async function exportedCrew(path: string, ports: CrewPorts): Promise<unknown> {
+  const exported = await imported(path);
+  const crew: unknown = exported["crew"] ?? exported["default"];
+  if (crew === undefined)
+    throw new UsageError(
+      "CREW_INVALID",
+      `Expected ${shown(path, 200)} to export a crew, got none. Write: export const crew = { ... }, or a function that returns it.`,
+    );
+  return typeof crew === "function" ? ((await (crew as (ports: CrewPorts) => unknown)(ports)) as unknown) : crew;
+}
+
+async function imported(path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  } catch (cause) {
+    const isTypeScript = (cause as { readonly code?: unknown }).code === "ERR_UNKNOWN_FILE_EXTENSION";
+    const advice = isTypeScript ? " This Node.js reads no TypeScript: use 22.18 or newer, or compile the module." : "";
+    throw new UsageError(
+      "CREW_INVALID",
+      `Expected ${shown(path, 200)} to be a module with a crew, but: ${shown(thrownText(cause), 300)}.${advice}`,
+      { cause },
+    );
+  }
+}
+
+/** True for a crew with roles that a program made. */
+function isMadeCrew(made: unknown): made is Partial<Crew> & Pick<Crew, "roles"> {
+  if (!isRecord(made) || !Array.isArray(made["roles"]) || made["roles"].length === 0) return false;
+  return (made["roles"] as readonly unknown[]).every((role) => isObject(role) && typeof (role as Partial<Role>).react === "function");
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+async function noPorts(): Promise<CrewPorts> {
+  const [{ memoryWorkspace }, { refusedSandbox }] = await Promise.all([
+    import("../workspace/memory-workspace.ts"),
+    import("../workspace/sandbox.ts"),
+  ]);
+  return { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
+}
+
+/** Causes of the messages that are a crew's result. */
+export async function outputOf(crew: CrewSettings): Promise<readonly string[] | undefined> {
+  return crew.kind === "file" || crew.kind === "module" ? (await openedCrew(crew, await noPorts())).output : undefined;
+}
+
+/** Checks a crew with the models and the bounds of its run. */
+export async function crewReport(
+  crew: FileCrew | ModuleCrew,
+  { budget, rounds, allowUnpriced, models = {} }: Pick<CompanySettings, "budget" | "rounds" | "allowUnpriced" | "models">,
+  chosen: Pick<ChosenModel, "model" | "modelOf">,
+): Promise<CrewReport> {
+  const { checkCrew } = await import("../../roles/index.ts");
+  const { roles, output } = await openedCrew(crew, await noPorts());
+  const byRole = Object.fromEntries(Object.entries(models).map(([role, id]) => [role, chosen.modelOf(id)]));
+  return checkCrew({ roles, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
+}
+
+/**
+ * Refuses a crew with faults, before it costs anything; warnings are shown.
+ *
+ * @throws UsageError `CREW_FAULTY`
+ */
+export async function assertSound(
+  session: Session,
+  crew: FileCrew | ModuleCrew,
+  settings: CompanySettings,
+  chosen: ChosenModel,
+): Promise<void> {
+  const { faults, warnings } = await crewReport(crew, settings, chosen);
+  const { screen } = session;
+  for (const { message } of warnings.slice(0, MOST_FINDINGS)) screen.say(screen.style.warn(shown(message, 1_000)));
+  if (faults.length === 0) return;
+  const texts = faults.slice(0, MOST_FINDINGS).map(({ message }) => shown(message, 1_000));
+  throw new UsageError(
+    "CREW_FAULTY",
+    `Expected a crew that can work, got one with ${faults.length === 1 ? "a fault" : `${faults.length} faults`}: ${texts.join(" ")}`,
+    {
+      data: { faults: faults.map(({ code, message }) => ({ code, message })) },
+    },
+  );
+}

@@ -1,0 +1,140 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type OpenAIBody, openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
+import { command, freshFolder, linesIn, newestIn, type Said } from "./kept-run.ts";
+
+const CREW = `
+name: desk
+rounds: 6
+roles:
+  - name: Rita
+    actions: [{ name: Draft, prompt: "Draft: {{text}}" }]
+  - name: Emil
+    model: strict-1
+    actions: [{ name: Polish, on: Draft, prompt: "Polish: {{text}}" }]
+`;
+
+/** A server that answers with the last words it was told. */
+function echoing(): Promise<OpenAIStub> {
+  return openaiStub({
+    handler: ({ messages, model }: OpenAIBody) => ({ text: `${model} read <${JSON.stringify(messages.at(-1)?.content).slice(1, -1)}>` }),
+  });
+}
+
+const free = ["--price", "0,0"] as const;
+const reach = (stub: OpenAIStub): readonly string[] => ["--base-url", stub.url, "--model", "stub-1", ...free];
+
+function folderWith(text: string, name: string = "company.yaml"): string {
+  const cwd = freshFolder();
+  writeFileSync(join(cwd, name), text);
+  return cwd;
+}
+
+const run = (cwd: string, stub: OpenAIStub, ...more: readonly string[]): Promise<Said> =>
+  command(cwd, ["run", "--crew", "company.yaml", "news", "--allow-unpriced", ...reach(stub), ...more]);
+
+describe("troupe run --crew", () => {
+  it("lets a crew of a file work, each role with its model, and prints its answer", async () => {
+    await using stub = await echoing();
+    const { code, stdout, stderr } = await run(folderWith(CREW), stub);
+    expect(stderr).not.toMatch(/error/i);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Done\.\n\nstrict-1 read <Polish: stub-1 read <Draft: news>>\n\n/);
+    expect(stdout).toMatch(/Rounds +2 of 6/);
+    expect(stdout).not.toMatch(/Tests/);
+  });
+
+  it("keeps the crew with the run: without its file the run is shown, replayed and forked", async () => {
+    await using stub = await echoing();
+    const cwd = folderWith(CREW);
+    await run(cwd, stub);
+    const id = await newestIn(cwd);
+    rmSync(join(cwd, "company.yaml"));
+    expect((await command(cwd, ["replay", id])).stdout).toMatch(/^equal: 2 steps/);
+    const asked = stub.requests.length;
+    const again = await command(cwd, ["resume", id]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/strict-1 read <Polish/)]);
+    const forked = await command(cwd, ["fork", id, "--at", "1", "--base-url", stub.url, ...free]);
+    expect([forked.code, forked.stdout]).toEqual([0, expect.stringMatching(/2 answers reused \(2 of models\), 0 model calls made/)]);
+    expect(stub.requests.length).toBe(asked);
+  });
+
+  it("goes on with a run that was cut off, in the crew it was begun with", async () => {
+    await using stub = await echoing();
+    const cwd = folderWith(CREW);
+    const cut = await run(cwd, stub, "--rounds", "1");
+    expect(cut.code).toBe(4);
+    writeFileSync(join(cwd, "company.yaml"), CREW.replace("Polish: {{text}}", "Ruin: {{text}}"));
+    const { code, stdout } = await command(cwd, ["resume", await newestIn(cwd), "--base-url", stub.url, ...free]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/strict-1 read <Polish: stub-1/)]);
+  });
+
+  it("takes a module that exports a crew, and refuses to go on with another one", async () => {
+    await using stub = await echoing();
+    const text = (watch: string): string =>
+      `export const crew = ({ workspace }) => ({ name: typeof workspace.write, roles: [{ name: "Ann", watch: ["UserRequirement"${watch}], actions: [{ name: "Say" }] }] });`;
+    const cwd = folderWith(text(""), "crew.mjs");
+    const { code, stdout } = await command(cwd, ["run", "--crew", "crew.mjs", "hello", ...reach(stub)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/stub-1 read <hello>/)]);
+    expect((await command(cwd, ["replay", await newestIn(cwd)])).stdout).toMatch(/^equal/);
+  });
+
+  it("asks no model when the crew has a fault", async () => {
+    await using stub = await echoing();
+    const cwd = folderWith(CREW.replace("on: Draft", "on: [Draft, Polish], sendTo: [<self>]"));
+    const { code, stderr } = await run(cwd, stub);
+    expect([code, stub.requests.length]).toEqual([2, 0]);
+    expect(stderr).toMatch(/Nothing ends the circle Emil \(Polish\) -> Emil \(Polish\)/);
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ["a crew that is none", ["--crew", "nobody"], /software-company, waterfall, or a file such as company\.yaml/],
+    ["a file that is not there", ["--crew", "none.yaml"], /none\.yaml/],
+    ["options of another crew", ["--crew", "company.yaml", "--size", "L"], /Expected --size with the crew software-company/],
+    ["a module that exports nothing", ["--crew", "empty.mjs"], /to export a crew, got none/],
+    ["a module that breaks", ["--crew", "broken.mjs"], /to be a module with a crew, but/],
+  ])("is refused in words: %s", async (_what, words, expected) => {
+    const cwd = folderWith(CREW);
+    writeFileSync(join(cwd, "empty.mjs"), "export const other = 1;");
+    writeFileSync(join(cwd, "broken.mjs"), "throw new Error('broken');");
+    const { code, stderr } = await command(cwd, ["run", ...words, "hello"], { env: { OPENAI_API_KEY: "sk-test-0123456789abcdef0123" } });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
+  });
+});
+
+describe("troupe check", () => {
+  it("tells the bounds of a crew without a model, and ends with 0", async () => {
+    const { code, stdout } = await command(folderWith(CREW), ["check", ...free, "--allow-unpriced"]);
+    expect(stdout).toMatch(/^company\.yaml: 0 faults, 1 warning\n {2}warn +No model can be reached now/);
+    expect(stdout).toMatch(/Rita +starts at most once; 1 call, \$0\.00\d* at most/);
+    expect(code).toBe(0);
+  });
+
+  it("tells faults and ends with 2, also as JSON", async () => {
+    const cwd = folderWith(
+      CREW.replace("on: Draft", "on: Plan").replace("name: Draft", "name: Draft, sendTo: [Emil]").replace("Polish: {{text}}", "x"),
+    );
+    const text = await command(cwd, ["check"]);
+    expect([text.code, text.stderr]).toEqual([
+      2,
+      expect.stringMatching(/company\.yaml:9:\d+: Expected a cause that somebody of the crew has, got "Plan"/),
+    ]);
+    const unpriced = await command(folderWith(CREW), ["check", "company.yaml", "--model", "nobody-knows", "--json"]);
+    expect(unpriced.code).toBe(2);
+    expect(linesIn(unpriced.stdout)).toEqual([
+      expect.objectContaining({
+        type: "check",
+        exitCode: 2,
+        faults: [expect.objectContaining({ code: "PRICE_UNKNOWN" }), expect.objectContaining({ code: "PRICE_UNKNOWN" })],
+      }),
+    ]);
+  });
+
+  it("says how to name a crew where there is none", async () => {
+    expect(await command(freshFolder(), ["check"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no company\.yaml here/),
+    });
+  });
+});
