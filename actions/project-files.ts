@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EffectDoor, RoleContext } from "../src/index.ts";
-import { COMMIT_STEP, mayWrite, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
+import { COMMIT_STEP, mayWrite, namesIn, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
 import { z } from "zod";
 import { bullets, sections, inFence, shortened } from "./markdown.ts";
 
@@ -104,13 +104,6 @@ const OUTLINE = 600;
 /** Lines of its beginning an outline shows. */
 const OUTLINE_LINES = 6;
 
-/** Names that a file offers, in script, page and style. */
-const NAMES = [
-  /\b(?:function\*?|class|const|let|var)\s+([\w$]+)/g,
-  /\b(?:globalThis|window|exports)\.([\w$.]+)\s*=/g,
-  /\bid=["']([\w-]+)["']/g,
-];
-
 export function fileInPrompt({ path, content }: ProjectFile): string {
   return `${path}\n${inFence(content)}`;
 }
@@ -128,12 +121,6 @@ export function filesInPrompt(files: readonly ProjectFile[], budget: number = WH
 
 function outlineOf({ path, content }: ProjectFile): string {
   const head = shortened(content.slice(0, OUTLINE).split("\n").slice(0, OUTLINE_LINES).join("\n"), OUTLINE);
-  const names = shortened([...namesIn(content)].join(", "), OUTLINE);
+  const names = shortened(namesIn(path, content).join(", "), OUTLINE);
   return `${path} (${content.length} characters, of which only the beginning is shown)\n${inFence(head)}\nIt names: ${names === "" ? "nothing" : names}`;
-}
-
-function namesIn(content: string): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const pattern of NAMES) for (const [, name = ""] of content.matchAll(pattern)) names.add(name);
-  return names;
 }

@@ -4,6 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
+import { surveyFiles } from "../workspace/survey.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edit-history.ts";
 import { insertLines, lineView, type LineRange, numberedLines, replaceOnce, type TextEdit } from "./text-edit.ts";
@@ -128,7 +129,7 @@ class Editing {
     const { workspace } = this.#files;
     const request = { under: under ?? "" };
     const all = await this.#ctx.step({ kind: "step", name: "list files", request }, async () => {
-      const paths = await workspace.list(under);
+      const { paths } = await surveyFiles(workspace, { under, signal: this.#ctx.signal });
       return { count: paths.length, paths: paths.slice(0, LISTED) };
     });
     if (all.count === 0) return under === undefined ? toolOutput("(the project has no files)") : toolFailure(absent(under));

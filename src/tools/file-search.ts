@@ -5,6 +5,7 @@ import { nextMacrotask } from "../kernel/clock.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { visible } from "../workspace/path-rules.ts";
+import { surveyFiles } from "../workspace/survey.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { linesOf } from "./text-edit.ts";
 import { readText, reasonOf } from "./tool-files.ts";
@@ -63,7 +64,7 @@ async function search(
   const under = args.under === undefined || /^\.?\/?$/.test(args.under) ? undefined : args.under.replace(/\/+$/, "");
   let all: readonly string[];
   try {
-    all = await workspace.list(under);
+    all = (await surveyFiles(workspace, { under, signal: ctx.signal })).paths;
   } catch (error) {
     return toolFailure(reasonOf(error));
   }

@@ -7,6 +7,9 @@ export { type FileWorkspace, type FileWorkspaceOptions, fileWorkspace } from "./
 export { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
 export { type ExistingProject, type ExistingProjectOptions, openExisting, type ProjectPlace } from "./existing-project.ts";
 export type { FileDifference, ProjectChanges } from "./project-changes.ts";
+export { type FileSurvey, surveyFiles, type SurveyOptions } from "./survey.ts";
+export { repoMap, type RepoMapOptions } from "./repo-map.ts";
+export { namesIn } from "./outline.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { IsOwn, KeptFile } from "./kept-files.ts";
 export type { GitState } from "./git.ts";

@@ -7,7 +7,9 @@ import { holdFile } from "./held-folder.ts";
 import { isHidden } from "./path-rules.ts";
 import { removeAll } from "./folders.ts";
 import { NOBODY, ownerOfFile, ownerOfFolder, stateOf } from "./temporary-owner.ts";
-import { LISTED_FILES } from "./workspace.ts";
+
+/** A sweep is not worth more time than this many entries take. */
+const MOST_ENTRIES = 20_000;
 
 export interface Swept {
   /** Temporary files or folders that are gone now. */
@@ -25,7 +27,7 @@ export interface Swept {
 export async function sweepProject(root: string): Promise<Swept> {
   let [removed, left, seen] = [0, 0, 0];
   const ahead = [""];
-  for (let folder = ahead.pop(); folder !== undefined && seen < LISTED_FILES; folder = ahead.pop()) {
+  for (let folder = ahead.pop(); folder !== undefined && seen < MOST_ENTRIES; folder = ahead.pop()) {
     for (const entry of await entriesOf(join(root, folder))) {
       seen += 1;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;

@@ -49,7 +49,7 @@ export interface Workspace {
    * Paths of the files in the project, or below the folder `under`: relative to the root, joined by `/`, sorted by code unit, each
    * fit for `read`. Links, `.git`, `.troupe`, `node_modules` and files with names the path rules refuse are left out.
    *
-   * @throws WorkspaceError `WORKSPACE_PATH` for a bad `under`, `WORKSPACE_LIMIT` when there are more than 20,000 files.
+   * @throws WorkspaceError `WORKSPACE_PATH` for a bad `under`, `WORKSPACE_LIMIT` when there are more than 200,000 files and folders.
    */
   list(under?: string): Promise<readonly string[]>;
 
@@ -107,7 +107,7 @@ export interface WorkspaceLimits {
 export const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
 /** Most files and folders that `list` visits. */
-export const LISTED_FILES = 20_000;
+export const LISTED_FILES = 200_000;
 
 /** Counts what a workspace wrote against its limits. Owns the sizes of the files written; knows no disk. */
 export class Quota {
