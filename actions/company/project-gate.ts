@@ -40,14 +40,14 @@ export class ProjectGate {
 
 /** The answer of a worker. */
 export interface WorkReport {
-  /** `stuck`: the work cannot be done, or not with the steps there are. */
-  readonly status: "finished" | "stuck";
-  /** What was done, or why it could not be. */
+  /** `stuck`: the work cannot be done, or not with the steps there are. `disputed`: a test contradicts the order. */
+  readonly status: "finished" | "stuck" | "disputed";
+  /** What was done, or why it could not be, or what is wrong with the test. */
   readonly summary: string;
 }
 
 /** Guards a {@link WorkReport}. */
-export const WorkReportSchema: z.ZodType<WorkReport> = z.object({ status: z.enum(["finished", "stuck"]), summary: z.string() });
+export const WorkReportSchema: z.ZodType<WorkReport> = z.object({ status: z.enum(["finished", "stuck", "disputed"]), summary: z.string() });
 
 /** Options of {@link doneTool}. */
 export interface DoneToolOptions {
@@ -103,6 +103,27 @@ export function giveUpTool(): Tool {
     effect: "read",
     ends: true,
     execute: ({ why }) => toolOutput(JSON.stringify({ status: "stuck", summary: why } satisfies WorkReport)),
+  });
+}
+
+/** Makes the tool with which an engineer hands a test back to QA: nobody else changes it. */
+export function disputeTool(): Tool {
+  return defineTool({
+    name: "dispute_test",
+    description:
+      "Hands a test back to QA, who alone may change it. Only for a test that contradicts the user's words or a criterion. Your files stay, and you go on when QA has answered.",
+    parameters: z.object({
+      file: z.string(),
+      test: z.string().describe("title of the test"),
+      criterion: z.string().describe("id of the criterion that it contradicts"),
+      why: z.string(),
+    }),
+    effect: "read",
+    ends: true,
+    execute: ({ file, test, criterion, why }) =>
+      toolOutput(
+        JSON.stringify({ status: "disputed", summary: `${file}, "${test}" contradicts ${criterion}: ${why}` } satisfies WorkReport),
+      ),
   });
 }
 

@@ -4,7 +4,7 @@ import { Specify } from "../../actions/company/specify.ts";
 import { Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import { type ChatModel, defineRole, type Known, type Role, UserRequirement } from "../../src/index.ts";
+import { type ChatModel, defineRole, type Known, type Role, UserFeedback, UserRequirement } from "../../src/index.ts";
 import type { StackName } from "../../src/checks/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { engineer, IMPLEMENT } from "./engineer.ts";
@@ -65,7 +65,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     name: MANAGER,
     profile: "Product Manager",
     goal: "say how one can tell that the product does what the user asked for",
-    reactions: [{ on: UserRequirement, do: new Specify({ workspace, size, stack, asks, receivers }) }],
+    reactions: [{ on: [UserRequirement, UserFeedback], do: new Specify({ workspace, size, stack, asks, receivers }) }],
   });
   const architect = defineRole({
     name: ARCHITECT,
@@ -84,8 +84,8 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   return [
     manager,
     architect,
-    qaEngineer({ name: QA, workspace, sandbox, gate, receivers: [ENGINEER, VERIFIER] }),
-    engineer({ name: ENGINEER, workspace, sandbox, gate, verifiedBy: VERIFIER }),
+    qaEngineer({ name: QA, workspace, sandbox, gate, engineer: ENGINEER, verifier: VERIFIER }),
+    engineer({ name: ENGINEER, workspace, sandbox, gate, testedBy: QA, verifiedBy: VERIFIER }),
     verifier,
   ];
 }

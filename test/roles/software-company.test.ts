@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
 import { memoryJournal, type RunResult, Team } from "../../src/index.ts";
-import type { ScriptedReply } from "../../src/testing/index.ts";
+import type { ScriptedModel, ScriptedReply } from "../../src/testing/index.ts";
 import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { accepted, adding, around, brief, calling, RIGHT, roleIn, roleModel, type RoleScript, test as written, WRONG } from "./adder.ts";
@@ -14,6 +14,7 @@ interface Tried {
   readonly delivery: Delivery;
   readonly workspace: FileWorkspace;
   readonly calls: ReturnType<typeof roleModel>["calls"];
+  readonly model: ScriptedModel;
   readonly team: Team;
 }
 
@@ -34,7 +35,7 @@ async function work(
     seed: 1,
   });
   expect((await replayed.replay("run").result).status).toBe(result.status);
-  return { result, delivery: result.output?.instructContent as Delivery, workspace, calls: model.calls, team };
+  return { result, delivery: result.output?.instructContent as Delivery, workspace, calls: model.calls, model, team };
 }
 
 const done = ["done", { summary: "An adder." }] as const;
@@ -199,5 +200,62 @@ describe("a product of size M", () => {
     });
     expect(delivery.isDone).toBe(true);
     expect(await workspace.read(written.path)).toBe(written.content);
+  });
+
+  it("corrects a test that contradicts the order, and no other way", async () => {
+    const wrongTest = { path: written.path, content: written.content.replace("add(2, 3), 5", "add(2, 3), 6") };
+    const dispute = ["dispute_test", { file: written.path, test: "A1: adds", criterion: "A1", why: "2 and 3 are 5." }] as const;
+    const { delivery, calls } = await work({
+      Alice: [brief("M")],
+      Bob: [design(stub)],
+      Edward: [
+        calling(files(wrongTest), done),
+        calling(["read_files", { files: [{ path: written.path }] }], files(written), ["done", { summary: "A1: 2 and 3 are 5." }]),
+      ],
+      Alex: [
+        calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(adding(RIGHT), ...around.slice(1)), done),
+        calling(dispute),
+        calling(done),
+      ],
+      Vera: [accepted],
+    });
+    expect(delivery.isDone).toBe(true);
+    expect(calls.map(roleIn)).toEqual(["Alice", "Bob", "Edward", "Alex", "Alex", "Edward", "Alex", "Vera"]);
+  });
+});
+
+describe("what the user says later", () => {
+  it("is a change of the product, with its own criteria beside the earlier ones", async () => {
+    const more = {
+      id: "A3",
+      priority: "P0",
+      given: "the word help",
+      when: "the command runs",
+      then: "it says how",
+      check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "--help"], stdout: { contains: ["Usage"] } }] },
+    };
+    const helping = {
+      path: "src/cli.mjs",
+      content: `if (process.argv[2] === "--help") console.log("Usage: adder A B");\nelse await import("./main.mjs");\n`,
+    };
+    const main = { path: "src/main.mjs", content: around[2]?.content ?? "" };
+    const script = {
+      Alice: [brief("S"), brief("S", { criteria: [more], assumptions: ["Help is in English."] })],
+      Alex: [calling(whole(RIGHT), done), calling(["read_files", { files: [{ path: "src/cli.mjs" }] }], files(helping, main), done)],
+      Vera: [accepted, accepted],
+    };
+    const { team, workspace, model } = await work(script);
+    await team.send("run", "Add --help");
+    const { output, status } = await team.resume("run").result;
+    const delivery = output?.instructContent as Delivery;
+    expect(status).toBe("finished");
+    expect(delivery).toMatchObject({ isDone: true, assumptions: ["Numbers are decimal.", "Help is in English."] });
+    expect(delivery.verification.verdicts.map(({ id, outcome }) => [id, outcome])).toEqual([
+      ["A1", "proven"],
+      ["A2", "proven"],
+      ["A3", "proven"],
+    ]);
+    expect(await workspace.read("docs/requirement.md")).toContain("Add --help");
+    expect(model.calls.filter((request) => roleIn(request) === "Vera")).toHaveLength(2);
   });
 });
