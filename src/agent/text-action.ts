@@ -2,6 +2,7 @@ import { isRecord } from "../kernel/value-kind.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import { findJson } from "../model/json-in-text.ts";
+import { withoutThoughts } from "../model/thoughts.ts";
 
 /** The action in a model's text: calls, none (the text is an answer), or calls that cannot be read. */
 export type TextAction =
@@ -46,9 +47,8 @@ export function readTextAction(text: string, isTool: (name: string) => boolean):
   return { kind: "answer", text: answerIn(found.map(({ value }) => value)) ?? text };
 }
 
-/** Marks that models put around actions and thoughts; servers remove them only for models they know. */
+/** Marks that models put around actions; servers remove them only for models they know. */
 const MARKED = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
-const THOUGHTS = /^\s*<think>[\s\S]*?<\/think>/;
 
 /**
  * Reads an action that is the whole text, fence, marks and thoughts aside, and names an existing tool: models that were not made for
@@ -56,7 +56,7 @@ const THOUGHTS = /^\s*<think>[\s\S]*?<\/think>/;
  * not run, and is no answer either.
  */
 export function wholeTextAction(text: string, isTool: (name: string) => boolean): TextAction {
-  const said = text.replace(THOUGHTS, "").trim();
+  const said = withoutThoughts(text).trim();
   const marked = [...said.matchAll(MARKED)].flatMap(([, inside = ""]) => wholeCalls(inside, isTool));
   if (marked.length > 0 && said.replace(MARKED, "").trim() !== "") return { kind: "malformed", why: "there are words around it" };
   const calls = marked.length > 0 ? marked : wholeCalls(said, isTool);

@@ -1,4 +1,5 @@
 import type { Json } from "../kernel/json.ts";
+import { answerStart } from "./thoughts.ts";
 import { type ClosedJson, MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
 
 const OPENING_BRACE = 0x7b;
@@ -45,7 +46,7 @@ export interface JsonInText {
 export function findJson(text: string): JsonInText {
   const whole = wholeJson(text);
   if (whole !== undefined) return { values: [whole], broken: undefined };
-  const from = afterThinking(text);
+  const from = answerStart(text);
   const values: FoundJson[] = [];
   let broken: BrokenJson | undefined;
   let position = from;
@@ -108,13 +109,6 @@ function readScalar(text: string, from: number, values: FoundJson[]): void {
   if (read.ok && /^[\s\uFEFF]*$/.test(text.slice(read.end, read.end + 100)) && text.slice(read.end).trim() === "") {
     values.push({ value: read.value, start: from + start, end: read.end });
   }
-}
-
-/** Models that reason aloud wrap it in a first `<think>` block; drafts in it are not the answer. */
-function afterThinking(text: string): number {
-  if (!/^[\s\uFEFF]*<think(?:ing)?>/.test(text.slice(0, 200))) return 0;
-  const end = /<\/think(?:ing)?>/.exec(text);
-  return end === null ? 0 : end.index + end[0].length;
 }
 
 function nextOpening(text: string, from: number): number {

@@ -4,6 +4,7 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
 import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
+import { withoutThoughts } from "../../model/thoughts.ts";
 import { readArguments } from "../../tool/call-arguments.ts";
 import type { ToolCollection } from "../../tool/tool-collection.ts";
 import { type CalledTool, notRun, resultText, toolMessage } from "../../tool/tool-result.ts";
@@ -131,7 +132,7 @@ class Reasoning implements NetState {
     if (text.trim() === "") return miss(memory, mind, [], "You said nothing. Call a tool, or give your answer as text.");
     await memory.update([said]);
     await forgetMisses(memory);
-    answer(memory, { text, status: "success" }, this.#then);
+    answer(memory, { text: withoutThoughts(text) || text, status: "success" }, this.#then);
   }
 }
 

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { answerStart, withoutThoughts } from "../../src/model/thoughts.ts";
+import { tries } from "../effort.ts";
+
+describe("withoutThoughts", () => {
+  it.each([
+    ["a block", "<think>\nHm, {x}.\n</think>\n\nThe answer.", "The answer."],
+    ["a block of another name", "<Thinking>Hm.</Thinking>The answer.", "The answer."],
+    ["a mark that the server put into the prompt", "Hm, let me see.\n\n</think>\n\nThe answer.", "The answer."],
+    ["such a mark in the line of the thought", "Hm, let me see.</think>\nThe answer.", "The answer."],
+    ["such a mark before JSON", 'Hm.</think>{"a": 1}', '{"a": 1}'],
+    ["several blocks", "<think>a</think>\n<think>b</think>\nThe answer.", "The answer."],
+    ["a block in a block", "<think>a <think>b</think> c</think> The answer.", "The answer."],
+    ["drafts in fences", "<think>\n```js\nlet draft;\n```\n</think>\n```js\nlet a;\n```", "```js\nlet a;\n```"],
+    ["an open fence in the thoughts", "<think>\n```js\nlet draft;\n</think>\nThe answer.", "The answer."],
+    ["thoughts without an end", "<think>\nHm, let me see. ```js\nlet draft;\n```", ""],
+    ["thoughts and nothing else", "<think>Hm.</think>", ""],
+    ["nothing", "", ""],
+  ])("%s", (_what, reply, answer) => {
+    expect(withoutThoughts(reply)).toBe(answer);
+  });
+
+  it.each([
+    "No thoughts here.",
+    "  Leading spaces stay.",
+    '{"a": "</think> x"}',
+    '```js\nconst end = "</think>";\n```',
+    "```html\n<p>\n</think>\n</p>\n```",
+    "Here:\n```sh\nls\n```\nand\n```js\nx\n</think>\ny\n```",
+    "In the middle of an answer <think> is a word, and </think> is another.",
+    "The mark <thinking> opens, </thinking> closes.",
+    "a < think > b </ think >",
+  ])("leaves alone %j", (reply) => {
+    expect(withoutThoughts(reply)).toBe(reply);
+  });
+
+  it("property: an answer comes out as it is, whatever was thought before it", () => {
+    const thought = fc
+      .array(fc.constantFrom("Hm. ", "\n", "```js\n", "{", '{"a": 1}', "<think", "let x;", "</", "`"), { maxLength: 20 })
+      .map((parts) => parts.join(""));
+    const answer = fc.constantFrom("Yes.", "```js\nlet a;\n```", '{"b": 2}', "# Title\n\nText.");
+    const mark = fc.constantFrom("think", "thinking", "reasoning");
+    fc.assert(
+      fc.property(thought, mark, answer, (inside, name, said) => {
+        expect(withoutThoughts(`<${name}>${inside}</${name}>\n${said}`)).toBe(said);
+      }),
+      { numRuns: tries(200, 2_000) },
+    );
+  });
+
+  it("property: the place is one in the text, and everything behind it is kept", () => {
+    const soup = fc
+      .array(fc.constantFrom("<think>", "</think>", "</think> ", "<thinking>", "```", "\n", "x", '"', "{", " "), { maxLength: 60 })
+      .map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(soup, (text) => {
+        const start = answerStart(text);
+        expect(start >= 0 && start <= text.length && text.endsWith(withoutThoughts(text))).toBe(true);
+      }),
+      { numRuns: tries(300, 4_000) },
+    );
+  });
+
+  it.each([
+    ["openings", "<think>"],
+    ["closings in a fence", "</think> "],
+    ["blocks", "<think></think>"],
+    ["closings in prose", "x</think>y"],
+  ])("megabytes of %s are read in one go", (_what, unit) => {
+    const text = `\`\`\`\n${unit.repeat(300_000)}`;
+    expect(answerStart(text)).toBe(0);
+    expect(answerStart(unit.repeat(300_000))).toBeLessThanOrEqual(text.length);
+  });
+});
