@@ -20,6 +20,8 @@ export function shortened(text: string, limit: number): string {
 export interface FencedBlock {
   /** The text after the opening fence: a language, a path, both, or nothing. */
   readonly info: string;
+  /** The line of text before the opening fence, empty lines aside; empty when there is none. */
+  readonly before: string;
   /** Its lines, each with its line break. */
   readonly content: string;
   /** False when the text ends before the block does. */
@@ -48,7 +50,8 @@ export function fencedBlocks(text: string): readonly FencedBlock[] {
     const opening = fences[at] as Fence;
     const closing = closingOf(fences, at);
     const end = closing === undefined ? lines.length : (fences[closing] as Fence).line;
-    blocks.push({ info: opening.info, content: contentOf(lines, opening, end), isClosed: closing !== undefined });
+    const before = lines.slice(Math.max(0, opening.line - 3), opening.line).findLast((line) => line.trim() !== "") ?? "";
+    blocks.push({ info: opening.info, before, content: contentOf(lines, opening, end), isClosed: closing !== undefined });
     if (closing === undefined) break;
     at = closing + 1;
   }

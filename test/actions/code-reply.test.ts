@@ -9,8 +9,8 @@ function codeIn(reply: string, path = "src/a.js"): string {
 }
 
 describe("one block", () => {
-  test("is the file, whatever the language tag and the prose around it", () => {
-    for (const tag of ["", "js", "javascript", "text", "src/a.js", "python"]) {
+  test("is the file, whatever tag of its language and prose around it", () => {
+    for (const tag of ["", "js", "javascript", "text", "src/a.js", "ts", "unknown-tongue", "js {1,3}"]) {
       expect(codeIn(`Sure! Here is the file.\n\n\`\`\`${tag}\nlet a;\n\`\`\`\n\nIt does what you asked.`)).toBe("let a;\n");
     }
   });

@@ -10,7 +10,7 @@ const fenceText = fc
 describe("reading blocks", () => {
   test("a block has what stands behind its fence, and its lines", () => {
     expect(fencedBlocks("Here it is:\n```js src/a.js\none\n\ntwo\n```\nDone.")).toEqual([
-      { info: "js src/a.js", content: "one\n\ntwo\n", isClosed: true },
+      { info: "js src/a.js", before: "Here it is:", content: "one\n\ntwo\n", isClosed: true },
     ]);
   });
 
@@ -21,16 +21,18 @@ describe("reading blocks", () => {
 
   test("a fence with a word inside a block opens a block in it", () => {
     const text = "```markdown\n# Title\n```sh\nnode --test\n```\nmore\n```\nBye.";
-    expect(fencedBlocks(text)).toEqual([{ info: "markdown", content: "# Title\n```sh\nnode --test\n```\nmore\n", isClosed: true }]);
+    expect(fencedBlocks(text)).toEqual([
+      { info: "markdown", before: "", content: "# Title\n```sh\nnode --test\n```\nmore\n", isClosed: true },
+    ]);
   });
 
   test("a fence with a word that nothing closes is a line like others", () => {
     const text = "```js\nconst fence = `\n```json\n`;\n```";
-    expect(fencedBlocks(text)).toEqual([{ info: "js", content: "const fence = `\n```json\n`;\n", isClosed: true }]);
+    expect(fencedBlocks(text)).toEqual([{ info: "js", before: "", content: "const fence = `\n```json\n`;\n", isClosed: true }]);
   });
 
   test("a block that the text ends in is told as not closed", () => {
-    expect(fencedBlocks("```js\nlet a")).toEqual([{ info: "js", content: "let a\n", isClosed: false }]);
+    expect(fencedBlocks("```js\nlet a")).toEqual([{ info: "js", before: "", content: "let a\n", isClosed: false }]);
   });
 
   test("an indented fence takes its indent from its lines, and never more", () => {
@@ -52,7 +54,7 @@ describe("writing blocks", () => {
       fc.property(fenceText, fc.constantFrom("", "js", "src/a.js"), (text, info) => {
         const blocks = fencedBlocks(`Here:\n\n${inFence(text, info)}\n\nDone.`);
         const lines = text.endsWith("\n") ? text : `${text}\n`;
-        expect(blocks).toEqual([{ info, content: lines, isClosed: true }]);
+        expect(blocks).toEqual([{ info, before: "Here:", content: lines, isClosed: true }]);
       }),
     );
   });
