@@ -38,3 +38,18 @@ export function languageOfInfo(info: string): string | undefined {
   const [word = ""] = info.toLowerCase().split(/[\s:,={]+/);
   return BY_WORD.get(word) ?? languageOfPath(word);
 }
+
+/** True for a text that shows its language: models often write a wrong tag over a page or a file of data. */
+export function isInLanguage(text: string, language: string | undefined): boolean {
+  if (language === "HTML") return /^\s*<[!?a-z]/i.test(text);
+  return language === "JSON" && isJson(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,4 +1,4 @@
-import { languageOfInfo, languageOfPath } from "./code-language.ts";
+import { isInLanguage, languageOfInfo, languageOfPath } from "./code-language.ts";
 import { elisionIn } from "./elision.ts";
 import { type FencedBlock, fencedBlocks, inFence, shortened } from "./markdown.ts";
 import { OutputError, type RoleContext } from "../src/index.ts";
@@ -41,7 +41,9 @@ function chosenBlock(blocks: readonly FencedBlock[], path: string): FencedBlock 
   const own = whole.filter((block) => namesOf(block).length === 0);
   if (own.length === 0) return `holds blocks of other files, and none of ${path}`;
   const language = languageOfPath(path);
-  const said = own.filter(({ info }) => language !== undefined && languageOfInfo(info) === language);
+  const said = own.filter(
+    ({ info, content }) => language !== undefined && (languageOfInfo(info) === language || isInLanguage(content, language)),
+  );
   if (said.length > 0) return longest(said);
   const unsaid = own.filter(({ info }) => language === undefined || languageOfInfo(info) === undefined);
   if (unsaid.length > 0) return longest(unsaid);

@@ -44,6 +44,12 @@ describe("the block that is the file", () => {
     expect(codeIn(reply, path)).toBe(`${FILE}\n`);
   });
 
+  test("a page and a file of data show their language, whatever the tag says", () => {
+    expect(codeIn("```js\n<!doctype html>\n<p>x</p>\n```", "index.html")).toBe("<!doctype html>\n<p>x</p>\n");
+    expect(codeIn('```js\n{"a": 1}\n```', "package.json")).toBe('{"a": 1}\n');
+    expect(codeIn("```js\nmodule.exports = {};\n```", "package.json")).toMatch(/^FAULT holds JavaScript and no JSON/);
+  });
+
   test("a file of diffs, and one of dots, are files", () => {
     expect(codeIn(DIFF, "changes.patch")).toContain("+  return a + b;\n");
     expect(codeIn("```python\nclass Shape:\n    ...\n```", "shape.py")).toBe("class Shape:\n    ...\n");

@@ -98,7 +98,7 @@ describe("DebugError", () => {
     const { workspace, result } = debug({
       "DebugError (round 1)": diagnosis("src/greet.js", "index.html"),
       "FixCode: src/greet.js (round 1)": fence(greetJs),
-      "FixCode: index.html (round 1)": ["no", "no"],
+      "FixCode: index.html (round 1)": ["no", "no", "no"],
     });
     expect(await result).toMatchObject({ status: "failed", error: { code: "CODE_MISSING", data: { path: "index.html" } } });
     expect(await workspace.read("src/greet.js")).toBe(greetJs);

@@ -81,8 +81,8 @@ describe("WriteCode", () => {
     ["prose", "I cannot.", "holds no fenced block"],
     ["an empty block", "```js\n```", "holds an empty fenced block"],
     ["a block cut off", "```js\nlet a", "ends before its fenced block is closed"],
-  ])("two replies of %s end the action with a typed error; what was written before stays", async (_what, reply, fault) => {
-    const { workspace, result } = writeCode({ "WriteCode: index.html": [reply, reply] });
+  ])("three replies of %s end the action with a typed error; what was written before stays", async (_what, reply, fault) => {
+    const { workspace, result } = writeCode({ "WriteCode: index.html": [reply, reply, reply] });
     expect(await result).toMatchObject({
       status: "failed",
       error: { name: "OutputError", code: "CODE_MISSING", data: { path: "index.html", fault, text: reply } },
