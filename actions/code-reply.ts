@@ -1,8 +1,8 @@
 import { isInLanguage, languageOfInfo, languageOfPath } from "./code-language.ts";
 import { elisionIn } from "./elision.ts";
 import { type FencedBlock, fencedBlocks, inFence, shortened } from "./markdown.ts";
+import { withoutThoughts } from "../src/agent/index.ts";
 import { OutputError, type RoleContext } from "../src/index.ts";
-import { withoutThoughts } from "../src/model/thoughts.ts";
 
 /** The content of one file in a reply, or its fault as the end of the sentence "The reply ...". */
 export type CodeReply = { readonly kind: "code"; readonly code: string } | { readonly kind: "fault"; readonly fault: string };

@@ -19,6 +19,7 @@ export { terminate } from "./terminate.ts";
 // The conversation with a model, and the memory of an agent.
 export { ChatMessage, joinMessages, parseChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 export { toOpenAI } from "../model/openai-request.ts";
+export { withoutThoughts } from "../model/thoughts.ts";
 export { type AddOptions, ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 export { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 export type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";

@@ -9,7 +9,7 @@ import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
-import { askAgain, issueLine, readReply } from "../model/structured-output.ts";
+import { askAgain, issueLine, readReply, REASKS } from "../model/structured-output.ts";
 import { promptFor } from "../model/format-ladder.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";
@@ -37,8 +37,6 @@ type RoomNeeded = "usual" | "less";
 
 /** Share of the room that a request has after a server refused it as too long: the server's limit is unknown. */
 const AFTER_OVERFLOW = 0.5;
-/** Further requests after a reply that does not fit its schema. */
-const REASKS = 1;
 /** Longest reply that an error repeats. */
 const KEPT_TEXT = 100_000;
 /** Longest part of an error in a warning. */
@@ -90,13 +88,14 @@ export class ModelClient {
   async read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
     const output = outputSchema(schema);
     const { messages } = await this.#request({ ...question, tools: undefined }, "usual");
-    let asked = promptFor(messages, output, { format: { type: "text" }, inPrompt: "schema and fence" });
+    const first = promptFor(messages, output, { format: { type: "text" }, inPrompt: "schema and fence" });
+    let asked = first;
     for (let n = 0; ; n++) {
       const reply = await this.#plainReply(question, asked);
       const read = readReply(reply.content, schema, output);
       if (read.ok) return read.value;
       if (n === REASKS) throw unreadable(this.#parts.model.id, reply.content, read.issues.map(issueLine));
-      asked = askAgain(asked, output, reply.content, read.issues);
+      asked = askAgain(first, output, reply.content, read.issues, n === REASKS - 1);
     }
   }
 
@@ -104,7 +103,7 @@ export class ModelClient {
     const { signal, tell, step } = this.#parts;
     const model = this.#steppedOf(question.model);
     const meter = this.tally.begin(model.id);
-    const coming = new StreamedReply(model, request, { signal, meter });
+    const coming = new StreamedReply(model, request, { signal, meter, takesCut: question.takesCut });
     for (;;) {
       const pieces = coming.takeAll();
       for (const text of pieces) {
@@ -245,8 +244,8 @@ class StreamedReply {
   #wake: (() => void) | undefined;
   #end: { readonly reply: ChatResponse } | { readonly error: unknown } | undefined;
 
-  constructor(model: SteppedModel, request: ChatRequest, { signal, meter }: Pick<SteppedChatOptions, "signal" | "meter">) {
-    model.chat(request, { signal, meter, onDelta: (text, info) => this.#add(text, info.try) }).then(
+  constructor(model: SteppedModel, request: ChatRequest, options: Pick<SteppedChatOptions, "signal" | "meter" | "takesCut">) {
+    model.chat(request, { ...options, onDelta: (text, info) => this.#add(text, info.try) }).then(
       (reply) => this.#ended({ reply }),
       (error: unknown) => this.#ended({ error }),
     );

@@ -75,6 +75,8 @@ export interface Question {
   readonly tools?: readonly ToolSpec[] | undefined;
   readonly toolChoice?: ChatRequest["toolChoice"] | undefined;
   readonly temperature?: number | undefined;
+  /** Text that the length limit cut is a reply, with `finishReason` "length". Default: it is an error. */
+  readonly takesCut?: boolean | undefined;
 }
 
 /** The context of the states of a net. Every effect goes through it: it counts, limits, records and reports. */

@@ -3,12 +3,14 @@ import { eitherSignal } from "../kernel/abort.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { StepPort, StepTry, AttemptOutcome, Attempts } from "../kernel/step.ts";
+import { truncated } from "./attempt.ts";
 import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
+import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
-import { askAgain, issueLine, type OutputIssue, readReply } from "./structured-output.ts";
+import { askAgain, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
 /** The parts of a model call besides its request. */
@@ -21,6 +23,8 @@ export interface CallParts extends TextListener {
   readonly signal?: AbortSignal | undefined;
   /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
+  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  readonly takesCut?: boolean | undefined;
 }
 
 /** One question to a model, asked as a step. */
@@ -46,37 +50,62 @@ export interface OutputErrorData {
 const KEPT_TEXT = 100_000;
 /** Limit on the characters of one issue in the message of an error. */
 const SHOWN_ISSUE = 300;
-/** The number of further requests after a reply that does not fit its schema. */
-const REASKS = 1;
 
 /**
  * Returns a model's answer: its text, or with `schema` the value read from it.
  *
- * A reply that does not fit is repaired here if that is possible, and else requested once more, in a second step that shows the faults.
- * Listeners are told that its text is void.
+ * A reply that does not fit is repaired here if that is possible, and else requested again, twice at most, in steps that show the faults.
+ * Listeners are told that its text is void. A reply that its length limit cut is continued by further steps, unless the caller set the limit.
  *
- * @throws OutputError `OUTPUT_INVALID` when the second reply does not fit either; its data keeps text, issues and usage.
+ * @throws OutputError `OUTPUT_INVALID` when the last reply does not fit either; its data keeps text, issues and usage.
  * @throws UsageError `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry.
  * @throws ModelError, ControlError: see {@link callModel}
  */
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
-  if (input.schema === undefined) return (await chatStep({ ...input, schema: undefined }, input)).content;
+  if (input.schema === undefined) return (await wholeReply(input, input.messages, input)).content;
   const output = outputSchema(input.schema);
   let messages = input.messages;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   for (let n = 0; ; n++) {
     const streamed = new LastStreamed(input, input.policy.logger);
-    const reply = await chatStep({ ...input, messages, schema: undefined }, { ...input, ...streamed.listener }, output, n > 0);
+    const reply = await wholeReply(input, messages, streamed.listener, output, n > 0);
     usage = addUsage(usage, reply.usage);
     const read = readReply(reply.content, input.schema, output);
     if (read.ok) return read.value;
     streamed.takeBack();
     if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
     input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
-    messages = askAgain(messages, output, reply.content, read.issues);
+    messages = askAgain(input.messages, output, reply.content, read.issues, n === REASKS - 1);
   }
+}
+
+/**
+ * Asks for a reply, and for its rest while its length limit cuts it. Each part is a step. The rest is asked for as text: a server that enforces a
+ * schema would begin a new value.
+ *
+ * @throws ModelError `MODEL_TRUNCATED` when the rest brings nothing new, or is cut too often
+ */
+async function wholeReply(
+  input: AskInput,
+  messages: readonly ChatMessage[],
+  listener: TextListener,
+  output?: OutputSchema,
+  isSchemaTold?: boolean,
+): Promise<ChatResponse> {
+  const parts = { ...input, onDelta: listener.onDelta, onVoid: listener.onVoid, takesCut: input.maxTokens === undefined };
+  let reply = await chatStep({ ...input, messages, schema: undefined }, parts, output, isSchemaTold);
+  for (let n = 0; reply.finishReason === "length"; n++) {
+    const soFar = reply.content.replace(/\s{100,}$/, "");
+    if (n === MOST_CONTINUATIONS) throw truncated(input.model.id, undefined, reply);
+    input.policy.logger?.warn(`${input.model.id}: a reply reached its length limit after ${soFar.length} characters and is continued.`);
+    const rest = await chatStep({ ...input, messages: askOn(messages, soFar), schema: undefined }, parts);
+    const content = joined(soFar, rest.content);
+    if (rest.finishReason === "length" && content.length <= soFar.length) throw truncated(input.model.id, undefined, reply);
+    reply = { ...rest, content, usage: addUsage(reply.usage ?? { inputTokens: 0, outputTokens: 0 }, rest.usage) };
+  }
+  return reply;
 }
 
 /**
@@ -98,7 +127,7 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
     isLive = true;
     const signal = parts.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(parts.signal, door.signal);
     const attempts = parts.meter === undefined ? door.attempts : metered(door.attempts, parts.meter);
-    const deps = { ...policy, attempts, signal, onDelta: parts.onDelta, onVoid: parts.onVoid };
+    const deps = { ...policy, attempts, signal, onDelta: parts.onDelta, onVoid: parts.onVoid, takesCut: parts.takesCut };
     if (output === undefined) return callModel(model, request, deps);
     return withLadder(model, output, (rung) => {
       const messages = isSchemaTold ? request.messages : promptFor(request.messages, output, rung);
@@ -176,6 +205,8 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
 export interface SteppedChatOptions extends ChatOptions, TextListener {
   /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
+  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  readonly takesCut?: boolean | undefined;
 }
 
 /**
@@ -204,7 +235,10 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
   if (isStepped(model)) return model.through(parts.steps);
   const { steps, policy } = parts;
   const chat: SteppedModel["chat"] = (request, o) =>
-    chatStep(request, { model, steps, policy, signal: o.signal, meter: o.meter ?? parts.meter?.(), ...bothOf(parts, o) });
+    chatStep(request, {
+      ...{ model, steps, policy, signal: o.signal, takesCut: o.takesCut },
+      ...{ meter: o.meter ?? parts.meter?.(), ...bothOf(parts, o) },
+    });
   const stepped: SteppedModel = {
     id: model.id,
     ...(model.price === undefined ? {} : { price: model.price }),

@@ -16,6 +16,8 @@ export interface AttemptBounds {
   readonly timeLeft: number;
   /** Text as it comes. */
   readonly onText?: (text: string) => void;
+  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  readonly takesCut?: boolean | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
     const reply = await (model.streams === false
       ? readWhole(model, request, watch, bounds)
       : readStream(model, request, builder, watch, bounds));
-    checkReply(model.id, request, reply);
+    checkReply(model.id, request, reply, bounds.takesCut);
     return reply;
   } catch (error) {
     throw watch.life.ended?.reason ?? failureOf(model.id, error, { began: builder.began });
@@ -264,11 +266,11 @@ export class ReplyBuilder {
 
 /**
  * Refuses an incomplete answer. An answer that its length limit cut passes when it calls tools, with `finishReason` "length": its last call
- * may be incomplete.
+ * may be incomplete. So does cut text where the caller takes it.
  *
  * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
  */
-export function checkReply(model: string, request: ChatRequest, reply: ChatResponse): void {
+export function checkReply(model: string, request: ChatRequest, reply: ChatResponse, takesCut: boolean = false): void {
   const data: ModelErrorData = {
     ...(reply.content === "" ? {} : { text: reply.content.slice(0, KEPT_TEXT) }),
     ...(reply.usage === undefined ? {} : { usage: reply.usage }),
@@ -291,13 +293,8 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
   const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
   // The caller can see which calls of a cut reply are whole, so such a reply passes, and its finish reason shows the cut.
-  if (reply.finishReason === "length" && !(mayCall && named && reply.toolCalls.length > 0)) {
-    throw modelError(
-      "MODEL_TRUNCATED",
-      `Expected a whole answer from ${model}, but it reached its limit of ${request.maxTokens ?? "unknown"} tokens after ${reply.content.length} characters. Raise maxTokens or ask for less.`,
-      { data },
-    );
-  }
+  const isKept = (mayCall && named && reply.toolCalls.length > 0) || (takesCut && reply.content.trim() !== "");
+  if (reply.finishReason === "length" && !isKept) throw truncated(model, request.maxTokens, reply);
   if (!named) {
     throw modelError(
       "MODEL_PROTOCOL",
@@ -313,6 +310,19 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
       { data },
     );
   }
+}
+
+/** The error for an answer that its length limit cut. */
+export function truncated(
+  model: string,
+  maxTokens: number | undefined,
+  { content, usage }: Pick<ChatResponse, "content" | "usage">,
+): Error {
+  return modelError(
+    "MODEL_TRUNCATED",
+    `Expected a whole answer from ${model}, but it reached its limit of ${maxTokens ?? "unknown"} tokens after ${content.length} characters. Raise maxTokens or ask for less.`,
+    { data: { ...(content === "" ? {} : { text: content.slice(0, KEPT_TEXT) }), ...(usage === undefined ? {} : { usage }) } },
+  );
 }
 
 /** Servers leave out the id of a single call, and the arguments of a tool without parameters. A cut reply may lack arguments. */

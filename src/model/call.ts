@@ -56,6 +56,8 @@ export interface CallDeps extends CallPolicy, TextListener {
   /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;
   readonly signal: AbortSignal | Cancellation;
+  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  readonly takesCut?: boolean | undefined;
 }
 
 /** Returns the request with a limit on its reply where a price is known: without a limit its cost has no bound. */
@@ -163,6 +165,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
       clock: deps.clock,
       timeouts: timeoutsOf(model.timeouts, deps.timeouts),
       timeLeft,
+      takesCut: deps.takesCut,
       ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
   } catch (error) {

@@ -53,24 +53,24 @@ export class StreamedText {
   }
 }
 
-/** Remembers the try whose text came last, so that an answer can be taken back after it came whole. */
+/** Remembers the tries whose texts are one answer, the last of each step, so that it can be taken back after it came whole. */
 export class LastStreamed {
   readonly listener: TextListener;
   readonly #logger: Logger | undefined;
-  #last: DeltaInfo | undefined;
+  readonly #last = new Map<string, DeltaInfo>();
 
   constructor({ onDelta, onVoid }: TextListener, logger: Logger | undefined) {
     this.#logger = logger;
-    const remember = (_: string, info: DeltaInfo): void => void (this.#last = info);
+    const remember = (_: string, info: DeltaInfo): void => void this.#last.set(info.step, info);
     this.listener = onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid };
   }
 
-  /** Takes back the last text, if there was any. */
+  /** Takes back the text, if there was any. */
   takeBack(): void {
-    const last = this.#last;
     const { onVoid } = this.listener;
-    this.#last = undefined;
-    if (last !== undefined && onVoid !== undefined) guarded("onVoid", this.#logger, () => onVoid(last));
+    const tries = [...this.#last.values()];
+    this.#last.clear();
+    for (const last of tries) if (onVoid !== undefined) guarded("onVoid", this.#logger, () => onVoid(last));
   }
 }
 

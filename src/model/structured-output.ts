@@ -50,15 +50,26 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
   return { ok: false, issues: first ?? [brokenIssue(text, broken)] };
 }
 
-/** Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. */
+/** Further requests after a reply that does not fit its schema. */
+export const REASKS = 2;
+
+/**
+ * Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. The last request
+ * asks for the shortest form.
+ */
 export function askAgain(
   messages: readonly ChatMessage[],
   output: OutputSchema,
   reply: string,
   issues: readonly OutputIssue[],
+  isLast: boolean = false,
 ): readonly ChatMessage[] {
   const list = issues.slice(0, SHOWN_ISSUES).map((issue) => `- ${issueLine(issue)}`);
   if (issues.length > SHOWN_ISSUES) list.push(`- and ${issues.length - SHOWN_ISSUES} more like these`);
+  if (isLast) {
+    const last = `That reply, your second, cannot be used either:\n${list.join("\n")}\nThis is the last time. Give the shortest JSON object that is right, and nothing else: no words around it, no optional members. It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
+    return [...messages, { role: "assistant", content: shorten(reply, SHOWN_REPLY) }, { role: "user", content: last }];
+  }
   const words = `That reply cannot be used:\n${list.join("\n")}\nGive the whole reply again with these mended and everything else as it was, as one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
   return [...messages, { role: "assistant", content: shorten(reply, SHOWN_REPLY) }, { role: "user", content: words }];
 }

@@ -27,7 +27,14 @@ export function answerStart(text: string): number {
   return from;
 }
 
-/** Returns a reply without the model's thoughts before its answer. A reply of thoughts alone gives an empty text. */
+/**
+ * Returns a reply without the model's thoughts before its answer. A reply of thoughts alone, also of thoughts without an end, gives an empty text.
+ *
+ * @example
+ * import { withoutThoughts } from "troupe/agents";
+ *
+ * console.log(withoutThoughts("<think>Rain, then.</think>\n\nTake a coat.")); // Take a coat.
+ */
 export function withoutThoughts(text: string): string {
   const start = answerStart(text);
   return start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");

@@ -78,7 +78,7 @@ describe("WriteDesign", () => {
     async (path) => {
       const workspace = memoryWorkspace();
       const bad = JSON.stringify({ ...design, fileList: ["src/a.js", path] });
-      const model = taskModel({ WriteDesign: [bad, bad] });
+      const model = taskModel({ WriteDesign: [bad, bad, bad] });
       const result = await runAlone({ action: new WriteDesign({ workspace }), model, said: [[WritePrd, prd]] });
       expect(result).toMatchObject({
         status: "failed",
@@ -125,7 +125,7 @@ describe("WriteTasks", () => {
     const many = JSON.stringify({ ...tasks, taskList: Array.from({ length: 10_000 }, (_, index) => `src/${index}.js`) });
     const refused = await runAlone({
       action: new WriteTasks({ workspace: memoryWorkspace() }),
-      model: taskModel({ WriteTasks: [many, many] }),
+      model: taskModel({ WriteTasks: [many, many, many] }),
       said,
     });
     expect(refused.error).toMatchObject({ code: "OUTPUT_INVALID", message: expect.stringContaining("names 10000 files") });

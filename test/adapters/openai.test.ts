@@ -582,13 +582,13 @@ describe("openai and structured output, over HTTP", () => {
     expect(stub.rejected).toEqual([]);
   });
 
-  it("asks once more and no more", async () => {
+  it("asks twice more and no more", async () => {
     expect(await plan({ replies: ['{"title": 1}', answer] })).toEqual(expected);
     expect(stub.requests).toHaveLength(2);
     expect(stub.rejected).toEqual([]);
     await stub.close();
     await expect(plan({ reply: "Never." })).rejects.toMatchObject({ code: "OUTPUT_INVALID" });
-    expect(stub.requests).toHaveLength(2);
+    expect(stub.requests).toHaveLength(3);
   });
 });
 

@@ -151,7 +151,7 @@ describe("plan and solve", () => {
   it("fails when there is no plan, also after asking again", async () => {
     const { agent, model } = agentOf(() => "I have no plan", { net });
     expect(await agent.run("x").result).toMatchObject({ status: "failed", error: { code: "OUTPUT_INVALID" } });
-    expect(model.calls).toHaveLength(2);
+    expect(model.calls).toHaveLength(3);
   });
 });
 

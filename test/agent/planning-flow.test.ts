@@ -181,7 +181,7 @@ describe("a planning flow", () => {
     const mended = flowOf([cyclic, plan({ id: "a" })], { executors: { w: worker } });
     expect(await mended.flow.run("x").result).toMatchObject({ status: "finished", answer: "did do a" });
     expect(told(mended.model.calls[1] as ChatRequest)).toContain("wait for each other");
-    const without = flowOf(["no plan", "still none"], { executors: { w: worker } });
+    const without = flowOf(["no plan", "still none", "none"], { executors: { w: worker } });
     const run = without.flow.run("the goal");
     expect((await eventsOf(run)).some((event) => event.type === "warning" && event.code === "PLAN_MISSING")).toBe(true);
     expect(await run.result).toMatchObject({ status: "finished", answer: "did the goal" });

@@ -47,10 +47,10 @@ describe("what a model's reply becomes", () => {
     expect(reached.pwned).toBeUndefined();
   });
 
-  test("[MetaGPT: a reply that did not parse cost up to 18 more calls] it costs one more, and then the run says what was wrong", async () => {
+  test("[MetaGPT: a reply that did not parse cost up to 18 more calls] it costs two more, and then the run says what was wrong", async () => {
     const model = scriptedModel(() => '{"count":"many"}');
     const { status, error } = await answerOf(defineAction({ name: "Count", output: z.object({ count: z.number() }) }), model);
-    expect([status, error?.code, model.calls.length]).toEqual(["failed", "OUTPUT_INVALID", 2]);
+    expect([status, error?.code, model.calls.length]).toEqual(["failed", "OUTPUT_INVALID", 3]);
     expect(error?.message).toContain("count");
     expect(error?.data).toMatchObject({ text: '{"count":"many"}' });
   });

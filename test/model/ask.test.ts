@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AbortedError, OutputError, UsageError } from "../../src/kernel/errors.ts";
 import { jsonRoundTrip } from "../../src/kernel/json.ts";
 import { randomStream } from "../../src/kernel/random.ts";
-import { directSteps, type StepDoor, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
+import { directSteps, type StepDoor, type StepPort, type StepSpec, type Attempts } from "../../src/kernel/step.ts";
 import { type AskInput, askModel, chatStep } from "../../src/model/ask.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
@@ -129,6 +129,70 @@ function scripted(replies: Parameters<typeof scriptedModel>[0]): { -readonly [K 
   return { id: model.id, price: { input: 1, output: 1 }, chat: (r, o) => model.chat(r, o), stream: (r, o) => model.stream(r, o) };
 }
 
+describe("askModel for a text that its length limit cut", () => {
+  const cut = (content: string): { content: string; finishReason: "length"; usage: { inputTokens: number; outputTokens: number } } => ({
+    content,
+    finishReason: "length",
+    usage: { inputTokens: 1, outputTokens: 1 },
+  });
+
+  it("goes on, without doubling the seam, and the text of all parts is heard", async () => {
+    const heard: string[] = [];
+    const model = scriptedModel([cut("# Title\n\nThe first part of it"), cut(" part of it, and the sec"), "ond."]);
+    const text = await askModel({ ...setup(model).input, onDelta: (piece) => void heard.push(piece) });
+    expect(text).toBe("# Title\n\nThe first part of it, and the second.");
+    expect(heard.join("")).toContain("ond.");
+    expect(model.calls.map(({ messages: all }) => all.length)).toEqual([1, 3, 3]);
+    expect(model.calls[2]?.messages[1]).toEqual({ role: "assistant", content: "# Title\n\nThe first part of it, and the sec" });
+  });
+
+  it("gives up after three parts more, and when the rest brings nothing new", async () => {
+    const endless = scriptedModel((_request, n) => cut(`part ${n} `));
+    expect(await errorOf(askModel(setup(endless).input))).toMatchObject({
+      code: "MODEL_TRUNCATED",
+      data: { text: "part 0 part 1 part 2 part 3 " },
+    });
+    expect(endless.calls).toHaveLength(4);
+    const anew = scriptedModel(() => cut("The same forty characters and more, each time anew."));
+    expect(await errorOf(askModel(setup(anew).input))).toMatchObject({ code: "MODEL_TRUNCATED" });
+    expect(anew.calls).toHaveLength(2);
+  });
+
+  it("does not go on where the caller set the limit, or where nothing came", async () => {
+    for (const [content, maxTokens] of [
+      ["Half", 5],
+      ["", undefined],
+    ] as const) {
+      const model = scriptedModel(() => cut(content));
+      expect(await errorOf(askModel({ ...setup(model).input, maxTokens }))).toMatchObject({ code: "MODEL_TRUNCATED" });
+      expect(model.calls).toHaveLength(1);
+    }
+  });
+
+  it("takes the text of all parts back when the value in it does not fit", async () => {
+    const voided: string[] = [];
+    let n = 0;
+    const recorder = new Recorder();
+    const steps: StepPort = {
+      step: (spec, effect) => recorder.step(spec, (door) => effect({ ...door, attempts: numbered(door.attempts, `s${n++}`) })),
+    };
+    const model = scriptedModel([cut('{"title": '), "5}", '{"title": "T"}']);
+    const input = { ...setup(model).input, steps, onDelta: () => {}, onVoid: ({ step }: { step: string }) => void voided.push(step) };
+    expect(await askModel({ ...input, schema: Plan })).toEqual({ title: "T" });
+    expect(voided).toEqual(["s0", "s1"]);
+  });
+});
+
+/** Attempts whose try belongs to a step of the given key. */
+function numbered(attempts: Attempts, key: string): Attempts {
+  return {
+    current: { act: "a", key, try: 1 },
+    budget: undefined,
+    open: (hold, o) => attempts.open(hold, o),
+    settle: (outcome) => attempts.settle(outcome),
+  };
+}
+
 describe("askModel for a value", () => {
   it("gives the value, typed, and asks for it by schema", async () => {
     const model = scriptedModel(['{"title": "T", "hours": null}']);
@@ -181,9 +245,19 @@ describe("askModel for a value", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("gives up after the second reply, and keeps text, issues and usage", async () => {
+  it("asks twice more, the second time for the shortest form, without the first bad reply", async () => {
+    const model = scriptedModel(["no", '{"title": 3}', '{"title": "mended"}']);
+    expect(await askModel({ ...setup(model).input, schema: Plan })).toEqual({ title: "mended" });
+    const [, second, third] = model.calls;
+    expect(third?.messages.map(({ content }) => content?.slice(0, 12))).toEqual(["Say somethin", '{"title": 3}', "That reply, "]);
+    expect(third?.messages[2]?.content).toMatch(/title: Invalid input.*shortest JSON object/s);
+    expect(second?.messages[0]).toEqual(third?.messages[0]);
+  });
+
+  it("gives up after the third reply, and keeps text, issues and usage", async () => {
     const model = scriptedModel([
       { content: "no", usage: { inputTokens: 10, outputTokens: 1 } },
+      { content: "no again", usage: { inputTokens: 10, outputTokens: 1 } },
       { content: '{"title": []}', usage: { inputTokens: 20, outputTokens: 2, cachedTokens: 5 } },
       "never asked",
     ]);
@@ -194,26 +268,31 @@ describe("askModel for a value", () => {
       data: {
         text: '{"title": []}',
         issues: [{ path: "title", got: "an array of 0" }],
-        usage: { inputTokens: 30, outputTokens: 3, cachedTokens: 5 },
+        usage: { inputTokens: 40, outputTokens: 4, cachedTokens: 5 },
       },
     });
     expect(error.message).toMatch(WITH_NEXT_STEP);
-    expect(model.calls).toHaveLength(2);
+    expect(model.calls).toHaveLength(3);
   });
 
   it("a long bad reply does not hide the advice in the error", async () => {
     const members = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`${n}${"x".repeat(5_000)}`, []]));
     const bad = JSON.stringify(members);
-    const error = await errorOf(askModel({ ...setup(scriptedModel([bad, bad])).input, schema: z.record(z.string(), z.string()) }));
+    const error = await errorOf(askModel({ ...setup(scriptedModel([bad, bad, bad])).input, schema: z.record(z.string(), z.string()) }));
     expect(error.message).toMatch(WITH_NEXT_STEP);
     expect(error.message.length).toBeLessThan(2_000);
     expect(error.data?.["text"]).toBe(bad);
   });
 
-  it("a reply cut by its limit is no bad reply: it is not asked again", async () => {
-    const model = scriptedModel([{ content: '{"title": "T', finishReason: "length" }, "never asked"]);
-    expect(await errorOf(askModel({ ...setup(model).input, schema: Plan }))).toMatchObject({ code: "MODEL_TRUNCATED" });
-    expect(model.calls).toHaveLength(1);
+  it("a reply cut by its limit is continued as text, joined and read", async () => {
+    const model = scriptedModel([{ content: '{"title": "T', finishReason: "length" }, '```json\nwo", "hours": 2}\n```']);
+    const { input, recorder } = setup(model);
+    expect(await askModel({ ...input, schema: Plan })).toEqual({ title: "Two", hours: 2 });
+    expect(model.calls.map(({ schema }) => schema?.type)).toEqual(["schema", undefined]);
+    expect(recorder.specs).toHaveLength(2);
+    // From the record nothing is asked.
+    expect(await askModel({ ...input, schema: Plan })).toEqual({ title: "Two", hours: 2 });
+    expect(model.calls).toHaveLength(2);
   });
 
   it("a schema that JSON cannot carry is refused before anything is asked", async () => {

@@ -185,7 +185,7 @@ describe("a role whose action has an output schema", () => {
   test("is asked once more, and then fails with what is wrong", async () => {
     const mended = await lived(reporter(), { model: scriptedModel(["warm", '{"city": 5}', JSON.stringify(value)]) });
     expect(mended.result.output?.instructContent).toEqual(value);
-    const { result } = await lived(reporter(), { model: scriptedModel(["warm", "warm", "still warm"]) });
+    const { result } = await lived(reporter(), { model: scriptedModel(["warm", "warm", "still warm", "warm"]) });
     expect(result).toMatchObject({ status: "failed", error: { code: "OUTPUT_INVALID" } });
   });
 });

@@ -10,8 +10,8 @@ const designed = ["docs/system_design/greeter.json", "docs/system_design/greeter
 const planned = ["README.md", "docs/task/greeter.json", "docs/task/greeter.md", "package.json"];
 
 /** The same bad reply, as often as it is asked for. */
-function twice(reply: string): readonly string[] {
-  return [reply, reply];
+function thrice(reply: string): readonly string[] {
+  return [reply, reply, reply];
 }
 
 interface Case {
@@ -31,71 +31,71 @@ const missing = { name: "OutputError", code: "CODE_MISSING" };
 const cases: readonly Case[] = [
   {
     what: "requirements in prose",
-    replies: { WritePrd: twice("A greeter would be nice.") },
+    replies: { WritePrd: thrice("A greeter would be nice.") },
     error: invalid,
     kept: [],
     last: "UserRequirement",
   },
-  { what: "requirements of a wrong shape", replies: { WritePrd: twice("[1, 2]") }, error: invalid, kept: [], last: "UserRequirement" },
+  { what: "requirements of a wrong shape", replies: { WritePrd: thrice("[1, 2]") }, error: invalid, kept: [], last: "UserRequirement" },
   {
     what: "a design that leaves the project",
-    replies: { WriteDesign: twice(JSON.stringify({ ...design, fileList: ["../../.bashrc"] })) },
+    replies: { WriteDesign: thrice(JSON.stringify({ ...design, fileList: ["../../.bashrc"] })) },
     error: { ...invalid, message: expect.stringContaining("fileList[0]") },
     kept: requirements,
     last: "WritePrd",
   },
   {
     what: "a plan that hooks into git",
-    replies: { WriteTasks: twice(JSON.stringify({ ...tasks, taskList: [".git/hooks/post-commit"] })) },
+    replies: { WriteTasks: thrice(JSON.stringify({ ...tasks, taskList: [".git/hooks/post-commit"] })) },
     error: { ...invalid, message: expect.stringContaining("taskList[0]") },
     kept: [...requirements, ...designed],
     last: "WriteDesign",
   },
   {
     what: "a plan of ten thousand files",
-    replies: { WriteTasks: twice(JSON.stringify({ ...tasks, taskList: Array.from({ length: 10_000 }, (_, n) => `src/${n}.js`) })) },
+    replies: { WriteTasks: thrice(JSON.stringify({ ...tasks, taskList: Array.from({ length: 10_000 }, (_, n) => `src/${n}.js`) })) },
     error: { ...invalid, message: expect.stringContaining("10000 files") },
     kept: [...requirements, ...designed],
     last: "WriteDesign",
   },
   {
     what: "no code in the second file",
-    replies: { "WriteCode: index.html": twice("Open your editor and write it yourself.") },
+    replies: { "WriteCode: index.html": thrice("Open your editor and write it yourself.") },
     error: { ...missing, data: { path: "index.html" } },
     kept: [...requirements, ...designed, ...planned, "src/greet.js"],
     last: "WriteTasks",
   },
   {
     what: "a review that is none",
-    replies: { "WriteCodeReview: index.html (round 1)": twice('{"verdict":"MAYBE"}') },
+    replies: { "WriteCodeReview: index.html (round 1)": thrice('{"verdict":"MAYBE"}') },
     error: invalid,
     kept: [...requirements, ...designed, ...planned, "src/greet.js", "index.html"],
     last: "WriteCode",
   },
   {
     what: "no code after a review",
-    replies: { "WriteCodeReview: src/greet.js (round 1)": lbtm, "RewriteCode: src/greet.js (round 1)": twice("```\n```") },
+    replies: { "WriteCodeReview: src/greet.js (round 1)": lbtm, "RewriteCode: src/greet.js (round 1)": thrice("```\n```") },
     error: missing,
     kept: [...requirements, ...designed, ...planned, "src/greet.js", "index.html"],
     last: "WriteCode",
   },
   {
     what: "no test",
-    replies: { "WriteTest: tests/greet.test.mjs": twice("```js\ntest(") },
+    replies: { "WriteTest: tests/greet.test.mjs": thrice("```js\ntest(") },
     error: missing,
     kept: [...requirements, ...designed, ...planned, "src/greet.js", "index.html"],
     last: "WriteCodeReview",
   },
   {
     what: "a diagnosis that blames a file of the machine",
-    replies: { "DebugError (round 1)": twice('{"analysis":"x","files":["/etc/passwd"]}') },
+    replies: { "DebugError (round 1)": thrice('{"analysis":"x","files":["/etc/passwd"]}') },
     error: invalid,
     kept: [...requirements, ...designed, ...planned, "src/greet.js", "index.html", "tests/greet.test.mjs"],
     last: "RunTests",
   },
   {
     what: "no code in a repair",
-    replies: { "DebugError (round 1)": '{"analysis":"x","files":["src/greet.js"]}', "FixCode: src/greet.js (round 1)": twice("done") },
+    replies: { "DebugError (round 1)": '{"analysis":"x","files":["src/greet.js"]}', "FixCode: src/greet.js (round 1)": thrice("done") },
     error: missing,
     kept: [...requirements, ...designed, ...planned, "src/greet.js", "index.html", "tests/greet.test.mjs"],
     last: "RunTests",
@@ -132,7 +132,7 @@ describe("going on after a failure", () => {
     const workspace = smallWorkspace();
     const failed = await work({
       workspace,
-      replies: { "WriteCode: index.html": ["no", "no", fence("<p>late</p>\n"), fence("<p>late</p>\n")] },
+      replies: { "WriteCode: index.html": ["no", "no", "no", fence("<p>late</p>\n"), fence("<p>late</p>\n")] },
       run: { id: "greeter-1" },
     });
     expect(failed.result).toMatchObject({ status: "failed", error: missing });

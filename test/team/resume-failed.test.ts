@@ -119,7 +119,7 @@ describe("a run that ended because its model's replies did not fit", () => {
     const journal = memoryJournal();
     const role = (): Role =>
       answering("Ann", async (rc) => rc.message(`${(await rc.ask("a number", { schema: z.object({ n: z.number() }) })).n}`));
-    const bad = new Team({ journal, roles: [role()], model: scriptedModel(["no", "no again"], { id: "m" }) });
+    const bad = new Team({ journal, roles: [role()], model: scriptedModel(["no", "no again", "no still"], { id: "m" }) });
     expect((await bad.run("go", { id: "r" }).result).error?.code).toBe("OUTPUT_INVALID");
     const good = scriptedModel(['{"n": 7}'], { id: "m" });
     const result = await new Team({ journal, roles: [role()], model: good }).resume("r").result;

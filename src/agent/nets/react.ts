@@ -37,6 +37,8 @@ export interface ReactParts extends ReactOptions {
   readonly prompt?: (memory: AgentMemory) => Promise<string | undefined>;
 }
 
+const CUT_TEXT =
+  "Your reply reached its length limit before it was whole, so it could not be used. Say less at once: call a tool, or give a shorter answer.";
 /** Unusable replies in a row after which the run fails. */
 const MAX_MISSES = 3;
 const MISSES = "react.misses";
@@ -103,14 +105,16 @@ class Reasoning implements NetState {
     const { model } = this.#parts;
     const prompts = [mind.nextStepPrompt, own].filter((prompt) => prompt !== undefined && prompt !== "");
     const prompt = prompts.length === 0 ? undefined : prompts.join("\n\n");
-    if (form !== "text") return { model, prompt, tools: memory.tools.specs, toolChoice: mind.toolChoice };
+    const asked = { model, prompt, takesCut: true };
+    if (form !== "text") return { ...asked, tools: memory.tools.specs, toolChoice: mind.toolChoice };
     const isUsable = mind.toolChoice !== "none" && memory.tools.size > 0;
-    return isUsable ? { model, prompt, system: actionInstructions(memory.listTools()) } : { model, prompt };
+    return isUsable ? { ...asked, system: actionInstructions(memory.listTools()) } : asked;
   }
 
   async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form): Promise<void> {
     if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
     const said = ChatMessage.assistant(reply.content);
+    if (reply.finishReason === "length") return miss(memory, mind, [said], CUT_TEXT);
     const action = actionIn(reply.content, mind.toolChoice === "none" ? "native" : form, memory.tools);
     switch (action.kind) {
       case "malformed":

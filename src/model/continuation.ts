@@ -1,0 +1,73 @@
+import type { ChatMessage } from "./chat-message.ts";
+
+/** Requests for the rest of one reply that its length limit cut. */
+export const MOST_CONTINUATIONS = 3;
+
+const GO_ON =
+  "Your reply reached its length limit. Go on exactly where it stops: begin with the next character, repeat nothing, open no new fenced block and add no words of your own.";
+
+/** Returns the conversation that asks for the rest of a reply. What was said so far stands before it unchanged, so that a provider's cache serves it. */
+export function askOn(messages: readonly ChatMessage[], soFar: string): readonly ChatMessage[] {
+  return [...messages, { role: "assistant", content: soFar }, { role: "user", content: GO_ON }];
+}
+
+/** Characters in which the end of one part and the beginning of the next are compared. */
+const SEAM = 4_000;
+/** Shortest repeated end that is told from chance, in characters and in letters, for brackets and indents repeat; and the shortest repeated line. */
+const SHORTEST_SEAM = 8;
+const SEAM_LETTERS = 4;
+const SHORTEST_LINE = 4;
+/** Characters by which a reply that was begun anew is known. */
+const SHORTEST_HEAD = 40;
+
+/**
+ * Joins the parts of a reply without doubling what both have: models repeat the last words or lines, begin the cut line again, put the rest into
+ * another fenced block, or write the whole reply anew.
+ */
+export function joined(soFar: string, more: string): string {
+  const head = soFar.trimStart().slice(0, SHORTEST_HEAD);
+  if (head.length === SHORTEST_HEAD && more.trimStart().startsWith(head)) return more;
+  const rest = withoutFence(soFar, more);
+  return soFar + rest.slice(doubled(soFar, rest));
+}
+
+/** The number of characters at the beginning of the rest that the text ends with. */
+function doubled(soFar: string, rest: string): number {
+  const end = soFar.slice(-SEAM);
+  const line = end.slice(end.lastIndexOf("\n") + 1);
+  const isLine = line.trim().length >= SHORTEST_LINE && rest.startsWith(line);
+  return Math.max(overlap(end, rest.slice(0, SEAM)), isLine ? line.length : 0);
+}
+
+/** The longest end of one text that begins the other, unless it is too short to be more than chance. Takes linear time. */
+function overlap(end: string, beginning: string): number {
+  // The table of Knuth, Morris and Pratt for the beginning, then the end read through it.
+  const back: number[] = [0];
+  const advance = (state: number, char: string | undefined): number => {
+    let at = state;
+    while (at > 0 && beginning[at] !== char) at = back[at - 1] ?? 0;
+    return beginning[at] === char ? at + 1 : 0;
+  };
+  for (let n = 1; n < beginning.length; n++) back.push(advance(back[n - 1] ?? 0, beginning[n]));
+  let matched = 0;
+  for (let n = 0; n < end.length; n++) {
+    if (matched === beginning.length) matched = back[matched - 1] ?? 0;
+    matched = advance(matched, end[n]);
+  }
+  const letters = beginning.slice(0, matched).match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  return matched >= SHORTEST_SEAM && letters >= SEAM_LETTERS ? matched : 0;
+}
+
+const OPENING = /^\s*(`{3,}|~{3,})[^\n`]*\n/;
+
+/** The rest without a fence that only it has: inside a fenced block it is opened once, and bare text has none. */
+function withoutFence(soFar: string, more: string): string {
+  const opening = OPENING.exec(more);
+  if (opening === null) return more;
+  const [whole, mark = ""] = opening;
+  const inside = more.slice(whole.length);
+  const isOpen = (soFar.match(/^ {0,3}(?:`{3,}|~{3,})/gm)?.length ?? 0) % 2 === 1;
+  if (isOpen) return inside;
+  const closing = inside.trimEnd();
+  return /^[\s\uFEFF]*[{[]/.test(soFar) && closing.endsWith(mark) ? closing.slice(0, -mark.length).replace(/\n$/, "") : more;
+}
