@@ -91,6 +91,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     /"finished","run":"order-2","cost":0,"rounds":2}$/,
   ],
   "25-scheduler": [/^environment finished: (\d+ ?){10}$/, "team finished, equal after a stop: true"],
+  "26-feedback": ["UserFeedback to Wim", "The sea is wide and blue.", "waits for a resume: true", "The sea is blue.", "finished Blue sea."],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

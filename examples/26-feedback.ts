@@ -1,0 +1,35 @@
+// A user says more to a run: while it works, and after its end. Each message is recorded; a finished run goes on with it.
+import { createMessage, defineAction, defineRole, memoryJournal, Team, UserFeedback, UserRequirement } from "troupe";
+import { scriptedModel } from "troupe/testing";
+
+// #region team
+const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Write a line about ${ctx.text}.` });
+const Change = defineAction({ name: "Change", prompt: (ctx) => `Change your line as the user says: ${ctx.text}` });
+const writer = defineRole({
+  name: "Wim",
+  reactions: [
+    { on: UserRequirement, do: Draft },
+    { on: UserFeedback, do: Change },
+  ],
+});
+const journal = memoryJournal(); // sqlite({ path }) from troupe/sqlite keeps runs on disk
+const model = scriptedModel(["The sea is wide.", "The sea is wide and blue.", "The sea is blue.", "Blue sea."]);
+const team = new Team({ roles: [writer], model, journal });
+// #endregion
+
+// #region publish
+const run = team.run("the sea", { id: "sea" });
+const { message, recipients } = await run.publish("name its colour"); // resolves when it is recorded
+console.log(message.causeBy, "to", recipients.join()); // UserFeedback to Wim
+console.log((await run.result).output?.content); // The sea is wide and blue.
+// #endregion
+
+// #region send
+const wish = createMessage("make it shorter", { id: "wish-17" }); // with an id of yours, the same wish again is recorded once
+const receipt = await team.send("sea", wish); // later, perhaps in another process
+console.log("waits for a resume:", receipt.waits); // waits for a resume: true
+console.log((await team.resume("sea").result).output?.content); // The sea is blue.
+
+const shorter = await team.resume("sea", { add: ["even shorter"] }).result; // both in one call
+console.log(shorter.status, shorter.output?.content); // finished Blue sea.
+// #endregion
