@@ -10,6 +10,7 @@ export { type VerifyRequest, verifyProject } from "./verify.ts";
 export { checkCommands, type CommandChecksRequest } from "./commands.ts";
 export { checkSyntax, type SyntaxRequest } from "./syntax.ts";
 export { checkReadme, type ReadmeRequest } from "./readme.ts";
+export { findWeakTests, spotCheck, type SpotCheckRequest } from "./spot-check.ts";
 export { runSuites, type SuitesRequest } from "./suites.ts";
 export { checkPages, defaultPageTimes, type PageCheckRequest, type PageReport, type PageTimes } from "./page-check.ts";
 export type { PageMeansChoice } from "./page-means.ts";

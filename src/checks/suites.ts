@@ -16,6 +16,8 @@ export interface SuitesRequest {
   /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
+  /** The languages whose tests to run. Default: all. */
+  readonly languages?: readonly SuiteReport["language"][] | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,11 +37,12 @@ const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
  * @throws ControlError when the signal aborts.
  * @throws WorkspaceError when the project cannot be read.
  */
-export async function runSuites({ root, sandbox, timeout = SANDBOX_TIMEOUT, signal }: SuitesRequest): Promise<SuiteReport[]> {
+export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
+  const { root, sandbox, languages = ["javascript", "python"], timeout = SANDBOX_TIMEOUT, signal } = request;
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
-  const python = files.filter(isPythonTest);
+  const python = languages.includes("python") ? files.filter(isPythonTest) : [];
   return [
-    ...(await javaScriptReports({ root, sandbox, timeout, signal }, files)),
+    ...(languages.includes("javascript") ? await javaScriptReports({ root, sandbox, timeout, signal }, files) : []),
     ...(python.length === 0 ? [] : [await runPythonTests({ root, sandbox, files: python, timeout, signal })]),
   ];
 }

@@ -5,6 +5,7 @@ import { checkCommands } from "./commands.ts";
 import { checkPages } from "./page-check.ts";
 import { planFaults } from "./plan.ts";
 import { checkReadme } from "./readme.ts";
+import { findWeakTests, spotCheck } from "./spot-check.ts";
 import type { StackName } from "./stack.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
@@ -69,9 +70,9 @@ export async function verifyProject(request: VerifyRequest): Promise<Verificatio
   if (depth === "syntax") return { verdicts: [], suites: [], faults: syntax };
   const suites = isFull ? await suitesOf(request, say) : [];
   const criteria = await checkCriteria(request, say);
-  const tests = isFull ? suiteFaults(suites, request.stack) : [];
+  const tests = isFull ? [...suiteFaults(suites, request.stack), ...(await findWeakTests({ ...projectOf(request), suites }))] : [];
   const plan = isFull ? await missingFiles(request) : [];
-  const more = depth === "whole" ? await wholeFaults(request, say) : [];
+  const more = depth === "whole" ? await wholeFaults(request, suites, say) : [];
   return { verdicts: criteria.verdicts, suites, faults: [...syntax, ...tests, ...plan, ...criteria.faults, ...more] };
 }
 
@@ -146,7 +147,15 @@ function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefine
 
 const languageNames = { javascript: "JavaScript", python: "Python" };
 
-async function wholeFaults({ root, sandbox, signal }: VerifyRequest, say: Say): Promise<Fault[]> {
+async function wholeFaults(request: VerifyRequest, suites: readonly SuiteReport[], say: Say): Promise<Fault[]> {
+  const project = projectOf(request);
   say("runs the commands of the README");
-  return checkReadme({ root, sandbox, signal });
+  const readme = await checkReadme(project);
+  say("breaks a function, and expects that the tests notice");
+  const weak = await spotCheck({ ...project, suites, timeout: request.timeout ?? VERIFY_TIMEOUT });
+  return [...readme, ...weak];
+}
+
+function projectOf({ root, sandbox, signal }: VerifyRequest): Pick<VerifyRequest, "root" | "sandbox" | "signal"> {
+  return { root, sandbox, signal };
 }

@@ -38,7 +38,7 @@ export interface CopyOptions {
  * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
  * @throws ControlError when the signal aborts.
  */
-async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
+export async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
   const { path: scratch, remove } = temporaryFolder("troupe-sandbox-");
   try {
     const project = join(scratch, "project");

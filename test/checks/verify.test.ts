@@ -67,6 +67,7 @@ describe("verifyProject", () => {
     expect(found.faults.map(({ kind, file, command }) => [kind, file ?? command])).toEqual([
       ["syntax", "src/broken.mjs"],
       ["tests", undefined],
+      ["weak tests", "tests/a.test.mjs"],
       ["plan", "package.json"],
       ["plan", "src/empty.mjs"],
       ["plan", "src/gone.mjs"],
