@@ -26,6 +26,9 @@ export type { OpenAIBody } from "./openai-body.ts";
 export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
 export type { Pace, StubAnswer, StubFault, StubRaw, StubReply } from "./stub-reply.ts";
 
+// What a provider's cache could serve.
+export { type CacheableShare, cacheableShare, type PrefixCacheOptions, type PromptParts } from "./cacheable-share.ts";
+
 // Contract suites of the ports.
 export { budgetPoolContract, type MakeBudgetPool } from "./contracts/budget-pool.ts";
 export { cacheContract, type MakeCache } from "./contracts/cache.ts";

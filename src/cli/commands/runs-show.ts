@@ -24,6 +24,7 @@ import {
   tableLines,
   type TextStyle,
   wrapped,
+  tokensText,
 } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
@@ -159,7 +160,7 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
       `${momentText(run.began)} UTC, ${plural(run.events, "event")} in ${elapsed(run.moved - run.began)}, ${plural(run.rounds, "round")}`,
     ],
     ["Cost", costText(run)],
-    ["Tokens", `${counted(usage.inputTokens)} in, ${counted(usage.outputTokens)} out`],
+    ["Tokens", tokensText(usage)],
     ...questions.flatMap(({ role, text }, nth): Fact[] => [
       ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
       ["Answer", next.answers[nth]],

@@ -18,6 +18,7 @@ import {
   type Style,
   type TextStyle,
   wrapped,
+  tokensText,
 } from "./text.ts";
 
 const SHOWN_FAILURES = 3;
@@ -71,10 +72,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     ["Denied", deniedText(report, style)],
     ["Commit", commitText(report)],
     ["Cost", costText(report, facts)],
-    [
-      "Tokens",
-      `${counted(usage.inputTokens)} in, ${counted(usage.outputTokens)} out${usage.estimated ? " (some counted from characters)" : ""}`,
-    ],
+    ["Tokens", `${tokensText(usage)}${usage.estimated ? " (some counted from characters)" : ""}`],
     ["Models", modelsText(report)],
     by === "agent" ? ["Time", elapsed(age)] : ["Rounds", `${rounds} of ${facts.roundLimit}, in ${elapsed(age)}`],
     ["Run", shown(facts.run)],

@@ -110,6 +110,13 @@ export function counted(n: number): string {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** Tokens of calls in words: `12,345 in (10,240 from the cache), 678 out`. */
+export function tokensText(usage: { readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens?: number }): string {
+  const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
+  const cached = cachedTokens === 0 ? "" : ` (${counted(cachedTokens)} from the cache)`;
+  return `${counted(inputTokens)} in${cached}, ${counted(outputTokens)} out`;
+}
+
 /** `1 file`, `3 files`. */
 export function plural(n: number, one: string, many: string = `${one}s`): string {
   return `${counted(n)} ${n === 1 ? one : many}`;
