@@ -1,7 +1,8 @@
-import { type Check, CheckSchema } from "../../src/checks/index.ts";
+import type { Check, StackName } from "../../src/checks/index.ts";
 import { z } from "zod";
 import { promptOf } from "../prompt.ts";
 import type { Complaint } from "./delivery.ts";
+import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 
 /** What a reviewer says. The reasons come first, so that the verdict follows from them. */
 export interface Review {
@@ -18,7 +19,7 @@ export const ReviewSchema: z.ZodType<Review> = z.object({
     .array(z.object({ id: z.string(), reason: z.string(), holds: z.boolean() }))
     .default([])
     .describe("one for each criterion whose check is a judgement"),
-  complaints: z.array(z.object({ text: z.string(), check: CheckSchema.optional() })).default([]),
+  complaints: z.array(z.object({ text: z.string(), check: WrittenCheckSchema.optional() })).default([]),
   accepts: z.boolean().describe("false when a complaint must be dealt with before the product is handed over"),
 });
 
@@ -26,12 +27,18 @@ const INSTRUCTION = `Review the work of a colleague against the user's own words
 
 Look for what the checks miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
 
-A complaint counts only with a check that fails now and passes once it is dealt with: a command check or a page check, in the form of the criteria. Work out by hand what the code below does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
+A complaint counts only with a check that fails now and passes once it is dealt with: in one of the forms below. Work out by hand what the code below does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
 
 /** The question to a reviewer: what is stable stands first. */
-export function reviewPrompt(parts: { readonly order: string; readonly files: string; readonly evidence: string }): string {
-  const { order, files, evidence } = parts;
+export function reviewPrompt(parts: {
+  readonly stack: StackName;
+  readonly order: string;
+  readonly files: string;
+  readonly evidence: string;
+}): string {
+  const { stack, order, files, evidence } = parts;
   return promptOf("Review", INSTRUCTION, [
+    ["Forms of a check", checkForms(stack)],
     ["Order", order],
     ["The work", files],
     ["Evidence", evidence],

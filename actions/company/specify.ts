@@ -1,9 +1,10 @@
-import { type Criterion, CriterionSchema, stacks, type StackName } from "../../src/checks/index.ts";
+import { type Criterion, stacks, type StackName } from "../../src/checks/index.ts";
 import type { ActionContext, Address, Known, Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
 import { promptOf } from "../prompt.ts";
+import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { orderFiles, renderOrder, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** Options of {@link Specify}. */
@@ -32,6 +33,15 @@ interface Brief {
   readonly criteria: readonly Criterion[];
 }
 
+const WrittenCriterionSchema = z.object({
+  id: z.string().min(1).describe("A1, A2, ..."),
+  priority: z.enum(["P0", "P1", "P2"]),
+  given: z.string(),
+  when: z.string(),
+  then: z.string(),
+  check: WrittenCheckSchema,
+});
+
 const BriefSchema: z.ZodType<Brief> = z.object({
   reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
   name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
@@ -39,23 +49,18 @@ const BriefSchema: z.ZodType<Brief> = z.object({
   stack: z.enum(["node", "page", "python"]),
   assumptions: z.array(z.string()).default([]).describe("what the words leave open, and what you decided"),
   questions: z.array(z.string()).default([]).describe("only what the user alone can decide and what changes the product; usually empty"),
-  criteria: z.array(CriterionSchema).min(1).describe("the acceptance criteria"),
+  criteria: z.array(WrittenCriterionSchema).min(1),
 });
 
 const INSTRUCTION = `Turn the user's words into acceptance criteria. Everybody gets the words themselves, so do not repeat, shorten or weaken them.
 
 Size: S when one person writes it in one go, up to about five small files. M for several modules that need a structure, such as a page with state or a command with subcommands and a file store. L for more than about twelve source files, or parts that people can build side by side.
 
-Criteria: S has 3 to 6, M up to 12, L up to 20. Each wish and each rule in the user's words is covered by one; a specification with many rules needs criteria that cover several rules each, and none may be left out. P0 is what the user asked for, P1 is what they would miss at once, P2 is taste. Every P0 has a check that runs. A judgement is only for what cannot be run.
+Criteria: S has 3 to 5, M up to 12, L up to 20. Each wish and each rule in the user's words is covered by one; a specification with many rules needs criteria that cover several rules each, and none may be left out. P0 is what the user asked for, P1 is what they would miss at once, P2 is taste. Every P0 has a check that runs. A judgement is only for what cannot be run. given, when and then have a few words each: the check says the rest.
 
-Checks are the contract: choose the names they need (start file, flags, ids of elements), and the engineer will use them. A check must pass for every correct product and fail for a wrong one: expect what the words demand, not wording that you made up. Prefer \`contains\` to \`equals\` for messages. Include wrong input.
+Checks are the contract: choose the names they need (start file, flags, ids of elements), and the engineer will use them. A check must pass for every correct product and fail for a wrong one: expect what the words demand, not wording that you made up. Prefer contains to equals for messages. Include wrong input. Work out each expected output by hand, twice: a wrong check stops the company.
 
-A check is one of
-- {"kind":"command","given":[{"path":"data.csv","content":"a,b\\n1,2\\n"}],"steps":[{"run":["node","src/cli.mjs","data.csv"],"stdin":"","exit":0,"stdout":{"contains":["2"]},"stderr":{"equals":""}},{"run":["node","src/cli.mjs","missing.csv"],"exit":"failure","stderr":{"contains":["missing.csv"]}}]}
-  The steps run one after another in one fresh copy of the project, without a shell. A rule for a text has equals, contains, lacks or matches (a regular expression). "files" of a step has rules for files: [{"path":"out.txt","contains":["x"]}].
-- {"kind":"page","steps":[{"do":"type","at":"#title","text":"Milk"},{"do":"click","at":"#add"},{"do":"expect","at":"#list li","count":1,"contains":["Milk"]},{"do":"reload"},{"do":"expect","at":"#list li","count":1}]}
-  The page index.html is opened first, with empty storage. Steps: click, type, press (key), select (value), drag (at, to), wait (ms), reload, open (path), expect (count, visible, value, or a rule for the text). "at" is a CSS selector, or text= and the visible text.
-- {"kind":"judgement","reason":"taste cannot be run"}`;
+${checkForms()}`;
 
 const CHANGE = `The project is there already. Its files and symbols are listed below. Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack of the project.`;
 

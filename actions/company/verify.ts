@@ -15,7 +15,7 @@ import { type Complaint, complaintCriteria, type Delivery, DeliverySchema, isDel
 import type { ProjectGate, WorkReport } from "./project-gate.ts";
 import { WorkReportSchema } from "./project-gate.ts";
 import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
-import { isOrder, renderOrder, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { isOrder, renderForReview, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** Options of {@link Verify}. */
 export interface VerifyOptions {
@@ -97,7 +97,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, verification } = round;
     const { model, gate } = this.#options;
     const files = await this.#work(ctx);
-    const prompt = reviewPrompt({ order: renderOrder(order), files, evidence: renderVerification(verification) });
+    const prompt = reviewPrompt({ stack: order.stack, order: renderForReview(order), files, evidence: renderVerification(verification) });
     const review = await ctx.ask(prompt, { schema: ReviewSchema, ...(model === undefined ? {} : { model }) });
     const complaints = complaintsOf(review);
     const criteria = complaintCriteria(complaints);

@@ -90,7 +90,7 @@ export function renderOrder(order: WorkOrder): string {
   const parts: readonly (readonly [string, string])[] = [
     ["The user's words", requirement],
     ...feedback.map((words, index): [string, string] => [`The user's later words, ${index + 1}`, words]),
-    ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}.`],
+    ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. docs/ is written already.`],
     ["Rules of the stack", bullets(rules)],
     ["Assumptions", bullets(assumptions)],
     [`Acceptance criteria (${ACCEPTANCE_FILE})`, criteria.map(renderCriterion).join("\n")],
@@ -98,14 +98,34 @@ export function renderOrder(order: WorkOrder): string {
     ["Design", design === undefined ? "" : renderDesign(design)],
     ["Tests, written by QA; only QA changes them", bullets(tests ?? [])],
   ];
+  return parted(parts);
+}
+
+/** The order as a reviewer reads it, who needs neither the rules of the stack nor the checks, which have been run. */
+export function renderForReview({ requirement, feedback, assumptions, criteria, design }: WorkOrder): string {
+  return parted([
+    ["The user's words", requirement],
+    ...feedback.map((words, index): [string, string] => [`The user's later words, ${index + 1}`, words]),
+    ["Assumptions", bullets(assumptions)],
+    ["Acceptance criteria", criteria.map(criterionLine).join("\n")],
+    ["Design", design?.approach ?? ""],
+  ]);
+}
+
+function parted(parts: readonly (readonly [string, string])[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")
     .map(([heading, text]) => `## ${heading}\n${text}`)
     .join("\n\n");
 }
 
-function renderCriterion({ id, priority, given, when, then, check }: Criterion): string {
-  return `${id} (${priority}) Given ${given}, when ${when}, then ${then}. Check: ${JSON.stringify(check)}`;
+function criterionLine({ id, priority, given, when, then, check }: Criterion): string {
+  const line = `${id} (${priority}) Given ${given}, when ${when}, then ${then}.`;
+  return check.kind === "judgement" ? `${line} To be judged: ${check.reason}` : line;
+}
+
+function renderCriterion(criterion: Criterion): string {
+  return `${criterionLine(criterion)} Check: ${JSON.stringify(criterion.check)}`;
 }
 
 function renderDesign({ approach, files }: SystemDesign): string {

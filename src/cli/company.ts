@@ -115,7 +115,7 @@ export async function crewOf(
   const { workspace, sandbox } = parts;
   switch (crew.kind) {
     case "software-company":
-      return { name: COMPANY, roles: softwareCompany({ workspace, sandbox, size: crew.size, stack: crew.stack, review: codeReview }) };
+      return { name: "", roles: softwareCompany({ workspace, sandbox, size: crew.size, stack: crew.stack, review: codeReview }) };
     case "waterfall":
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests }) };
     case "file":

@@ -15,8 +15,7 @@ export const nodeStack: Stack = {
     "Tests stand in tests/<module>.test.mjs and use node:test and node:assert/strict. They import the modules they test. Each test asserts something that " +
       "would fail if the code were wrong; none is skipped. They need no network and no present time, and write only below fs.mkdtempSync(path.join(os.tmpdir(), " +
       '"t-")). A test of the command runs it with spawnSync(process.execPath, [fileURLToPath(new URL("../src/cli.mjs", import.meta.url)), ...]).',
-    "Write TypeScript only where the user asks for it. It is run only by Node.js 22.18 or later, which strips its types; on Node.js 20 nothing here " +
-      "runs or checks it. Prefer JavaScript with types in JSDoc comments.",
+    "No TypeScript unless the user asks for it: Node.js runs it only from 22.18 on.",
     'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, without a ' +
       "pipe; an example file that it names is part of the project.",
   ],

@@ -1,0 +1,19 @@
+import { type Check, CheckSchema, type StackName } from "../../src/checks/index.ts";
+import { z } from "zod";
+
+/** The form of a check is told by examples: enforced by a provider, it would cost more tokens than the check itself. */
+export const WrittenCheckSchema: z.ZodType<Check> = z.unknown().pipe(CheckSchema).describe("a check in one of the forms above");
+
+const COMMAND = `- {"kind":"command","given":[{"path":"data.csv","content":"a,b\\n1,2\\n"}],"steps":[{"run":["node","src/cli.mjs","data.csv"],"stdin":"","exit":0,"stdout":{"contains":["2"]},"stderr":{"equals":""}},{"run":["node","src/cli.mjs","missing.csv"],"exit":"failure","stderr":{"contains":["missing.csv"]}}]}
+  The steps run one after another in one fresh copy of the project, without a shell; start the product as its stack is started, not by the name of its command. Leave out what you do not need; exit is 0 by default. A rule for a text has equals (all of it, but for white space at both ends), contains, lacks or matches (a regular expression with the flag m, found anywhere). "files" of a step has rules for files that must be there: [{"path":"out.txt","contains":["x"]}].`;
+
+const PAGE = `- {"kind":"page","steps":[{"do":"type","at":"#title","text":"Milk"},{"do":"click","at":"#add"},{"do":"expect","at":"#list li","count":1,"contains":["Milk"]},{"do":"reload"},{"do":"expect","at":"#list li","count":1}]}
+  The page index.html is opened first, with empty storage. Steps: click, type, press (key), select (value), drag (at, to), wait (ms), reload, open (path), expect (count, visible, value, or a rule for the text). "at" is a CSS selector, or text= and the visible text.`;
+
+const JUDGEMENT = `- {"kind":"judgement","reason":"taste cannot be run"}`;
+
+/** The forms of a check, as a model is told them. @param stack only those that run on it, and no judgement. Default: all */
+export function checkForms(stack?: StackName): string {
+  const forms = stack === undefined ? [COMMAND, PAGE, JUDGEMENT] : stack === "page" ? [COMMAND, PAGE] : [COMMAND];
+  return ["A check is one of", ...forms].join("\n");
+}
