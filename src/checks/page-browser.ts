@@ -8,10 +8,27 @@ const MOST_PICTURE = 1500000, MOST_CONSOLE = 200, CLOSE_TIME = 2000, ANSWER_TIME
 const ARGUMENTS = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--disable-extensions"];
 /** A proxy that is not there, also for this machine, and no names. */
 const BLOCKED = ["--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"];
+/** Chromium makes a socket in the temporary folder, and the system takes a path of 107 bytes at most for one. */
+const LONGEST_TEMPORARY = 60;
 let browser, chromium;
 
 async function launch() {
-  browser = await chromium.launch({ executablePath: order.executable, headless: true, chromiumSandbox: false, args: order.blocks ? [...ARGUMENTS, ...BLOCKED] : ARGUMENTS });
+  const options = { executablePath: order.executable, headless: true, chromiumSandbox: false, args: order.blocks ? [...ARGUMENTS, ...BLOCKED] : ARGUMENTS };
+  try {
+    browser = await chromium.launch({ ...options, env: { ...process.env, TMPDIR: temporary() } });
+  } catch (error) {
+    const words = String(error.message);
+    throw new Error(words.split("\n")[0] + " " + (/\[err\] (.*(?:FATAL|error while loading).*)/.exec(words)?.[1] ?? ""));
+  }
+}
+
+/** The temporary folder, or a link to it with a short name. Whoever gave the name removes the link. */
+function temporary() {
+  const folder = require("node:os").tmpdir();
+  if (folder.length <= LONGEST_TEMPORARY || order.link === undefined) return folder;
+  fs.rmSync(order.link, { force: true });
+  fs.symlinkSync(folder, order.link);
+  return order.link;
 }
 
 async function startPages() {

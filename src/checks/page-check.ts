@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -132,16 +133,7 @@ async function runPages(request: PageCheckRequest, criteria: readonly PageCriter
     if (time <= 0) break;
     const nonce = randomBytes(16).toString("hex");
     const order = { ...orderOf(request, left, findings), ...means.order, nonce, totalTime: time };
-    const result = await request.sandbox.run({
-      root: request.root,
-      command: ["node", "--input-type=commonjs", "-e", means.script],
-      input: JSON.stringify(order),
-      mounts: means.mounts,
-      limits: means.limits,
-      timeout: time + DRIVER_TIME,
-      outputLimit: OUTPUT_BYTES,
-      signal: request.signal,
-    });
+    const result = await runDriver(request, means, order, time + DRIVER_TIME);
     const record = recordOf(result, nonce, request.signal);
     if (typeof record === "string") return record;
     if (record.means === undefined)
@@ -150,6 +142,23 @@ async function runPages(request: PageCheckRequest, criteria: readonly PageCriter
     if (record.isDone) break;
   }
   return findings;
+}
+
+async function runDriver(
+  { root, sandbox, signal }: PageCheckRequest,
+  { script, mounts, limits, order: { blocks } }: PageMeans,
+  order: object,
+  timeout: number,
+): Promise<SandboxResult> {
+  const command = ["node", "--input-type=commonjs", "-e", script] as const;
+  // Without isolation the temporary folder has a long name, and only this process is sure to be there at the end.
+  const link = blocks && process.platform !== "win32" ? `/tmp/troupe-${randomBytes(6).toString("hex")}` : undefined;
+  try {
+    const input = JSON.stringify({ ...order, link });
+    return await sandbox.run({ root, command, input, mounts, limits, timeout, outputLimit: OUTPUT_BYTES, signal });
+  } finally {
+    if (link !== undefined) await rm(link, { force: true });
+  }
 }
 
 function orderOf(request: PageCheckRequest, left: readonly PageCriterion[], { opened }: Findings): object {
