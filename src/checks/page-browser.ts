@@ -107,11 +107,13 @@ function watch(context, page, problems) {
     problems.error("uncaught " + cut(words, 300) + (where === undefined ? "" : " (" + where + ")"));
   });
   page.on("console", (message) => {
-    if (message.type() !== "error" || /^Failed to load resource/.test(message.text())) return;
+    // What does not load is told once, below. A page opened as a file has no manifest, and works without.
+    if (message.type() !== "error" || /^(?:Failed to load resource|Access to manifest)/.test(message.text())) return;
     problems.error("console.error: " + message.text());
   });
   page.on("requestfailed", (request) => {
     const [url, own] = [request.url(), ownFile(request.url())];
+    if (request.resourceType() === "manifest") return;
     if (own !== undefined) problems.error("could not load " + own + " (" + (request.failure()?.errorText ?? "") + ")");
     else if (!/^(data|blob):/.test(url)) problems.note("wanted " + cut(url, 200) + ", and there is no network");
   });

@@ -10,6 +10,8 @@ import { PAGE_DRIVER } from "./page-driver.ts";
 /** A way to run pages in a sandbox. */
 export interface PageMeans {
   readonly by: "browser" | "dom";
+  /** One phrase for a screen. */
+  readonly describe: string;
   /** The text of the program for `node -e`. */
   readonly script: string;
   /** Parts of the order that only this program needs. */
@@ -76,6 +78,7 @@ function browserMeans(isIsolated: boolean, wanted: string | undefined): PageMean
   ];
   return {
     by: "browser",
+    describe: `a browser: ${program}`,
     script: PAGE_DRIVER + BROWSER_PAGES,
     order: {
       driver: isIsolated ? `${PACKAGES}/playwright-core` : (packages.get("playwright-core") ?? ""),
@@ -92,6 +95,7 @@ function domMeans(isIsolated: boolean): PageMeans | string {
   if (packages === undefined) return "the package happy-dom is missing (npm install happy-dom)";
   return {
     by: "dom",
+    describe: "a DOM without layout: happy-dom",
     script: PAGE_DRIVER + DOM_PAGES,
     order: { driver: isIsolated ? `${PACKAGES}/happy-dom` : (packages.get("happy-dom") ?? ""), blocks: !isIsolated },
     mounts: isIsolated ? mountsOf(packages) : [],

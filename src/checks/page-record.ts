@@ -1,34 +1,6 @@
 import { z } from "zod";
 import { parsedJson } from "../kernel/json.ts";
 
-const line = z.string().max(2_000);
-const lines = z.array(line).max(50);
-
-const Opened = z.object({
-  fault: line.optional(),
-  isDead: z.boolean(),
-  errors: lines,
-  notes: lines,
-  picture: z.base64().max(3_000_000).optional(),
-});
-
-const Result = z.object({
-  id: z.string(),
-  outcome: z.enum(["proven", "failed", "not checked"]),
-  evidence: line,
-  errors: lines.default([]),
-  notes: lines.default([]),
-});
-
-const Event = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("started"), means: z.string().max(100) }),
-  Opened.extend({ kind: z.literal("opened") }),
-  z.object({ kind: z.literal("begun"), id: z.string() }),
-  Result.extend({ kind: z.literal("result") }),
-  z.object({ kind: z.literal("done") }),
-  z.object({ kind: z.literal("trouble"), reason: line }),
-]);
-
 /** How a page opened without steps. */
 export interface Opening {
   /** Why the page cannot be used, or shows nothing. */
@@ -49,6 +21,26 @@ export interface StepsResult {
   readonly errors: readonly string[];
   readonly notes: readonly string[];
 }
+
+const line = z.string().max(2_000);
+const lines = z.array(line).max(50);
+const opened = { fault: line.optional(), isDead: z.boolean(), errors: lines, notes: lines, picture: z.base64().max(3_000_000).optional() };
+const result = {
+  id: z.string(),
+  outcome: z.enum(["proven", "failed", "not checked"]),
+  evidence: line,
+  errors: lines.default([]),
+  notes: lines.default([]),
+};
+
+const Event = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("started"), means: z.string().max(100) }),
+  z.object({ kind: z.literal("opened"), ...opened }),
+  z.object({ kind: z.literal("begun"), id: z.string() }),
+  z.object({ kind: z.literal("result"), ...result }),
+  z.object({ kind: z.literal("done") }),
+  z.object({ kind: z.literal("trouble"), reason: line }),
+]);
 
 /** What the page driver has told in one run. */
 export interface PageRecord {

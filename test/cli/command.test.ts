@@ -134,7 +134,17 @@ describe("words without a run", () => {
     const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd, env: { OPENAI_API_KEY: KEY } });
     expect(code).toBe(0);
     const { checks } = JSON.parse(stdout) as { checks: readonly { name: string }[] };
-    expect(checks.map(({ name }) => name)).toEqual(["node", "git", "sandbox", "model", "output", "store", "leftovers", "terminal"]);
+    expect(checks.map(({ name }) => name)).toEqual([
+      "node",
+      "git",
+      "sandbox",
+      "pages",
+      "model",
+      "output",
+      "store",
+      "leftovers",
+      "terminal",
+    ]);
     expect(stdout + stderr).not.toContain(KEY);
   });
 });

@@ -14,6 +14,7 @@ import {
   checkModel,
   checkNode,
   checkOut,
+  checkPages,
   checkSandbox,
   checkStore,
   checkTerminal,
@@ -56,11 +57,22 @@ describe("checkLeftovers", () => {
 });
 
 describe("the machine's own checks", () => {
-  it("look at git and at the sandbox without failing: projects are written without them", async () => {
-    for (const check of [await checkGit(), await checkSandbox()]) {
+  it("look at git, the sandbox and the browser without failing: projects are written without them", async () => {
+    for (const check of [await checkGit(), await checkSandbox(), await checkPages({ env: {} })]) {
       expect(["ok", "warn"]).toContain(check.state);
       expect(check.state === "ok" || check.hint !== undefined).toBe(true);
     }
+  });
+});
+
+describe("checkPages", () => {
+  it("says what to install where there is no browser", async () => {
+    expect(await checkPages({ env: { CHROME_PATH: "/nowhere/chromium" } })).toEqual({
+      name: "pages",
+      state: "warn",
+      text: "a DOM without layout: happy-dom",
+      hint: "Page steps of acceptance criteria are checked in part: /nowhere/chromium is no program.",
+    });
   });
 });
 

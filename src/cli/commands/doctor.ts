@@ -34,7 +34,7 @@ export async function doctor(session: Session, flags: Flags): Promise<ExitCode> 
   const { host } = session;
   const { signal } = session.interruptions;
   const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
-  const checks: Check[] = [checkNode(process.versions.node), git, sandbox, checkModel(host, flags)];
+  const checks: Check[] = [checkNode(process.versions.node), git, sandbox, await checkPages(host), checkModel(host, flags)];
   if (flags.ping === true) checks.push(await ping(session, flags));
   checks.push(await checkOut(host, flags.out), await checkStore(host, flags));
   checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
@@ -96,6 +96,17 @@ export async function checkSandbox(): Promise<Check> {
   const { reason, hint: advice } = refusal.kind === "refused" ? refusal : { reason: sandbox.describe, hint: "" };
   const hint = `Without it the tests that a model writes are not run. ${shown(advice, 600)}`;
   return { name: "sandbox", state: "warn", text: shown(reason, 300), hint };
+}
+
+/** Checks what pages can be opened with. */
+export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
+  const { findPageMeans } = await import("../../checks/page-means.ts");
+  const { chooseSandbox } = await import("../../workspace/choose-sandbox.ts");
+  const { means, missing } = findPageMeans(await chooseSandbox("auto"), { choice: "auto", browser: env["CHROME_PATH"] });
+  const [best] = means;
+  if (best?.by === "browser") return { name: "pages", state: "ok", text: shown(best.describe, 300) };
+  const hint = `Page steps of acceptance criteria are ${best === undefined ? "not checked" : "checked in part"}: ${missing.join("; ")}.`;
+  return { name: "pages", state: "warn", text: shown(best?.describe ?? "neither a browser nor a DOM", 300), hint: shown(hint, 600) };
 }
 
 /** Checks that a model is set. It never shows a key. */
