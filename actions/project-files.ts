@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EffectDoor, RoleContext } from "../src/index.ts";
-import { COMMIT_STEP, mayWrite, namesIn, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
+import { COMMIT_STEP, forkIn, mayWrite, namesIn, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
 import { z } from "zod";
 import { bullets, sections, inFence, shortened } from "./markdown.ts";
 
@@ -33,7 +33,7 @@ export class ProjectFiles {
     const text = textOf(content);
     const effect = async ({ mode }: EffectDoor): Promise<WrittenFile> =>
       (await mayWrite(this.#workspace, mode)) ? this.#workspace.write(path, text) : writtenFile(path, text);
-    return ctx.step(WRITE_STEP, { path, content: text }, effect, { again: true });
+    return ctx.step(WRITE_STEP, { path, content: text, ...forkIn(this.#workspace) }, effect, { again: true });
   }
 
   /** The files that are there, in the order given. @throws WorkspaceError */

@@ -1,6 +1,6 @@
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { ToolContext } from "../tool/tool.ts";
-import { mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
+import { forkIn, mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import { type Workspace, type WrittenFile, writtenFile } from "../workspace/workspace.ts";
 
 /** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */
@@ -41,15 +41,18 @@ export class ToolFiles {
    * @throws WorkspaceError
    */
   write(ctx: ToolContext, path: string, content: string, fromRecord = false): Promise<WrittenFile> {
-    return ctx.step({ kind: "step", name: WRITE_STEP, request: { path, content }, again: true }, async ({ mode }) => {
-      const stays = !(await mayWrite(this.workspace, mode)) || (fromRecord && (await this.#hasMore(path, content)));
-      return stays ? writtenFile(path, content) : this.workspace.write(path, content);
-    });
+    return ctx.step(
+      { kind: "step", name: WRITE_STEP, request: { path, content, ...forkIn(this.workspace) }, again: true },
+      async ({ mode }) => {
+        const stays = !(await mayWrite(this.workspace, mode)) || (fromRecord && (await this.#hasMore(path, content)));
+        return stays ? writtenFile(path, content) : this.workspace.write(path, content);
+      },
+    );
   }
 
   /** @throws WorkspaceError */
   remove(ctx: ToolContext, path: string): Promise<null> {
-    return ctx.step({ kind: "step", name: REMOVE_STEP, request: { path }, again: true }, async ({ mode }) => {
+    return ctx.step({ kind: "step", name: REMOVE_STEP, request: { path, ...forkIn(this.workspace) }, again: true }, async ({ mode }) => {
       if (await mayWrite(this.workspace, mode)) await this.workspace.remove(path);
       return null;
     });

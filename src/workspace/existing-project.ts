@@ -173,7 +173,7 @@ async function placeProject(
 
 async function treeProject(options: ExistingProjectOptions, trees: Worktrees, reason: string): Promise<ExistingProject> {
   const { name, limits } = options;
-  const { root, base, branch } = await trees.add(name, options.signal);
+  const { root, base, branch } = await trees.add(name, { signal: options.signal });
   const closed = await submodulesOf(trees.git, base, options.signal);
   const workspace = fileWorkspace({ root, git: true, closed, ...(limits === undefined ? {} : { limits }) });
   await workspace.prepareGit(options.signal);
@@ -187,7 +187,7 @@ async function treeProject(options: ExistingProjectOptions, trees: Worktrees, re
     const left = await commitRest(workspace, inside, request);
     const done = { ...(await changes(signal)), left };
     // What is in no commit would be lost with the folder.
-    if (left.length === 0) await trees.remove(name, signal === undefined ? {} : { signal });
+    if (left.length === 0) await trees.remove(name, { signal });
     return done;
   };
   return { workspace, place: { kind: "worktree", base, branch, reason }, changes, finish };

@@ -10,6 +10,8 @@ export type { FileDifference, ProjectChanges } from "./project-changes.ts";
 export { type FileSurvey, surveyFiles, type SurveyOptions } from "./survey.ts";
 export { repoMap, type RepoMapOptions } from "./repo-map.ts";
 export { namesIn } from "./outline.ts";
+export { type ForkComparison, type ForkUpdate, workspaceForks, type WorkspaceForks, type WorkspaceForksOptions } from "./forks.ts";
+export { type ForkedProject, type ForkMerge, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { IsOwn, KeptFile } from "./kept-files.ts";
 export type { GitState } from "./git.ts";
@@ -17,7 +19,7 @@ export type { GitState } from "./git.ts";
 // The record of a run's files, and checks against the folder.
 export { type FileState, RecordedFiles, WRITE_STEP } from "./recorded-files.ts";
 export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from "./recorded-files.ts";
-export { mayWrite } from "./recorded-files.ts";
+export { type FileChange, forkIn, mayWrite } from "./recorded-files.ts";
 export { COMMIT_STEP, type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
 
 // Rules for paths.

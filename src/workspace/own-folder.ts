@@ -1,4 +1,6 @@
-import { join } from "node:path";
+import { realpath, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ifThere } from "../kernel/system-error.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 
 /** The folder of this package in a project: never listed, never copied into a sandbox, never in git. */
@@ -22,6 +24,17 @@ export async function makeOwnFolder(root: string, path: string): Promise<string>
     if ((await file.stats()) === undefined) await file.replace(Buffer.from("*\n"));
   });
   return join(root, OWN, path);
+}
+
+/**
+ * Removes a folder below `.troupe` with all that it holds. Where a link leads there from the project, nothing is removed.
+ *
+ * @param root as `realpath` gives it
+ */
+export async function removeOwnFolder(root: string, path: string): Promise<void> {
+  const folder = join(root, OWN, path);
+  const above = dirname(folder);
+  if ((await ifThere(realpath(above))) === above) await rm(folder, { recursive: true, force: true });
 }
 
 /** Does some work with a file that is held. Undefined when a folder on the way is missing and may not be made. */

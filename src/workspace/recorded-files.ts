@@ -133,8 +133,9 @@ interface OpenedFile {
 /** The effect of a recorded step on a file: the content it writes, or the removal. */
 export function fileChange({ kind, name, request }: StepStarted): FileChange | undefined {
   if (kind !== "step" || (name !== WRITE_STEP && name !== REMOVE_STEP)) return undefined;
-  const { path, content } = membersOf(request);
-  if (typeof path !== "string") return undefined;
+  const { path, content, fork } = membersOf(request);
+  // A file of a fork is none of the project's before it is merged, which is a write of its own.
+  if (typeof path !== "string" || fork !== undefined) return undefined;
   if (name === REMOVE_STEP) return { path, content: ABSENT };
   return typeof content === "string" ? { path, content } : undefined;
 }
@@ -158,6 +159,20 @@ function membersOf(value: Json | undefined): { readonly [member: string]: Json }
   return isRecord(value) ? (value as { readonly [member: string]: Json }) : {};
 }
 
+/** Forks of workspaces: their names and what they are forks of. */
+const forks = new WeakMap<Workspace, { readonly name: string; readonly project: Workspace }>();
+
+/** Declares that a workspace is a fork of another. @internal */
+export function declareFork(fork: Workspace, name: string, project: Workspace): void {
+  forks.set(fork, { name, project });
+}
+
+/** The part of a step's request that tells in which fork it changes a file; empty for the project itself. */
+export function forkIn(workspace: Workspace): { readonly fork?: string } {
+  const found = forks.get(workspace);
+  return found === undefined ? {} : { fork: found.name };
+}
+
 /** Workspaces of steps: true when a replay may write there. */
 const scratch = new WeakMap<Workspace, Promise<boolean>>();
 
@@ -170,6 +185,8 @@ const scratch = new WeakMap<Workspace, Promise<boolean>>();
  */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
   takes("mayWrite", "workspace", workspace, having("a workspace", "list"));
+  const forked = forks.get(workspace);
+  if (forked !== undefined) return mayWrite(forked.project, mode);
   if (mode === "live") {
     scratch.set(workspace, Promise.resolve(false));
     return Promise.resolve(true);

@@ -1,10 +1,12 @@
-import { lstat, realpath, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { GitProgram } from "./git-program.ts";
-import { makeOwnFolder } from "./own-folder.ts";
-import { visible } from "./path-rules.ts";
+import { makeOwnFolder, removeOwnFolder } from "./own-folder.ts";
+import { isNormalPath, visible } from "./path-rules.ts";
+import { uncommittedPaths } from "./project-changes.ts";
+import { temporaryFolder } from "./project-copy.ts";
 
 /** A worktree of a repository: a folder with files of its own, on a branch of its own. */
 export interface Worktree {
@@ -23,6 +25,7 @@ const TREES = "trees";
 const BASES = "refs/troupe/base/";
 /** Milliseconds: a checkout of a large repository takes longer than other commands. */
 const CHECKOUT_TIME = 600_000;
+const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
 
 /** Checks the name of a worktree: a part of a folder's and of a branch's name. @throws UsageError `OPTION_INVALID` */
@@ -74,6 +77,29 @@ export class Worktrees {
     return this.#git.run(["rev-parse", "--verify", "HEAD^{commit}"], { signal });
   }
 
+  /**
+   * Keeps the present files, committed or not, but none that git ignores, in a commit that no branch has. Equal files on an equal HEAD give
+   * an equal id; without changes it is HEAD itself.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT`
+   */
+  async snapshot(signal?: AbortSignal): Promise<string> {
+    const head = await this.head(signal);
+    const paths = (await uncommittedPaths(this.#git, signal)).filter(isNormalPath);
+    if (paths.length === 0) return head;
+    const scratch = temporaryFolder("troupe-git-");
+    try {
+      const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index"), ...FIXED_DATES } };
+      await this.#git.run(["read-tree", head], own);
+      const stdin = paths.map((path) => `${path}\0`).join("");
+      await this.#git.run(["update-index", "-z", "--add", "--remove", "--stdin"], { ...own, stdin });
+      const tree = await this.#git.run(["write-tree"], own);
+      return await this.#git.run(["commit-tree", tree, "-p", head, "-m", "Present files"], own);
+    } finally {
+      await scratch.remove();
+    }
+  }
+
   /** The worktree of this name, if it was made completely and its folder is there. @throws WorkspaceError `WORKSPACE_GIT` */
   async find(name: string, signal?: AbortSignal): Promise<Worktree | undefined> {
     checkTreeName(name);
@@ -86,16 +112,18 @@ export class Worktrees {
   }
 
   /**
-   * Returns the worktree of this name; makes it from the commit at HEAD when there is none.
+   * Returns the worktree of this name; makes it when there is none.
    *
+   * @param options `at`: the commit that it begins with. Default: that at HEAD
    * @throws WorkspaceError `WORKSPACE_GIT`, `WORKSPACE_PATH` when a link stands where `.troupe` should
    */
-  async add(name: string, signal?: AbortSignal): Promise<Worktree> {
+  async add(name: string, options: { readonly at?: string; readonly signal?: AbortSignal | undefined } = {}): Promise<Worktree> {
+    const { signal } = options;
     const known = await this.find(name, signal);
     if (known !== undefined) return known;
     await makeOwnFolder(this.#git.root, TREES);
     await this.#clear(name, signal);
-    const base = await this.head(signal);
+    const base = options.at ?? (await this.head(signal));
     const branch = await this.#freeBranch(name, base, signal);
     const root = this.#placeOf(name);
     const added = ["-c", "submodule.recurse=false", "worktree", "add", "--quiet", "-B", branch, "--", root, base] as const;
@@ -109,7 +137,10 @@ export class Worktrees {
    *
    * @throws WorkspaceError `WORKSPACE_GIT`
    */
-  async remove(name: string, { drop = false, signal }: { readonly drop?: boolean; readonly signal?: AbortSignal } = {}): Promise<void> {
+  async remove(
+    name: string,
+    { drop = false, signal }: { readonly drop?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
     const known = await this.find(name, signal);
     await this.#clear(name, signal);
     await this.#git.call(["update-ref", "-d", BASES + name], { signal });
@@ -144,9 +175,7 @@ export class Worktrees {
     const place = this.#placeOf(name);
     // It fails where git does not know the folder. A worktree whose making was cut off is locked: hence the force twice.
     await this.#git.call(["worktree", "remove", "--force", "--force", place], { signal, timeout: CHECKOUT_TIME });
-    const above = dirname(place);
-    const isReal = (await ifThere(realpath(above))) === above;
-    if (isReal) await rm(place, { recursive: true, force: true });
+    await removeOwnFolder(this.#git.root, `${TREES}/${name}`);
     await this.#git.call(["worktree", "prune"], { signal });
   }
 

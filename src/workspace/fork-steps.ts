@@ -1,0 +1,81 @@
+import type { StepDoor, StepPort } from "../kernel/step.ts";
+import type { FileWorkspace } from "./file-workspace.ts";
+import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
+import { mayWrite, REMOVE_STEP, WRITE_STEP } from "./recorded-files.ts";
+import { COMMIT_STEP } from "./restore-files.ts";
+import { type CommitRequest, type Workspace, writtenFile } from "./workspace.ts";
+
+/** The result of {@link mergeFork}. Plain JSON. */
+export type ForkMerge =
+  | { readonly kind: "merged"; readonly paths: readonly string[] }
+  | { readonly kind: "conflict"; readonly paths: readonly string[] };
+
+/** A project and its forks, for steps. */
+export interface ForkedProject {
+  readonly workspace: Workspace;
+  readonly forks: WorkspaceForks;
+}
+
+/** Opens a fork, as a step that a resumed run repeats. Call it at the beginning of each activation that works in the fork. @throws WorkspaceError */
+export async function openFork(steps: StepPort, { workspace, forks }: ForkedProject, name: string): Promise<FileWorkspace> {
+  await steps.step({ kind: "step", name: "open fork", request: { name }, again: true }, async ({ mode, signal }) => {
+    if (await mayWrite(workspace, mode)) await forks.open(name, signal);
+    return null;
+  });
+  return forks.workspace(name);
+}
+
+/**
+ * Merges a fork into its project and commits that, in steps. When both changed a file in ways that do not fit, nothing is written.
+ *
+ * @throws WorkspaceError
+ */
+export async function mergeFork(
+  steps: StepPort,
+  { workspace, forks }: ForkedProject,
+  name: string,
+  request: CommitRequest,
+): Promise<ForkMerge> {
+  const compared = await steps.step<ForkComparison>({ kind: "step", name: "compare fork", request: { name }, fresh: true }, ({ signal }) =>
+    forks.compare(name, signal),
+  );
+  if (compared.kind === "conflict") return compared;
+  const live = (door: StepDoor): Promise<boolean> => mayWrite(workspace, door.mode);
+  for (const { path, content } of compared.changes) {
+    if (content === null) {
+      await steps.step({ kind: "step", name: REMOVE_STEP, request: { path }, again: true }, async (door) => {
+        if (await live(door)) await workspace.remove(path);
+        return null;
+      });
+    } else {
+      await steps.step({ kind: "step", name: WRITE_STEP, request: { path, content }, again: true }, async (door) =>
+        (await live(door)) ? workspace.write(path, content) : writtenFile(path, content),
+      );
+    }
+  }
+  const paths = compared.changes.map(({ path }) => path);
+  if (paths.length > 0) await commitStep(steps, workspace, { ...request, paths });
+  return { kind: "merged", paths };
+}
+
+async function commitStep(steps: StepPort, workspace: Workspace, { date, signal: _signal, ...request }: CommitRequest): Promise<void> {
+  await steps.step({ kind: "step", name: COMMIT_STEP, request, again: true }, async ({ mode, signal }) => {
+    if (await mayWrite(workspace, mode)) await workspace.commit({ ...request, date, signal });
+    return null;
+  });
+}
+
+/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws WorkspaceError */
+export function updateFork(steps: StepPort, { workspace, forks }: ForkedProject, name: string): Promise<ForkUpdate> {
+  return steps.step({ kind: "step", name: "update fork", request: { name }, again: true }, async ({ mode, signal }) =>
+    (await mayWrite(workspace, mode)) ? forks.update(name, signal) : { updated: [], conflicts: [] },
+  );
+}
+
+/** Removes a fork, as a step that a resumed run repeats. @throws WorkspaceError */
+export async function removeFork(steps: StepPort, { workspace, forks }: ForkedProject, name: string): Promise<void> {
+  await steps.step({ kind: "step", name: "remove fork", request: { name }, again: true }, async ({ mode, signal }) => {
+    if (await mayWrite(workspace, mode)) await forks.remove(name, signal);
+    return null;
+  });
+}

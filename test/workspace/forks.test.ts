@@ -1,0 +1,198 @@
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
+import { workspaceForks, type WorkspaceForks } from "../../src/workspace/forks.ts";
+import { errorOf, scratchFolder } from "./scratch.ts";
+import { fingerprint, git, put } from "./user-project.ts";
+
+interface Forked {
+  readonly root: string;
+  readonly project: FileWorkspace;
+  readonly forks: WorkspaceForks;
+}
+
+const files = { "src/a.js": "one\ntwo\nthree\nfour\nfive\n", "src/b.js": "b\n", "c.txt": "c" };
+
+function inRepository(): Forked {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) put(root, path, content);
+  git(root, "init", "--quiet");
+  git(root, "add", ".");
+  git(root, "commit", "--quiet", "-m", "Begin");
+  const project = fileWorkspace({ root });
+  return { root, project, forks: workspaceForks({ workspace: project }) };
+}
+
+function withoutRepository(): Forked {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) put(root, path, content);
+  const project = fileWorkspace({ root, git: false });
+  return { root, project, forks: workspaceForks({ workspace: project }) };
+}
+
+describe.each([
+  ["in worktrees", inRepository],
+  ["in copies", withoutRepository],
+])("forks %s", (_kind, make) => {
+  it("are the project's present files, seen by nobody but who opens them", async () => {
+    const { root, project, forks } = make();
+    await project.write("new.txt", "not committed");
+    const before = fingerprint(root);
+    await forks.open("t1");
+    await forks.open("t1");
+    const fork = forks.workspace("t1");
+    expect(forks.workspace("t1")).toBe(fork);
+    expect(await fork.list()).toEqual(["c.txt", "new.txt", "src/a.js", "src/b.js"]);
+    await fork.write("src/a.js", "changed\n");
+    expect([await project.read("src/a.js"), await project.list()]).toEqual([files["src/a.js"], await fork.list()]);
+    expect(fingerprint(root)).toEqual(before);
+  });
+
+  it("tell their changes, and nothing when there are none", async () => {
+    const { project, forks } = make();
+    await forks.open("t1");
+    const fork = forks.workspace("t1");
+    expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [] });
+    await fork.write("src/new.js", "new\n");
+    await fork.write("src/b.js", "B\n");
+    await fork.remove("c.txt");
+    const found = await forks.compare("t1");
+    expect(found).toEqual({
+      kind: "fits",
+      changes: [
+        { path: "c.txt", content: null },
+        { path: "src/b.js", content: "B\n" },
+        { path: "src/new.js", content: "new\n" },
+      ],
+    });
+    expect(await project.read("c.txt")).toBe("c");
+  });
+
+  it("fit with what the project changed meanwhile in other files and other lines", async () => {
+    const { project, forks } = make();
+    await forks.open("t1");
+    await forks.workspace("t1").write("src/a.js", "ONE\ntwo\nthree\nfour\nfive\n");
+    await project.write("src/a.js", "one\ntwo\nthree\nfour\nFIVE\n");
+    await project.write("src/b.js", "project's\n");
+    await project.commit({ message: "Meanwhile", author: "A", date: 1 });
+    expect(await forks.compare("t1")).toEqual({
+      kind: "fits",
+      changes: [{ path: "src/a.js", content: "ONE\ntwo\nthree\nfour\nFIVE\n" }],
+    });
+  });
+
+  it("fit where both made the same change, committed or not", async () => {
+    const { project, forks } = make();
+    await project.write("src/b.js", "before the fork\n");
+    await forks.open("t1");
+    await project.write("src/b.js", "same\n");
+    await forks.workspace("t1").write("src/b.js", "same\n");
+    expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [] });
+    await project.write("src/b.js", "later\n");
+    expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["src/b.js"] });
+  });
+
+  it("tell conflicts as a value: the same line, both new, removed and changed; and write nothing", async () => {
+    const { root, project, forks } = make();
+    await forks.open("t1");
+    const fork = forks.workspace("t1");
+    for (const [where, text] of [
+      [fork, "fork"],
+      [project, "project"],
+    ] as const) {
+      await where.write("src/a.js", `${text}\ntwo\nthree\nfour\nfive\n`);
+      await where.write("both-new.txt", text);
+    }
+    await fork.remove("src/b.js");
+    await project.write("src/b.js", "changed\n");
+    const before = fingerprint(root);
+    expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["both-new.txt", "src/a.js", "src/b.js"] });
+    expect(fingerprint(root)).toEqual(before);
+  });
+
+  it("get the project's changes, with marks where they conflict, and fit after somebody has resolved those", async () => {
+    const { project, forks } = make();
+    await forks.open("t1");
+    const fork = forks.workspace("t1");
+    await fork.write("src/a.js", "fork\ntwo\nthree\nfour\nfive\n");
+    await project.write("src/a.js", "project\ntwo\nthree\nfour\nfive\n");
+    await project.write("src/b.js", "project's\n");
+    await project.remove("c.txt");
+    expect(await forks.update("t1")).toEqual({ updated: ["c.txt", "src/b.js"], conflicts: ["src/a.js"] });
+    expect(await fork.read("src/a.js")).toBe("<<<<<<< project\nproject\n=======\nfork\n>>>>>>> fork\ntwo\nthree\nfour\nfive\n");
+    expect([await fork.read("src/b.js"), await fork.read("c.txt")]).toEqual(["project's\n", undefined]);
+    await fork.write("src/a.js", "both\ntwo\nthree\nfour\nfive\n");
+    expect(await forks.compare("t1")).toEqual({
+      kind: "fits",
+      changes: [{ path: "src/a.js", content: "both\ntwo\nthree\nfour\nfive\n" }],
+    });
+    expect(await forks.update("t1")).toEqual({ updated: [], conflicts: [] });
+  });
+
+  it("are found again by another process, and WorkspaceForks.B1 made anew when their making was cut off", async () => {
+    const { root, forks, project } = make();
+    await forks.open("t1");
+    await forks.workspace("t1").write("src/b.js", "work\n");
+    const later = (): WorkspaceForks =>
+      workspaceForks({ workspace: fileWorkspace({ root, git: project.git.kind === "none" ? false : "auto" }) });
+    await later().open("t1");
+    expect(await later().compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
+    rmSync(join(root, ".troupe/marks/t1"));
+    await later().open("t1");
+    expect(await later().compare("t1")).toEqual({ kind: "fits", changes: [] });
+  });
+
+  it("WorkspaceForks.B2 leave the project as it is, and vanish when they are removed", async () => {
+    const { root, forks } = make();
+    const before = fingerprint(root);
+    await forks.open("t1");
+    await forks.open("t2");
+    await forks.workspace("t1").write("src/b.js", "work\n");
+    await forks.compare("t1");
+    await forks.update("t1");
+    await forks.remove("t1");
+    await forks.remove("t1");
+    expect(fingerprint(root)).toEqual(before);
+    expect([existsSync(join(root, ".troupe/trees/t1")), existsSync(join(root, ".troupe/trees/t2"))]).toEqual([false, true]);
+    expect((await errorOf(() => forks.compare("t1"))).code).toBe("WORKSPACE_FORK");
+    await forks.open("t1");
+    expect(await forks.workspace("t1").read("src/b.js")).toBe("b\n");
+  });
+
+  it("refuse names that are no names, and a folder of their own that leads elsewhere", async () => {
+    const { root, forks } = make();
+    for (const name of ["", "../x", "a/b", ".."])
+      expect(() => forks.workspace(name)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    const outside = scratchFolder();
+    symlinkSync(outside, join(root, ".troupe"));
+    expect((await errorOf(() => forks.open("t1"))).code).toBe("WORKSPACE_PATH");
+    await errorOf(() => forks.remove("t1")).catch(() => undefined);
+    expect(existsSync(join(outside, "trees"))).toBe(false);
+  });
+
+  it("merge no binary file, and lose no byte of one", async () => {
+    const { root, project, forks } = make();
+    const bytes = Buffer.from([0, 255, 254, 10]);
+    put(root, "pic.bin", bytes);
+    await forks.open("t1");
+    await forks.workspace("t1").write("pic.bin", "text");
+    await project.write("src/b.js", "x\n");
+    expect(await forks.compare("t1")).toMatchObject({ kind: "fits", changes: [{ path: "pic.bin", content: "text" }] });
+    put(root, "pic.bin", Buffer.from([1, 0, 2]));
+    expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["pic.bin"] });
+    expect(readFileSync(join(root, "pic.bin"))).toEqual(Buffer.from([1, 0, 2]));
+  });
+});
+
+it("a repository shows no trace of its forks after they are removed", async () => {
+  const { root, forks } = inRepository();
+  await forks.open("t1");
+  await forks.workspace("t1").write("src/b.js", "work\n");
+  await forks.workspace("t1").commit({ message: "Work", author: "Engineer", date: 1 });
+  expect(git(root, "branch", "--list", "troupe/*").trim()).toBe("+ troupe/t1");
+  expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js" }] });
+  await forks.remove("t1");
+  const traces = [git(root, "branch", "--list", "troupe/*"), git(root, "for-each-ref", "refs/troupe"), git(root, "status", "--porcelain")];
+  expect([...traces, git(root, "worktree", "list").split("\n").length]).toEqual(["", "", "", 1]);
+});
