@@ -3,15 +3,16 @@
  *
  *     node evaluation/run.mjs --product company --idea csv-columns --model-url http://127.0.0.1:8080/v1 --out DIR
  *
- * `--keep DIR` keeps the model's answers. The result is one line of JSON, added to `results.jsonl` in the folder `--out`.
+ * `--keep DIR` keeps the model's answers, and `--play` in place of the URL plays those that are kept. The result is one line of JSON, added to `results.jsonl` in the folder `--out`.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { cacheableShare } from "./answers.mjs";
-import { loadIdea } from "./check-list.mjs";
+import { HERE, loadIdea } from "./check-list.mjs";
+import { startPlayer } from "./play.mjs";
 import { startProxy } from "./proxy.mjs";
 import { setUpRepository } from "./repository.mjs";
 import { score } from "./score.mjs";
@@ -33,7 +34,7 @@ const PRODUCTS = {
 };
 
 /** Runs the command and collects its lines. */
-function play(words, cwd) {
+function command(words, cwd) {
   return new Promise((done) => {
     const env = { ...process.env, TROUPE_API_KEY: "evaluation" };
     const child = spawn(process.execPath, [MAIN, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -51,6 +52,7 @@ export async function evaluate({ product, idea: id, modelUrl, out, keep, price =
   const list = await loadIdea(id);
   const folder = resolve(out, `${product}-${id}`);
   const project = join(folder, "project");
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "idea.txt");
   writeFileSync(file, list.idea);
@@ -61,11 +63,12 @@ export async function evaluate({ product, idea: id, modelUrl, out, keep, price =
   const words = PRODUCTS[product][isChange ? "change" : "idea"](project);
   const model = ["--model", "by-hand", "--base-url", proxy.url, "--price", price, "--budget", budget];
   const common = ["--json", "--yes", "--file", file, "--store", join(folder, "runs.db"), ...model, ...more];
-  const ended = await play([...words, ...common], isChange ? project : folder);
+  const ended = await command([...words, ...common], isChange ? project : folder);
   const seconds = (Date.now() - began) / 1000;
   await proxy.close();
   writeFileSync(join(folder, "events.jsonl"), ended.stdout);
   writeFileSync(join(folder, "stderr.txt"), ended.stderr);
+  writeFileSync(join(folder, "requests.jsonl"), proxy.requests.map((request) => `${JSON.stringify(request)}\n`).join(""));
   const { passed, all, checks } = await score({ idea: id, project });
   writeFileSync(join(folder, "checks.json"), `${JSON.stringify(checks, undefined, 1)}\n`);
   const failed = checks.filter((check) => !check.passed).map((check) => check.id);
@@ -91,11 +94,22 @@ function factsOf({ code, stdout }, requests) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const text = { type: "string" };
-  const options = { product: text, idea: text, "model-url": text, out: text, keep: text, price: text, budget: text };
+  const options = {
+    product: text,
+    idea: text,
+    "model-url": text,
+    play: { type: "boolean" },
+    out: text,
+    keep: text,
+    price: text,
+    budget: text,
+  };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
-  const { product = "company", idea = "", "model-url": modelUrl = "", out = "evaluation-results", ...rest } = values;
+  const { product = "company", idea = "", "model-url": given = "", play: isPlayed, out = "evaluation-results", ...rest } = values;
   if (!(product in PRODUCTS)) throw new Error(`Expected one of ${Object.keys(PRODUCTS).join(", ")}, got "${String(product)}".`);
-  const result = await evaluate({ product, idea, modelUrl, out, ...rest, more: positionals });
+  const player = isPlayed === true ? await startPlayer({ answers: join(HERE, "answers", product, idea) }) : undefined;
+  const result = await evaluate({ product, idea, modelUrl: player?.url ?? given, out, ...rest, more: positionals });
+  await player?.close();
   appendFileSync(join(out, "results.jsonl"), `${JSON.stringify(result)}\n`);
   console.log(JSON.stringify(result, undefined, 1));
 }

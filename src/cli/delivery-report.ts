@@ -1,8 +1,46 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
 
+/** What a company delivered: a verdict with evidence for each acceptance criterion. */
+export interface DeliveryReport {
+  readonly kind: "delivery";
+  readonly name: string;
+  readonly size: "S" | "M" | "L";
+  readonly stack: string;
+  readonly isDone: boolean;
+  readonly verification: {
+    readonly verdicts: readonly {
+      readonly id: string;
+      readonly priority: "P0" | "P1" | "P2";
+      readonly outcome: "proven" | "failed" | "judged" | "not checked";
+      readonly by: string;
+      readonly evidence: string;
+    }[];
+    readonly suites: readonly {
+      readonly language: string;
+      readonly kind: "passed" | "failed" | "timeout" | "not run";
+      readonly total: number;
+      readonly passed: number;
+      readonly failed: number;
+      readonly skipped: number;
+      readonly reason?: string | undefined;
+    }[];
+    readonly faults: readonly {
+      readonly kind: string;
+      readonly file?: string | undefined;
+      readonly command?: string | undefined;
+      readonly message: string;
+    }[];
+    readonly notChecked?: string | undefined;
+  };
+  readonly complaints: readonly { readonly id: string; readonly text: string; readonly state: "failing" | "answered" | "unproven" }[];
+  readonly assumptions: readonly string[];
+  readonly summary: string;
+  readonly round: number;
+}
+
 /** The parts of a delivery that the command line shows. A record may come from elsewhere: only what has this shape is one. */
-const DeliveryReportSchema = z.object({
+const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
   kind: z.literal("delivery"),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
@@ -37,9 +75,6 @@ const DeliveryReportSchema = z.object({
   summary: z.string(),
   round: z.number(),
 });
-
-/** What a company delivered: a verdict with evidence for each acceptance criterion. */
-export type DeliveryReport = z.infer<typeof DeliveryReportSchema>;
 
 /** The newest delivery among messages; undefined when there is none. */
 export function deliveryOf(messages: readonly Message[]): DeliveryReport | undefined {
