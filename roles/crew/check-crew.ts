@@ -8,6 +8,7 @@ import {
   type Role,
   TroupeError,
   UsageError,
+  UserFeedback,
   UserRequirement,
 } from "../../src/index.ts";
 import { describeRole, type RoleDescription } from "../../src/inspector/index.ts";
@@ -180,6 +181,7 @@ function describedRoles(definitions: readonly Role[]): { readonly roles: readonl
 function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Found[] {
   const known = new Set([
     UserRequirement.name,
+    UserFeedback.name,
     ...workers.flatMap(({ role, actions, says }) => [role.name, ...actions.map(({ name }) => name), ...says.map(({ cause }) => cause)]),
   ]);
   const seen = new Set<string>();

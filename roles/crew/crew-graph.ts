@@ -1,5 +1,5 @@
 import type { Graph } from "@dagrejs/graphlib";
-import { Action, type Role, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/index.ts";
+import { Action, type Role, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "../../src/index.ts";
 import type { RoleDescription } from "../../src/inspector/index.ts";
 import { declaredTraits } from "./declared-action.ts";
 
@@ -142,8 +142,22 @@ interface Link {
 
 /** Who starts whom. Code that chooses its recipients may start everybody. */
 function linksOf(workers: readonly Worker[]): readonly Link[] {
-  const user = { id: USER, role: undefined, says: [{ cause: UserRequirement.name, to: undefined, limit: undefined, mayEnd: false }] };
-  return [user, ...workers].flatMap(({ id: from, role, says }) =>
+  const says = [UserRequirement, UserFeedback].map(({ name: cause }) => ({ cause, to: undefined, limit: undefined, mayEnd: false }));
+  const links = linksFrom([{ id: USER, role: undefined, says }, ...workers], workers);
+  // A worker that both messages of the user start counts once.
+  const seen = new Set<string>();
+  return links.filter(({ from, to }) => {
+    const isKnown = from === USER && seen.has(to);
+    if (from === USER) seen.add(to);
+    return !isKnown;
+  });
+}
+
+function linksFrom(
+  senders: readonly (Pick<Worker, "id" | "says"> & { readonly role: RoleDescription | undefined })[],
+  workers: readonly Worker[],
+): readonly Link[] {
+  return senders.flatMap(({ id: from, role, says }) =>
     says.flatMap(({ cause, to, limit }) =>
       workers.flatMap((worker) => (reaches(worker, role?.name, cause, to) ? [{ from, to: worker.id, cause, limit }] : [])),
     ),

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { UserRequirement } from "../../src/index.ts";
+import { UserFeedback, UserRequirement } from "../../src/index.ts";
 import { type CrewAction, crewForm, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
@@ -73,7 +73,7 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   // The names in a shipped crew are known when it is opened.
   if (use !== undefined) return;
   const actions = roles.flatMap(({ actions: own = [] }) => own);
-  const causes = [UserRequirement.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
+  const causes = [UserRequirement.name, UserFeedback.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
   roles.forEach((role, place) => checkCauses(role, ["roles", place], causes, roles, report));
   const roleNames = roles.map((role) => role.name);
   for (const given of Object.keys(models)) {
@@ -82,7 +82,7 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   }
   output.forEach((given, place) => {
     if (!causes.includes(given))
-      report(["output", place], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(1) });
+      report(["output", place], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
   });
 }
 

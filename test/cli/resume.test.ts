@@ -201,7 +201,7 @@ describe("two processes and one run", () => {
     const first = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
-    for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["runs", "rm", id, "--yes"]]) {
+    for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["tell", id, "red"], ["runs", "rm", id, "--yes"]]) {
       expect(await command(cwd, words)).toMatchObject({ code: 2, stderr: expect.stringContaining("(RUN_OWNED)") as string });
     }
     const shown = await command(cwd, ["runs", "show", id, "--json"]);

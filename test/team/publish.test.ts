@@ -118,6 +118,28 @@ describe("a message into a run under way", () => {
     expect(fates).toEqual(new Set([false, true]));
   });
 
+  test("is recorded while the run is paused, and kept when it is stopped", async () => {
+    const { team, journal } = teamOf();
+    const run = team.run("idea", { id: "r" });
+    run.pause();
+    expect((await run.publish("while paused")).waits).toBe(false);
+    run.proceed();
+    expect(contents((await run.result).outputs)).toEqual(["Ann: idea", "Ann: while paused"]);
+    const { role, atWork } = busy("Bea");
+    const other = teamOf({ roles: [role] });
+    const stopped = other.team.run("idea", { id: "r" });
+    await atWork;
+    const receipt = stopped.publish("before the stop");
+    stopped.stop();
+    expect((await receipt).recipients).toEqual(["Bea"]);
+    expect((await stopped.result).status).toBe("stopped");
+    const again = busy("Bea");
+    again.go();
+    const resumed = await teamOf({ roles: [again.role], journal: other.journal }).team.resume("r").result;
+    expect(contents(resumed.outputs)).toEqual(["Bea heard idea", "Bea heard before the stop"]);
+    expect(typesOf(await eventsOf(journal, "r")).at(-1)).toBe("run.ended");
+  });
+
   test("is refused when the journal is", async () => {
     const inner = memoryJournal();
     let isFull = false;

@@ -52,6 +52,15 @@ describe("a check of a crew", () => {
     ]);
   });
 
+  it("knows what a user may say later, and counts an action that both messages start once", async () => {
+    const report = await checked(`roles:
+      - { name: A, actions: [{ name: Draft, on: [UserRequirement, UserFeedback] }] }
+      - { name: B, actions: [{ name: Polish, on: Draft }] }
+      - { name: C, actions: [{ name: Thank, on: UserFeedback, prompt: "Thank for {{UserFeedback}}", sendTo: [A] }] }`);
+    expect(report.faults).toEqual([]);
+    expect(report.roles.map(({ activations }) => activations)).toEqual([1, 1, 1]);
+  });
+
   it("tells a circle without an end from one that a value, a limit, code or a person ends", async () => {
     const circle = (more: string): string => `roles:
       - { name: A, actions: [{ name: Write, on: [UserRequirement, Review] }] }
