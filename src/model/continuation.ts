@@ -58,16 +58,25 @@ function overlap(end: string, beginning: string): number {
   return matched >= SHORTEST_SEAM && letters >= SEAM_LETTERS ? matched : 0;
 }
 
-const OPENING = /^\s*(`{3,}|~{3,})[^\n`]*\n/;
+const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
+const LEADING = /^\s*(`{3,}|~{3,})([^\n`]*)(?:\n|$)/;
 
-/** The rest without a fence that only it has: inside a fenced block it is opened once, and bare text has none. */
+/**
+ * The rest without a fence that only it has: a block that is open stays one block, and bare JSON has none. A fence that opens or closes a block stands
+ * at the beginning of a line.
+ */
 function withoutFence(soFar: string, more: string): string {
-  const opening = OPENING.exec(more);
-  if (opening === null) return more;
-  const [whole, mark = ""] = opening;
+  const leading = LEADING.exec(more);
+  if (leading === null) return more;
+  const [whole, mark = "", info = ""] = leading;
   const inside = more.slice(whole.length);
-  const isOpen = (soFar.match(/^ {0,3}(?:`{3,}|~{3,})/gm)?.length ?? 0) % 2 === 1;
-  if (isOpen) return inside;
+  const isOpen = fencesIn(soFar) % 2 === 1;
+  if (isOpen && (info.trim() !== "" || fencesIn(inside) % 2 === 1)) return inside;
   const closing = inside.trimEnd();
-  return /^[\s\uFEFF]*[{[]/.test(soFar) && closing.endsWith(mark) ? closing.slice(0, -mark.length).replace(/\n$/, "") : more;
+  if (!isOpen && /^[\s\uFEFF]*[{[]/.test(soFar) && closing.endsWith(mark)) return closing.slice(0, -mark.length).replace(/\n$/, "");
+  return soFar.endsWith("\n") || more.startsWith("\n") ? more : `\n${more}`;
+}
+
+function fencesIn(text: string): number {
+  return text.match(FENCE)?.length ?? 0;
 }

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { waterfallCompany } from "../../roles/index.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import { type Clock, fold, ModelError, type RunEvent, type RunResult, Team, usd } from "../../src/index.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIBody, type OpenAIStub, openaiStub, type StubFault } from "../../src/testing/index.ts";
 import { chooseSandbox, openWorkspace } from "../../src/workspace/index.ts";
 import { replies } from "../actions/greeter.ts";
@@ -13,7 +14,7 @@ import { someOf } from "../effort.ts";
 const KEY = "sk-canary-0123456789abcdefghij";
 const price = { input: 1, output: 4 };
 
-/** Waits of up to 20 s pass at once; the silence limit of 60 s passes when the test says so; longer limits never. */
+/** Waits of up to 20 s pass at once; the limits of silence pass when the test says so; others never. */
 class HurriedClock implements Clock {
   readonly #silences = new Set<() => void>();
 
@@ -26,7 +27,7 @@ class HurriedClock implements Clock {
       const soon = setImmediate(fire);
       return () => clearImmediate(soon);
     }
-    if (ms === 60_000) this.#silences.add(fire);
+    if (ms === DEFAULT_TIMEOUTS.firstByte || ms === DEFAULT_TIMEOUTS.silence) this.#silences.add(fire);
     return () => void this.#silences.delete(fire);
   }
 
@@ -100,6 +101,7 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     { fault: "rate-limit", retryAfter: "7" },
     { fault: "rate-limit", retryAfterMs: "1500" },
     { fault: "server-error", status: 503 },
+    { fault: "length" },
     { fault: "bad-json" },
     { fault: "wrong-shape" },
     { fault: "empty-choices" },
@@ -121,7 +123,6 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     [{ fault: "quota" }, "MODEL_QUOTA"],
     [{ fault: "not-found" }, "MODEL_NOT_FOUND"],
     [{ fault: "context-overflow" }, "MODEL_CONTEXT_OVERFLOW"],
-    [{ fault: "length" }, "MODEL_TRUNCATED"],
     [{ fault: "refusal" }, "MODEL_REFUSED"],
     [{ fault: "content-filter" }, "MODEL_CONTENT_FILTER"],
   ];

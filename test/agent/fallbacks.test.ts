@@ -120,6 +120,21 @@ describe("a reply that was cut by its length limit", () => {
     expect(await agent.run("x").result).toMatchObject({ status: "failed", steps: 3, error: { code: "AGENT_REPLY_UNUSABLE" } });
   });
 
+  it("in its text is told, and is no answer", async () => {
+    const { agent, model } = agentOf([{ content: "I think that", finishReason: "length" }, "done"], { tools: [noting()] });
+    const run = agent.run("x");
+    expect(await codes(run)).toEqual(["REPLY_UNUSABLE"]);
+    expect(await run.result).toMatchObject({ status: "finished", answer: "done", steps: 2 });
+    expect(model.calls[1]?.messages.slice(-2)).toMatchObject([
+      { role: "assistant", content: "I think that" },
+      { role: "user", content: expect.stringMatching(/reached its length limit.*Say less at once/) as string },
+    ]);
+    const endless = agentOf(() => ({ content: "I think that", finishReason: "length" }));
+    expect(await endless.agent.run("x").result).toMatchObject({ status: "failed", steps: 3, error: { code: "AGENT_REPLY_UNUSABLE" } });
+    const empty = agentOf(() => ({ content: "", finishReason: "length" }));
+    expect(await empty.agent.run("x").result).toMatchObject({ status: "failed", error: { code: "MODEL_TRUNCATED" } });
+  });
+
   it("behind a mailbox is replayed alike", async () => {
     const [first, again] = await replayed({ tools: [noting()] }, (_request, n) => (n === 0 ? cut(whole, half) : "done"));
     expect([first, again]).toEqual([

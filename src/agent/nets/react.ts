@@ -172,7 +172,7 @@ function isWhole({ function: { name, arguments: text } }: ToolCall, tools: ToolC
 
 function cutOff(call: ToolCall): CalledTool {
   const why =
-    "your reply reached its length limit before this call was whole, so it was not made. Call again, and write less at once: in several calls if need be.";
+    "your reply reached its length limit before this call was whole, so it was not made. Call again, and write less at once: in several calls, and a long file in parts.";
   return notRun(call, "invalid", why);
 }
 

@@ -109,6 +109,19 @@ describe("a quiet screen", () => {
 });
 
 describe("a warning", () => {
+  it("that a person must see is printed once, unless quiet", async () => {
+    for (const [flags, told] of [
+      [{}, "the model is away\n"],
+      [{ verbose: true }, "warning: the model is away\n"],
+      [{ quiet: true }, ""],
+    ] as const) {
+      const { screen, host, clock } = watching(flags);
+      screen.logger.error("the model is away");
+      await clock.advance(0);
+      expect(host.stderr.text.replace(/\u001b\[\d*m/g, "").trimStart()).toBe(told);
+    }
+  });
+
   it("is counted, and shown when verbose", async () => {
     const counting = watching({});
     counting.screen.warn("a dead letter");
