@@ -11,7 +11,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-work.ts";
 import type { Host } from "./host.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
-import type { ChosenModel } from "./model-choice.ts";
+import { type ChosenModel, modelsByRole } from "./model-choice.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
@@ -83,7 +83,7 @@ async function teamOf(session: Session, { settings, chosen, journal }: CompanyPa
   return new TeamClass({
     ...crew,
     model,
-    models: Object.fromEntries(Object.entries(models).map(([role, id]) => [role, modelOf(id)])),
+    models: modelsByRole(crew.roles, models, modelOf),
     journal,
     secrets,
     allowUnpriced,

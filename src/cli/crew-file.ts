@@ -7,7 +7,7 @@ import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
 import type { Host } from "./host.ts";
-import type { ChosenModel } from "./model-choice.ts";
+import { type ChosenModel, modelsByRole } from "./model-choice.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { COMPANIES, type CompanySettings, type CrewSettings, type FileCrew, type Flags, type ModuleCrew } from "./settings.ts";
@@ -36,7 +36,7 @@ export interface AskedCrew {
  *
  * @throws UsageError `CREW_UNKNOWN`, `CREW_INVALID`, `FILE_UNREADABLE`, `OPTION_CONFLICT`
  */
-export async function chosenCrew(host: Host, flags: Flags): Promise<AskedCrew> {
+export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
   if (word === undefined || COMPANIES.some((name) => name === word)) return { flags, crew: undefined };
   const clash = flags.size === undefined ? (flags.stack === undefined ? undefined : "--stack") : "--size";
@@ -48,9 +48,11 @@ export async function chosenCrew(host: Host, flags: Flags): Promise<AskedCrew> {
   }
   const crew = await crewSettingsOf(host, word);
   const { models, model, budget, rounds } = await openedCrew(crew, await noPorts());
-  const hasBudget = flags.budget !== undefined || flags.investment !== undefined || budget === undefined;
-  const hasRounds = flags.rounds !== undefined || flags.nRound !== undefined || rounds === undefined;
-  const hasModel = flags.model !== undefined || (host.env["TROUPE_MODEL"]?.trim() ?? "") !== "" || model === undefined;
+  // A variable of the environment wins over the crew's file, and that over a config file.
+  const isSet = (variable: string): boolean => (host.env[variable]?.trim() ?? "") !== "" && !settingsFrom.has(variable);
+  const hasBudget = (flags.budget ?? flags.investment) !== undefined || isSet("TROUPE_BUDGET") || budget === undefined;
+  const hasRounds = (flags.rounds ?? flags.nRound) !== undefined || isSet("TROUPE_ROUNDS") || rounds === undefined;
+  const hasModel = flags.model !== undefined || isSet("TROUPE_MODEL") || model === undefined;
   const filled = {
     ...others,
     ...(hasBudget ? {} : { budget: String(budget / 1_000_000) }),
@@ -150,7 +152,7 @@ export async function crewReport(
 ): Promise<CrewReport> {
   const { checkCrew } = await import("../../roles/index.ts");
   const { roles, output } = await openedCrew(crew, await noPorts());
-  const byRole = Object.fromEntries(Object.entries(models).map(([role, id]) => [role, chosen.modelOf(id)]));
+  const byRole = modelsByRole(roles, models, chosen.modelOf);
   return checkCrew({ roles, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
 }
 

@@ -6,6 +6,8 @@ import { recordedModel, type RunAbout } from "./about.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "./demo-script.ts";
 import { canDraw } from "./host.ts";
 import { shown } from "./screen/text.ts";
+import type { Role } from "../role/role.ts";
+import { limitsOf } from "./model-table.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings, Flags, ModelSettings } from "./settings.ts";
 
@@ -34,7 +36,7 @@ export interface ChosenModel {
  */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
   const { openai } = await import("../adapters/openai.ts");
-  const { id, apiKey, baseURL, price, timeouts } = settings;
+  const { id, apiKey, baseURL, price, timeouts, others = {} } = settings;
   const model = openai({ model: id, apiKey, baseURL, price, timeouts });
   const known = priceOf(model);
   if (known === undefined && company.isBudgetExplicit && !company.allowUnpriced) {
@@ -54,8 +56,26 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
     budget: isBound ? company.budget : undefined,
     isPaid: known === undefined || known.input > 0 || known.output > 0,
     secrets: apiKey === undefined ? [] : [apiKey],
-    modelOf: (other) => (other === id ? model : openai({ model: other, apiKey, baseURL, timeouts })),
+    modelOf: (other) => {
+      if (other === id) return model;
+      const own = Object.hasOwn(others, other) ? others[other] : undefined;
+      return openai({ model: other, apiKey, baseURL, price: own?.price, timeouts: { ...timeouts, ...limitsOf(other, own) } });
+    },
   };
+}
+
+/** The models of roles that have one of their own: models are set by the name of a role or by its profile. */
+export function modelsByRole<T>(
+  roles: readonly Role[],
+  models: Readonly<Record<string, T>>,
+  modelOf: (model: T) => ChatModel,
+): Readonly<Record<string, ChatModel>> {
+  const named = (name: string): T | undefined => (Object.hasOwn(models, name) ? models[name] : undefined);
+  const found = roles.flatMap(({ name, profile }) => {
+    const model = named(name) ?? named(profile);
+    return model === undefined ? [] : [[name, modelOf(model)] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 /** Milliseconds between the pieces of a script's replies on a terminal: about as fast as a fast model. */

@@ -24,8 +24,13 @@ Environment:
   TROUPE_MODEL                       the model, as --model
   TROUPE_FIRST_BYTE, TROUPE_SILENCE, TROUPE_CALL_LIMIT
                                      time limits of model calls, as --first-byte, --silence, --call-limit
+  TROUPE_BUDGET, TROUPE_ROUNDS, TROUPE_SANDBOX
+                                     as --budget, --rounds, --sandbox, for new runs
+  TROUPE_MODELS, TROUPE_ROLE_MODELS  prices and limits by model, models by role; as JSON
+  TROUPE_API_KEY_NAME                the variable that holds the key
   TROUPE_STORE, TROUPE_MEMORY        the files that keep runs and memories, as --store
   NO_COLOR, FORCE_COLOR, CI          as everywhere
+  Below them: troupe.config.yaml of the folder, then ~/.config/troupe/config.yaml. See: troupe --init-config, troupe doctor
   Without a key and a base URL the bundled ideas play from a script.
 
 Exit codes:
@@ -127,7 +132,8 @@ function addRun(program: Command, run: RunCommand, isNamed: boolean): Command {
     .command("run", { isDefault: true })
     .optionsGroup("The idea:")
     .option("-f, --file <file>", "read the idea from a file")
-    .option(...CONFIRMED);
+    .option(...CONFIRMED)
+    .option("--init-config", "write a config file with comments, and do nothing else; one that is there stays");
   return withCompany(withReach(command).option(...UNPRICED))
     .description('let a company work on an idea; `troupe "idea"` is short for it')
     .argument("[idea...]", "what to build, in quotes; - reads it from standard input")

@@ -6,7 +6,10 @@ import { Screen } from "./screen/screen.ts";
 import { type Flags, type OutputSettings, outputSettings } from "./settings.ts";
 
 export interface Session {
+  /** Its environment has the settings of the config files. */
   readonly host: Host;
+  /** The config files that values of the environment came from, by variable. */
+  readonly settingsFrom: ReadonlyMap<string, string>;
   readonly output: OutputSettings;
   readonly screen: Screen;
   readonly interruptions: Interruptions;
@@ -23,8 +26,12 @@ export async function inSession(host: Host, flags: Flags, work: (session: Sessio
   const screen = new Screen(host, output);
   const interruptions = new Interruptions(host);
   const json = output.isJson ? new JsonLines(host.stdout) : undefined;
-  const session: Session = { host, output, screen, interruptions, json };
+  const bare: Session = { host, settingsFrom: new Map(), output, screen, interruptions, json };
+  let session = bare;
   try {
+    const { configured, withEnvironment } = await import("./config.ts");
+    const { env, from } = await configured(host);
+    session = { ...bare, host: withEnvironment(host, env), settingsFrom: from };
     return await work(session);
   } catch (error) {
     screen.end();

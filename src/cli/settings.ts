@@ -6,6 +6,7 @@ import type { ModelPrice } from "../model/price.ts";
 import type { StackName } from "../checks/stack.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
+import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
 import { durationIn, shown } from "./screen/text.ts";
 import { type TimeFlags, timeLimits } from "./time-limits.ts";
 
@@ -28,6 +29,7 @@ export interface Flags extends TimeFlags {
   readonly sandbox?: string;
   readonly codeReview?: boolean;
   readonly runTests?: boolean;
+  readonly initConfig?: boolean;
   /** Of the company. */
   readonly crew?: string;
   readonly size?: string;
@@ -85,6 +87,8 @@ export interface ModelSettings {
   readonly price: ModelPrice | undefined;
   /** The time limits that the user set. */
   readonly timeouts: CallTimeouts;
+  /** Prices and limits of other models, where any are set. */
+  readonly others?: ModelTable;
 }
 
 /** A model that can be reached, or none, with the name that was asked for. */
@@ -211,8 +215,11 @@ export function oneOf<T extends string>(option: string, text: string, words: rea
   throw invalidOption(option, `one of ${words.join(", ")}`, text);
 }
 
+/** The settings of a new run: by its options, else by the environment. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function runSettings(flags: Flags, env: Variables): RunSettings {
-  return { model: modelChoice(flags, env), isConfirmed: flags.yes === true, ...companySettings(flags) };
+  const models = roleModels(env);
+  const own = models === undefined ? {} : { models };
+  return { model: modelChoice(flags, env), isConfirmed: flags.yes === true, ...companySettings(flags, env), ...own };
 }
 
 export function outputSettings(flags: Flags): OutputSettings {
@@ -224,9 +231,10 @@ export function outputSettings(flags: Flags): OutputSettings {
   };
 }
 
-export function companySettings(flags: Flags): CompanySettings {
-  const budget = aliased("--budget", flags.budget, "--investment", flags.investment);
-  const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound);
+/** @param env of a new run; a run that continues has its own bounds */
+export function companySettings(flags: Flags, env: Variables = {}): CompanySettings {
+  const budget = aliased("--budget", flags.budget, "--investment", flags.investment) ?? valueOf(env["TROUPE_BUDGET"]);
+  const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound) ?? valueOf(env["TROUPE_ROUNDS"]);
   return {
     budget: usd(dollars(budget ?? DEFAULT_BUDGET)),
     isBudgetExplicit: budget !== undefined,
@@ -235,7 +243,7 @@ export function companySettings(flags: Flags): CompanySettings {
     out: nonEmpty("--out", flags.out, "a folder"),
     force: flags.force === true,
     seed: nonEmpty("--seed", flags.seed, "a word or a number"),
-    sandbox: oneOf("--sandbox", flags.sandbox ?? "auto", SANDBOX_MODES),
+    sandbox: oneOf("--sandbox", flags.sandbox ?? valueOf(env["TROUPE_SANDBOX"]) ?? "auto", SANDBOX_MODES),
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
     crew: crewSettings(flags),
@@ -298,13 +306,22 @@ export function askedModel(flags: Flags): string | undefined {
 /** The model of a name, as options and environment reach it. @throws UsageError `OPTION_INVALID` */
 export function reachedModel(asked: string | undefined, flags: Flags, env: Variables): ModelChoice {
   const baseURL = nonEmpty("--base-url", flags.baseUrl, "a URL") ?? baseURLIn(env);
-  const key = firstOf(env, KEY_VARIABLES);
-  const price = flags.price === undefined ? undefined : priceFrom(flags.price);
+  const key = firstOf(env, keyVariables(env));
+  const given = flags.price === undefined ? undefined : priceFrom(flags.price);
   if (baseURL === undefined && key === undefined) return { kind: "none", asked };
-  return {
-    kind: "model",
-    model: { id: asked ?? DEFAULT_MODEL, apiKey: key?.value, keyFrom: key?.name, baseURL, price, timeouts: timeLimits(flags, env) },
-  };
+  const id = asked ?? DEFAULT_MODEL;
+  const table = modelTable(env);
+  const own = Object.hasOwn(table, id) ? table[id] : undefined;
+  const price = given ?? own?.price;
+  const timeouts = { ...limitsOf(id, own), ...timeLimits(flags, env) };
+  const others = Object.keys(table).length === 0 ? {} : { others: table };
+  return { kind: "model", model: { id, apiKey: key?.value, keyFrom: key?.name, baseURL, price, timeouts, ...others } };
+}
+
+/** The variables that may hold the key: one of this command, one that a setting names, and the provider's own. */
+function keyVariables(env: Variables): readonly string[] {
+  const named = valueOf(env["TROUPE_API_KEY_NAME"]);
+  return [KEY_VARIABLES[0], ...(named === undefined ? [] : [named]), KEY_VARIABLES[1]];
 }
 
 /** The base URL that the environment names. */

@@ -17,6 +17,7 @@ describe("the defaults", () => {
       sandbox: "auto",
       codeReview: true,
       runTests: true,
+      crew: { kind: "software-company" },
     });
   });
 });

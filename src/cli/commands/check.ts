@@ -5,6 +5,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import { chosenCrew, crewReport } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
+import { roleModels } from "../model-table.ts";
 import { realModel } from "../model-choice.ts";
 import { resultStyle } from "../output.ts";
 import { column, plural, shown, type TextStyle, wrapped } from "../screen/text.ts";
@@ -19,14 +20,14 @@ const NOWHERE = "http://127.0.0.1:9";
 /** `troupe check [file]`: tells what is wrong with a crew and what it can cost, and asks no model. Ends with 2 when it has faults. */
 export async function check(session: Session, file: string | undefined, flags: Flags): Promise<ExitCode> {
   const { host, json } = session;
-  const asked = await chosenCrew(host, { ...flags, crew: file ?? (await usualFile(host.cwd)) });
+  const asked = await chosenCrew(session, { ...flags, crew: file ?? (await usualFile(host.cwd)) });
   if (asked.crew === undefined)
     throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
   const { crew, models } = asked.crew;
   const choice = modelChoice(asked.flags, host.env);
   const reach = choice.kind === "model" ? choice : modelChoice({ ...asked.flags, baseUrl: NOWHERE }, host.env);
   if (reach.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
-  const settings = { ...companySettings(asked.flags), models };
+  const settings = { ...companySettings(asked.flags, host.env), models: { ...roleModels(host.env), ...models } };
   // The check tells of a price that is not known.
   const chosen = await realModel(reach.model, { ...settings, allowUnpriced: true });
   const found = await crewReport(crew, settings, chosen);

@@ -35,6 +35,7 @@ export async function doctor(session: Session, flags: Flags): Promise<ExitCode> 
   const { signal } = session.interruptions;
   const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
   const checks: Check[] = [checkNode(process.versions.node), git, sandbox, await checkPages(host), checkModel(host, flags)];
+  checks.push(checkSettings(session));
   if (flags.ping === true) checks.push(await ping(session, flags));
   checks.push(await checkOut(host, flags.out), await checkStore(host, flags));
   checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
@@ -124,6 +125,32 @@ export function checkModel(host: Host, flags: Flags): Check {
   }
   const hint = "Tell its price with --price in,out.";
   return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
+}
+
+/** The variables that settings may come from, by what they set. */
+const SETTINGS: readonly (readonly [what: string, ...variables: string[]])[] = [
+  ["model", "TROUPE_MODEL"],
+  ["base URL", "TROUPE_BASE_URL", "OPENAI_BASE_URL"],
+  ["key", "TROUPE_API_KEY", "TROUPE_API_KEY_NAME", "OPENAI_API_KEY"],
+  ["prices and limits by model", "TROUPE_MODELS"],
+  ["models by role", "TROUPE_ROLE_MODELS"],
+  ["budget", "TROUPE_BUDGET"],
+  ["rounds", "TROUPE_ROUNDS"],
+  ["sandbox", "TROUPE_SANDBOX"],
+  ["store", "TROUPE_STORE"],
+  ["first byte", "TROUPE_FIRST_BYTE"],
+  ["silence", "TROUPE_SILENCE"],
+  ["call", "TROUPE_CALL_LIMIT"],
+];
+
+/** Tells which settings came from where. Values are not shown: one may be a key. */
+export function checkSettings({ host: { env }, settingsFrom }: Pick<Session, "host" | "settingsFrom">): Check {
+  const told = SETTINGS.flatMap(([what, ...variables]) => {
+    const variable = variables.find((name) => (env[name]?.trim() ?? "") !== "");
+    if (variable === undefined) return [];
+    return [`${what} from ${shown(settingsFrom.get(variable) ?? variable, 200)}`];
+  });
+  return { name: "settings", state: "ok", text: told.length === 0 ? "all are defaults" : `${told.join(", ")}; the rest are defaults` };
 }
 
 function placeText(baseURL: string): string {

@@ -13,6 +13,7 @@ import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { aboutOf, crewIn, type RunAbout } from "../about.ts";
 import { crewOf } from "../company.ts";
+import { modelsByRole } from "../model-choice.ts";
 import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
 import { printLines } from "../output.ts";
@@ -106,7 +107,7 @@ async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journa
     { ...about, crew: crewIn(about) },
     { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) },
   );
-  const models = Object.fromEntries(Object.entries(about.models ?? {}).map(([role, model]) => [role, replayModel({ model })]));
+  const models = modelsByRole(roles, about.models ?? {}, (model) => replayModel({ model }));
   return new TeamClass({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }
 

@@ -26,11 +26,13 @@ import { withStore } from "../store.ts";
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
 export async function run(session: Session, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
   const { host, interruptions, screen } = session;
+  if (flags.initConfig === true) return initConfig(session);
   const bundled = await demoIdeas();
   const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
   const source = ideaSource(words, flags.file, { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled });
-  const asked = await chosenCrew(host, flags);
-  const settings = { ...runSettings(asked.flags, host.env), ...asked.crew };
+  const asked = await chosenCrew(session, flags);
+  const own = runSettings(asked.flags, host.env);
+  const settings = asked.crew === undefined ? own : { ...own, crew: asked.crew.crew, models: { ...own.models, ...asked.crew.models } };
   const { model, isConfirmed } = settings;
   const idea = await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
   const known = matchIdea(idea, bundled);
@@ -46,6 +48,15 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   screen.say(screen.style.strong(text));
   const scripted = { ...settings, crew: SCRIPTED_CREW };
   return begin(session, { settings: scripted, idea, name: known.id, chosen: scriptModel(known, scripted, session), flags });
+}
+
+/** `--init-config`: writes a config file, and works on no idea. */
+async function initConfig({ host, json }: Session): Promise<ExitCode> {
+  const { writeConfig } = await import("../config.ts");
+  const path = await writeConfig(host);
+  if (json === undefined) host.stdout.write(`Written: ${shown(path)}. Every line is a comment: take away the # of those you want.\n`);
+  else await json.write({ type: "config", path });
+  return 0;
 }
 
 /** The crew that the bundled scripts answer. */

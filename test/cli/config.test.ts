@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { configured, withEnvironment } from "../../src/cli/config.ts";
+import { runSettings, type Variables } from "../../src/cli/settings.ts";
+import { storePlace } from "../../src/cli/store.ts";
+import { openaiStub } from "../../src/testing/index.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, freshFolder } from "./kept-run.ts";
+
+/** A folder and a home with these config files. */
+function placed(files: { readonly project?: string; readonly user?: string }, env: Variables = {}) {
+  const [cwd, home] = [freshFolder(), freshFolder()];
+  if (files.project !== undefined) writeFileSync(join(cwd, "troupe.config.yaml"), files.project);
+  const own = join(home, ".config/troupe/config.yaml");
+  mkdirSync(dirname(own), { recursive: true });
+  if (files.user !== undefined) writeFileSync(own, files.user);
+  return { cwd, own, env: { HOME: home, ...env } };
+}
+
+async function settingsOf(files: Parameters<typeof placed>[0], env: Variables = {}, flags = {}) {
+  const host = fakeHost(placed(files, env));
+  const found = await configured(host);
+  return runSettings(flags, withEnvironment(host, found.env).env);
+}
+
+describe("config files", () => {
+  it("are below options and variables, the folder's above the user's", async () => {
+    const files = { project: "budget: 2\nmodel: of-project", user: "budget: 1\nrounds: 7\nmodel: of-user\nbaseUrl: http://127.0.0.1:1/v1" };
+    const plain = await settingsOf(files);
+    expect(plain).toMatchObject({
+      budget: 2_000_000,
+      isBudgetExplicit: true,
+      rounds: 7,
+      model: { model: { id: "of-project", baseURL: "http://127.0.0.1:1/v1" } },
+    });
+    const env = { TROUPE_BUDGET: "3", TROUPE_MODEL: "of-env", OPENAI_BASE_URL: "http://127.0.0.1:2/v1" };
+    expect(await settingsOf(files, env)).toMatchObject({
+      budget: 3_000_000,
+      model: { model: { id: "of-env", baseURL: "http://127.0.0.1:2/v1" } },
+    });
+    expect(await settingsOf(files, env, { budget: "4", model: "asked" })).toMatchObject({
+      budget: 4_000_000,
+      model: { model: { id: "asked" } },
+    });
+    expect(await settingsOf(files, { TROUPE_BUDGET: " " })).toMatchObject({ budget: 2_000_000 });
+    expect(await settingsOf({})).toMatchObject({ budget: 3_000_000, isBudgetExplicit: false, rounds: 20 });
+  });
+
+  it("set prices and time limits by model, and models by role", async () => {
+    const user = `model: qwen3
+baseUrl: http://127.0.0.1:1/v1
+models:
+  qwen3: { price: { input: 0, output: 0.5, cachedInput: 0 }, firstByte: 10m, silence: 90, call: none }
+  other: { firstByte: 1s }
+roles: { Alex: other }
+silence: 30`;
+    expect(await settingsOf({ user })).toMatchObject({
+      models: { Alex: "other" },
+      model: {
+        model: {
+          price: { input: 0, output: 0.5, cachedInput: 0 },
+          timeouts: { firstByte: 600_000, silence: 30_000, call: 0 },
+          others: { other: { firstByte: "1s" } },
+        },
+      },
+    });
+  });
+
+  it("name the variable of the key, and never hold one", async () => {
+    const user = "baseUrl: http://127.0.0.1:1/v1\napiKey: { env: MY_KEY }";
+    const keys = { MY_KEY: "mine-0123456789", OPENAI_API_KEY: "sk-of-openai-0123456789" };
+    expect(await settingsOf({ user }, keys)).toMatchObject({ model: { model: { apiKey: "mine-0123456789", keyFrom: "MY_KEY" } } });
+    await expect(settingsOf({ user: "apiKey: sk-0123456789" })).rejects.toThrow(/config\.yaml:1:9: Expected apiKey to be a mapping/);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ["sends keys elsewhere", "baseUrl: http://evil.example/v1", /only known members.*"baseUrl"/],
+    ["chooses a key", "apiKey: { env: AWS_SECRET }", /only known members.*"apiKey"/],
+    ["lifts the sandbox", "sandbox: none", /sandbox to be one of auto, bubblewrap/],
+    ["keeps runs elsewhere", "store: ../../runs.db", /store to be a file below this folder/],
+    ["keeps runs at a path", "store: /tmp/runs.db", /store to be a file below this folder/],
+  ])("of a folder never decides what a stranger's folder must not: %s", async (_what, project, expected) => {
+    await expect(settingsOf({ project })).rejects.toThrow(expected);
+  });
+
+  it("are refused with the place of a fault", async () => {
+    await expect(settingsOf({ user: "budget: 1\nbugdet: 2" })).rejects.toThrow(
+      /config\.yaml:2:1: Expected only known members of the whole, got "bugdet"\. Did you mean budget\?/,
+    );
+    await expect(settingsOf({ user: "models: { a: { price: { input: -1, output: 1 } } }" })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+    await expect(settingsOf({ user: "a: &a [*a]" })).rejects.toThrow(/Expected no alias/);
+    await expect(settingsOf({ user: "x".repeat(100_000) })).rejects.toMatchObject({ code: "FILE_UNREADABLE" });
+    expect(await settingsOf({ user: "# nothing\n" }).catch((error: unknown) => error)).not.toBeInstanceOf(Error);
+  });
+
+  it("name the store of runs, which a folder keeps below itself", async () => {
+    const host = fakeHost(placed({ project: "store: kept/runs.db" }));
+    const { env } = await configured(host);
+    expect(storePlace({}, { cwd: host.cwd, env }).name).toBe("kept/runs.db");
+  });
+
+  it("hold for a new run, and not for the bounds of one that goes on", async () => {
+    await using stub = await openaiStub({ handler: () => ({ text: "hello" }) });
+    const { cwd, env } = placed({
+      project: "rounds: 5",
+      user: `baseUrl: ${stub.url}\nmodel: stub-1\nmodels: { stub-1: { price: { input: 0, output: 0 } } }`,
+    });
+    writeFileSync(join(cwd, "company.yaml"), "roles: [{ name: A, actions: [{ name: X }] }]");
+    const ran = await command(cwd, ["run", "--crew", "company.yaml", "greet"], { env });
+    expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 5/)]);
+    const doctor = await command(cwd, ["doctor"], { env: { ...env, TROUPE_BUDGET: "1" } });
+    expect(doctor.stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /model from \S+config\.yaml, base URL from \S+config\.yaml.*budget from TROUPE_BUDGET, rounds from \S+troupe\.config\.yaml; the rest are defaults/,
+    );
+  });
+});
+
+describe("--init-config", () => {
+  it("writes a file of comments that is valid, and never writes over one", async () => {
+    const { cwd, env, own } = placed({});
+    const first = await command(cwd, ["--init-config"], { env });
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Written: .*config\.yaml/)]);
+    const text = readFileSync(own, "utf8");
+    const uncommented = text.replaceAll(/^# (?=[a-z]+:|  )/gm, "");
+    writeFileSync(own, uncommented);
+    expect(runSettings({}, (await configured(fakeHost({ cwd, env }))).env)).toMatchObject({ rounds: 20, models: { Alex: "gpt-5" } });
+    const second = await command(cwd, ["--init-config"], { env });
+    expect([second.code, second.stderr]).toEqual([2, expect.stringMatching(/is there\. It stays as it is/)]);
+    expect(readFileSync(own, "utf8")).toBe(uncommented);
+  });
+
+  it("goes to the folder where there is no home", async () => {
+    const cwd = freshFolder();
+    expect((await command(cwd, ["--init-config"])).code).toBe(0);
+    expect(existsSync(join(cwd, "troupe.config.yaml"))).toBe(true);
+  });
+});
