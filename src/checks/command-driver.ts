@@ -75,7 +75,7 @@ function programOf([name, ...args], depth = 0) {
     return [name, args];
   }
   if (name === "npx" && args.length > 0 && binOf(args[0]) !== undefined) return programOf(args, depth + 1);
-  const file = binOf(name) ?? (fs.existsSync(path.join(root, name)) ? name : undefined);
+  const file = binOf(name) ?? (fs.statSync(path.join(root, name), { throwIfNoEntry: false })?.isFile() === true ? name : undefined);
   if (file !== undefined && isInside(path.join(root, file))) {
     if (/\.[cm]?js$/.test(file) || /^#!.*\bnode\b/.test(textOf(path.join(root, file)).slice(0, 200))) return [process.execPath, [file, ...args]];
     if (/\.py$/.test(file) || /^#!.*\bpython/.test(textOf(path.join(root, file)).slice(0, 200))) return ["python3", [file, ...args]];

@@ -18,7 +18,7 @@ export interface CommandChecksRequest {
 }
 
 /** Milliseconds for one criterion. */
-export const CRITERION_TIMEOUT = 15_000;
+const CRITERION_TIMEOUT = 15_000;
 /** Most steps of one criterion. */
 const MOST_STEPS = 50;
 /** Most characters of the files and the standard input of one criterion. */

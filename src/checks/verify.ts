@@ -2,6 +2,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Criterion } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
+import { checkImports } from "./imports.ts";
 import { checkPages } from "./page-check.ts";
 import { planFaults } from "./plan.ts";
 import { checkReadme } from "./readme.ts";
@@ -25,7 +26,7 @@ export interface VerifyRequest {
   readonly planned?: readonly string[] | undefined;
   /**
    * `syntax`: the syntax of the files alone, without verdicts. `criteria`: the criteria alone. `quick`: syntax, tests, criteria and plan. `whole`: also
-   * the commands of the README, whether the tests can fail, and the errors of a page that no criterion opens.
+   * modules that throw when they are loaded, the commands of the README, whether the tests can fail, and the errors of a page that no criterion opens.
    */
   readonly depth: "syntax" | "criteria" | "quick" | "whole";
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
@@ -149,11 +150,13 @@ const languageNames = { javascript: "JavaScript", python: "Python" };
 
 async function wholeFaults(request: VerifyRequest, suites: readonly SuiteReport[], say: Say): Promise<Fault[]> {
   const project = projectOf(request);
+  if (request.stack !== undefined) say("loads the modules");
+  const modules = request.stack === undefined ? [] : await checkImports({ ...project, stack: request.stack });
   say("runs the commands of the README");
   const readme = await checkReadme(project);
   say("breaks a function, and expects that the tests notice");
   const weak = await spotCheck({ ...project, suites, timeout: request.timeout ?? VERIFY_TIMEOUT });
-  return [...readme, ...weak];
+  return [...modules, ...readme, ...weak];
 }
 
 function projectOf({ root, sandbox, signal }: VerifyRequest): Pick<VerifyRequest, "root" | "sandbox" | "signal"> {

@@ -1,0 +1,191 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Criterion } from "../../src/checks/acceptance.ts";
+import { findPageMeans } from "../../src/checks/page-means.ts";
+import type { StackName } from "../../src/checks/stack.ts";
+import { isProven, type Verification } from "../../src/checks/verification.ts";
+import { renderVerification } from "../../src/checks/verification-text.ts";
+import { verifyProject } from "../../src/checks/verify.ts";
+import { criterionOf, projectOf, sandbox } from "./project.ts";
+
+const python = await sandbox.run({ root: projectOf({}), command: ["python3", "-c", "import pytest"] });
+const hasPytest = python.kind === "exited" && python.code === 0;
+if (!hasPytest)
+  process.stderr.write("\nA project in Python is not verified: the sandbox has no python3 with pytest (apt-get install python3-pytest)\n");
+const opensPages = findPageMeans(sandbox, { choice: "auto", browser: undefined }).means.length > 0;
+if (!opensPages) process.stderr.write("\nA page is not verified: there is neither a browser nor a DOM\n");
+
+const NODE = {
+  "package.json": `{ "name": "wordcount", "version": "1.0.0", "type": "module", "bin": { "wordcount": "src/cli.mjs" }, "scripts": { "start": "node src/cli.mjs", "test": "node --test" } }`,
+  "README.md": "# Word count\n\n## Use\n\n```sh\nnode src/cli.mjs example.txt\nnpm start -- example.txt\nwordcount example.txt\n```\n",
+  "example.txt": "one two\nthree\n",
+  "src/count.mjs": `export function countWords(text) {\n  return text.split(/\\s+/u).filter(Boolean).length;\n}\n`,
+  "src/cli.mjs": `#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { countWords } from "./count.mjs";
+const [file] = process.argv.slice(2);
+if (file === undefined) {
+  console.error("usage: wordcount <file>");
+  process.exitCode = 2;
+} else console.log(countWords(readFileSync(file, "utf8")));
+`,
+  "tests/count.test.mjs": `import { test } from "node:test";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { countWords } from "../src/count.mjs";
+test("counts words", () => assert.equal(countWords("a  b\\nc"), 3));
+test("refuses a call without a file", () => {
+  const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL("../src/cli.mjs", import.meta.url))], { encoding: "utf8" });
+  assert.equal(status, 2);
+  assert.match(stderr, /^usage:/);
+});
+`,
+};
+
+const PYTHON = {
+  "pyproject.toml": `[project]\nname = "wordcount"\nversion = "1.0.0"\nrequires-python = ">=3.9"\n\n[project.scripts]\nwordcount = "wordcount.__main__:main"\n`,
+  "README.md": "# Word count\n\n## Use\n\n```sh\npython3 -m wordcount example.txt\nwordcount example.txt\n```\n",
+  "example.txt": "one two\nthree\n",
+  "wordcount/__init__.py": "",
+  "wordcount/count.py": `def count_words(text: str) -> int:\n    return len(text.split())\n`,
+  "wordcount/__main__.py": `import sys
+from wordcount.count import count_words
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print("usage: wordcount FILE", file=sys.stderr)
+        return 2
+    with open(sys.argv[1], encoding="utf-8") as file:
+        print(count_words(file.read()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+`,
+  "tests/test_count.py": `import subprocess
+import sys
+from wordcount.count import count_words
+
+
+def test_count():
+    assert count_words("a  b\\nc") == 3
+
+
+def test_usage():
+    done = subprocess.run([sys.executable, "-m", "wordcount"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage:")
+`,
+};
+
+const PAGE = {
+  "index.html": `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Counter</title><link rel="stylesheet" href="styles.css"></head>
+<body><label for="text">Text</label><textarea id="text"></textarea><p id="count">0</p>
+<script src="src/count.js"></script><script src="src/app.js"></script></body></html>
+`,
+  "styles.css": "body { font-family: sans-serif; }\n",
+  "package.json": `{ "private": true, "scripts": { "test": "node --test" } }`,
+  "README.md": "# Counter\n\n## Use\n\nOpen index.html and type.\n",
+  "src/count.js": `(() => {\n  function countWords(text) {\n    return text.split(/\\s+/u).filter(Boolean).length;\n  }\n  globalThis.Counter = { ...globalThis.Counter, countWords };\n})();\n`,
+  "src/app.js": `(() => {
+  const field = document.querySelector("#text");
+  const show = () => { document.querySelector("#count").textContent = String(globalThis.Counter.countWords(field.value)); };
+  try { field.value = localStorage.getItem("text") ?? ""; } catch { field.value = ""; }
+  field.addEventListener("input", () => { localStorage.setItem("text", field.value); show(); });
+  show();
+})();
+`,
+  "tests/count.test.mjs": `import { test } from "node:test";
+import assert from "node:assert/strict";
+import "../src/count.js";
+test("counts words", () => assert.equal(globalThis.Counter.countWords("a  b\\nc"), 3));
+`,
+};
+
+const counts: Record<StackName, readonly Criterion[]> = {
+  node: [criterionOf("A1", [{ run: ["wordcount", "a.txt"], stdout: { equals: "2" } }], [{ path: "a.txt", content: "grün 🥬" }])],
+  python: [criterionOf("A1", [{ run: ["wordcount", "a.txt"], stdout: { equals: "2" } }], [{ path: "a.txt", content: "grün 🥬" }])],
+  page: [
+    {
+      ...criterionOf("A1", [{ run: ["node"] }]),
+      check: {
+        kind: "page",
+        steps: [
+          { do: "open" },
+          { do: "type", at: "#text", text: "one two" },
+          { do: "expect", at: "#count", equals: "2" },
+          { do: "reload" },
+          { do: "expect", at: "#count", equals: "2" },
+        ],
+      },
+    },
+  ],
+};
+
+function verified(stack: StackName, files: Readonly<Record<string, string>>): Promise<Verification> {
+  return verifyProject({ root: projectOf(files), sandbox, criteria: counts[stack], stack, depth: "whole" });
+}
+
+const projects: readonly [StackName, Readonly<Record<string, string>>][] = [
+  ["node", NODE],
+  ...(hasPytest ? [["python", PYTHON] as [StackName, typeof PYTHON]] : []),
+  ...(opensPages ? [["page", PAGE] as [StackName, typeof PAGE]] : []),
+];
+
+describe("a project that follows the rules of its stack", () => {
+  it.each(projects)("is proven: %s", async (stack, files) => {
+    const found = await verified(stack, files);
+    expect(renderVerification(found)).not.toMatch(/FAULT|FAILED|NOT CHECKED/);
+    expect(isProven(found)).toBe(true);
+    expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
+  });
+
+  it("gives the same result each time, without times and temporary paths", async () => {
+    const files = {
+      ...NODE,
+      "src/count.mjs": `throw new Error("broken");\n`,
+      "README.md": "## Use\n```sh\nnode src/cli.mjs gone.txt\n```\n",
+    };
+    const [first, second] = [await verified("node", files), await verified("node", files)];
+    expect(first).toEqual(second);
+    expect(JSON.stringify(first)).not.toMatch(/\/tmp\/|\/project\//);
+    expect(first.faults.map(({ kind, file }) => `${kind} ${file ?? ""}`)).toEqual([
+      "syntax src/cli.mjs",
+      "syntax src/count.mjs",
+      "readme README.md",
+    ]);
+  });
+});
+
+describe("a page that is dead on arrival", () => {
+  it.each([
+    [
+      "loads a module",
+      { ...PAGE, "index.html": PAGE["index.html"].replace(`<script src="src/app.js">`, `<script type="module" src="src/app.js">`) },
+    ],
+    ["loads a file that is not there", { ...PAGE, "index.html": PAGE["index.html"].replace("src/app.js", "src/gone.js") }],
+    ["has an export", { ...PAGE, "src/count.js": `${PAGE["src/count.js"]}export const a = 1;\n` }],
+  ])("is not proven by tests that pass: it %s", async (_what, files) => {
+    const found = await verifyProject({ root: projectOf(files), sandbox, criteria: [], stack: "page", depth: "quick" });
+    expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
+    expect(found.faults.some(({ kind }) => kind === "page" || kind === "syntax")).toBe(true);
+  });
+});
+
+describe("a verification", () => {
+  it("leaves the project as it is, whatever its tests write to it", async () => {
+    const files = {
+      ...NODE,
+      "tests/write.test.mjs": `import { test } from "node:test"; import assert from "node:assert"; import fs from "node:fs";
+      test("writes", () => { for (const name of fs.readdirSync(".")) fs.rmSync(name, { recursive: true }); fs.writeFileSync("new.txt", ""); assert.equal(fs.readdirSync(".").length, 1); });`,
+    };
+    const root = projectOf(files);
+    await verifyProject({ root, sandbox, criteria: counts.node, stack: "node", depth: "quick" });
+    for (const [path, content] of Object.entries(files)) expect(readFileSync(join(root, path), "utf8")).toBe(content);
+  });
+});
