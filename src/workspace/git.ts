@@ -150,12 +150,40 @@ export class GitRepository {
       const stats = await this.#statsOf(path);
       if (stats !== undefined) modes.set(path, (stats.mode & 0o100) === 0 ? "100644" : "100755");
     }
-    const stdin = [...modes.keys()].map((path) => `${path}\n`).join("");
-    const hashed = modes.size === 0 ? "" : await this.#git.run(["hash-object", "-w", "--no-filters", "--stdin-paths"], { signal, stdin });
-    const ids = hashed.split("\n");
-    const files = [...modes].map(([path, mode], at) => `${mode} ${ids[at] ?? ""}\t${path}\0`);
+    const ids = await this.#hashes([...modes.keys()], signal);
+    const files = [...modes].map(([path, mode]) => `${mode} ${ids.get(path) ?? ""}\t${path}\0`);
     const removed = head === undefined ? [] : paths.filter((path) => !modes.has(path));
     return [...removed.map((path) => `0 ${"0".repeat(head?.length ?? 0)}\t${path}\0`), ...files].join("");
+  }
+
+  /**
+   * Writes the files' contents into the repository, byte for byte. Only line ends are converted, and only where the user's checkout converts
+   * them: else a change of one line would be a change of all.
+   */
+  async #hashes(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
+    const ids = new Map<string, string>();
+    const converted = await this.#convertedPaths(paths, signal);
+    for (const isConverted of [false, true]) {
+      const some = paths.filter((path) => converted.has(path) === isConverted);
+      if (some.length === 0) continue;
+      const how = isConverted ? (["-c", "core.autocrlf=input", "hash-object"] as const) : (["hash-object", "--no-filters"] as const);
+      const hashed = await this.#git.run([...how, "-w", "--stdin-paths"], { signal, stdin: some.map((path) => `${path}\n`).join("") });
+      for (const [at, id] of hashed.split("\n").entries()) ids.set(some[at] ?? "", id);
+    }
+    return ids;
+  }
+
+  /** Files with CRLF that git knows with LF, and new ones with CRLF of which the attributes say that they are text. */
+  async #convertedPaths(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlySet<string>> {
+    const converted = new Set<string>();
+    if (this.isNew || paths.length === 0) return converted;
+    const asked = ["ls-files", "--eol", "-z", "--cached", "--others", "--", ...paths] as const;
+    const listed = await this.#git.run(asked, { signal, env: { GIT_LITERAL_PATHSPECS: "1" } });
+    for (const line of listed.split("\0")) {
+      const [, index = "", attributes = "", path = ""] = /^i\/(\S*)\s+w\/(?:crlf|mixed)\s+attr\/([^\t]*)\t(.+)$/su.exec(line) ?? [];
+      if (index === "lf" || (index === "" && /(?:^|\s)text(?:=auto)?(?:\s|$)/.test(attributes))) converted.add(path);
+    }
+    return converted;
   }
 
   /** The file at a path; undefined when nothing is there now, or something that is no file of the project: a folder, a link. */

@@ -5,6 +5,7 @@ import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { contentOf } from "./kept-files.ts";
 import { withHeld } from "./own-folder.ts";
+import type { ProcessOutput } from "./process.ts";
 import { temporaryFolder } from "./project-copy.ts";
 
 /** A file that differs from how it was when the work began. */
@@ -41,8 +42,9 @@ export async function committedChanges(
   if (commit === base) return { files: [], diff: "", isCut: false, left: [] };
   const named = await git.run([...DIFF, "--name-status", "-z", base, commit, "--"], { signal });
   const result = await git.call([...DIFF, "--src-prefix=a/", "--dst-prefix=b/", base, commit, "--"], { signal, outputLimit: DIFF_BYTES });
-  const diff = outputOf(result, "diff", signal);
-  return { files: differencesIn(named), diff, isCut: "isCut" in result && result.isCut, commit, left: [] };
+  outputOf(result, "diff", signal);
+  const { stdout, isCut } = result as ProcessOutput;
+  return { files: differencesIn(named), diff: stdout, isCut, commit, left: [] };
 }
 
 /** The pairs of a letter and a path that `--name-status -z` prints. */

@@ -77,6 +77,43 @@ describe("a clean repository", () => {
   });
 });
 
+describe("line ends", () => {
+  /** A repository whose checkout has CRLF, and git LF: by its attributes or by a setting. */
+  function converting(how: "attributes" | "setting"): string {
+    const root = scratchFolder();
+    git(root, "init", "--quiet");
+    if (how === "attributes") put(root, ".gitattributes", "*.txt text eol=crlf\n*.bin -text\n");
+    put(root, "a.txt", "one\r\ntwo\r\nthree\r\n");
+    put(root, "raw.bin", "one\r\n");
+    git(root, "add", "raw.bin");
+    if (how === "setting") git(root, "config", "core.autocrlf", "true");
+    git(root, "add", ".");
+    git(root, "commit", "--quiet", "-m", "Begin");
+    return root;
+  }
+
+  it.each(["attributes", "setting"] as const)("that a checkout converts (%s) are committed as git knows them", async (how) => {
+    const root = converting(how);
+    const project = await openExisting({ root, name: "r1" });
+    expect(project.place.kind).toBe("in place");
+    await project.workspace.write("a.txt", "one\r\n2\r\nthree\r\n");
+    await project.workspace.write("raw.bin", "1\r\n");
+    await project.workspace.write("new.txt", "new\r\n");
+    const { diff } = await project.finish(end);
+    expect(diff).toContain("@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+    expect(diff).toContain("-one\r\n+1\r\n");
+    expect(diff).toContain(how === "attributes" ? "+new\n" : "+new\r\n");
+    expect(git(root, "status", "--porcelain")).toBe("");
+  });
+
+  it("that git knows as CRLF stay so", async () => {
+    const root = userProject();
+    const project = await openExisting({ root, name: "r1" });
+    await project.workspace.write("crlf.txt", "one\r\n2\r\n");
+    expect((await project.finish(end)).diff).toContain("-two\r\n+2\r\n");
+  });
+});
+
 describe("a repository with work that is not committed", () => {
   const troubles: readonly (readonly [string, string, (root: string) => void])[] = [
     ["a changed file", "there are uncommitted changes", (root) => put(root, "src/app.js", "export const app = 'mine';\n")],
