@@ -30,11 +30,12 @@ const waterfall = shipped({
   options: z.strictObject({
     codeReview: z.boolean().optional(),
     runTests: z.boolean().optional(),
+    implement: z.boolean().optional(),
     debugRounds: z.int().min(1).max(100).optional(),
     reviewRounds: z.int().min(1).max(100).optional(),
   }),
-  open: ({ codeReview = true, runTests = true, debugRounds = 3, reviewRounds = 2 }, { workspace, sandbox }) =>
-    waterfallCompany({ workspace, sandbox, codeReview, runTests, debugRounds, reviewRounds }),
+  open: ({ codeReview = true, runTests = true, implement = true, debugRounds = 3, reviewRounds = 2 }, { workspace, sandbox }) =>
+    waterfallCompany({ workspace, sandbox, codeReview, runTests, implement, debugRounds, reviewRounds }),
 });
 
 const crews: ReadonlyMap<string, ShippedCrew<z.ZodType>> = new Map([["waterfall", waterfall]]);

@@ -17,6 +17,8 @@ export interface WaterfallCompanyOptions {
   readonly codeReview?: boolean;
   /** True when the tests are run once they are written; else the company's result says that they were not. Default true. */
   readonly runTests?: boolean;
+  /** False: the company ends with its plan, and writes no code. Default true. */
+  readonly implement?: boolean;
   /** Most rounds in which failing tests go back to the engineer. Default 3. */
   readonly debugRounds?: number;
   /** Most rounds of review for each file. Default 2. */
@@ -30,6 +32,7 @@ const companyOptions: Known<WaterfallCompanyOptions> = {
   sandbox: true,
   codeReview: true,
   runTests: true,
+  implement: true,
   debugRounds: true,
   reviewRounds: true,
   testTimeout: true,
@@ -56,12 +59,21 @@ const nothingRuns = refusedSandbox("running them is switched off", "Run them in 
  */
 export function waterfallCompany(options: WaterfallCompanyOptions): readonly Role[] {
   checkProjectOptions("waterfallCompany", options, companyOptions);
-  const { workspace, sandbox, codeReview = true, runTests = true, debugRounds = 3, reviewRounds = 2, testTimeout } = options;
+  const {
+    workspace,
+    sandbox,
+    codeReview = true,
+    runTests = true,
+    implement = true,
+    debugRounds = 3,
+    reviewRounds = 2,
+    testTimeout,
+  } = options;
   const timeout = testTimeout === undefined ? {} : { testTimeout };
+  const planners = [new ProductManager({ workspace }), new Architect({ workspace }), new ProjectManager({ workspace })];
+  if (!implement) return planners;
   return [
-    new ProductManager({ workspace }),
-    new Architect({ workspace }),
-    new ProjectManager({ workspace }),
+    ...planners,
     new Engineer({ workspace, codeReview, reviewRounds }),
     new QaEngineer({ workspace, sandbox: runTests ? sandbox : nothingRuns, codeReview, debugRounds, ...timeout }),
   ];

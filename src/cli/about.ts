@@ -77,7 +77,7 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
         size: z.enum(["S", "M", "L"]).optional(),
         stack: z.enum(["node", "page", "python"]).optional(),
       }),
-      z.object({ kind: z.literal("waterfall") }),
+      z.object({ kind: z.literal("waterfall"), implement: z.literal(false).optional() }),
       z.object({ kind: z.literal("file"), name: z.string(), text: z.string() }),
       z.object({ kind: z.literal("module"), path: z.string().refine(isAbsolute), hash: z.string() }),
     ])

@@ -117,7 +117,7 @@ export async function crewOf(
     case "software-company":
       return { name: "", roles: softwareCompany({ workspace, sandbox, size: crew.size, stack: crew.stack, review: codeReview }) };
     case "waterfall":
-      return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests }) };
+      return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
     case "module": {
       const { openedCrew } = await import("./crew-file.ts");

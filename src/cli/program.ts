@@ -4,6 +4,7 @@ import { type RunCommand, withBounds, withReach, withStoreOption, withTalk } fro
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
+import { withMetaGPT } from "./metagpt-options.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
 import { AGENT_TOOLS, type Flags } from "./settings.ts";
@@ -132,9 +133,8 @@ function addRun(program: Command, run: RunCommand, isNamed: boolean): Command {
     .command("run", { isDefault: true })
     .optionsGroup("The idea:")
     .option("-f, --file <file>", "read the idea from a file")
-    .option(...CONFIRMED)
-    .option("--init-config", "write a config file with comments, and do nothing else; one that is there stays");
-  return withCompany(withReach(command).option(...UNPRICED))
+    .option(...CONFIRMED);
+  return withMetaGPT(withCompany(withReach(command).option(...UNPRICED)))
     .description('let a company work on an idea; `troupe "idea"` is short for it')
     .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
     .action((idea: readonly string[], flags: Flags) =>
@@ -279,7 +279,9 @@ function withCompany(command: Command): Command {
     .option("--crew <name>", "who works: software-company, waterfall, or a file such as company.yaml (default software-company)")
     .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
     .option("--stack <name>", "node, page or python (default: the product manager decides)")
+    .option("--code-review", "review (default)")
     .option("--no-code-review", "skip the reviews")
+    .option("--run-tests", "run the tests (default)")
     .option("--no-run-tests", "write the tests and do not run them");
   return withTalk(withStoreOption(given));
 }

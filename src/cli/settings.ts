@@ -6,6 +6,7 @@ import type { ModelPrice } from "../model/price.ts";
 import type { StackName } from "../checks/stack.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
+import type { MetaGPTFlags } from "./metagpt-options.ts";
 import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
 import { durationIn, shown } from "./screen/text.ts";
 import { type TimeFlags, timeLimits } from "./time-limits.ts";
@@ -13,7 +14,7 @@ import { type TimeFlags, timeLimits } from "./time-limits.ts";
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Options as the command line gives them: unchecked texts. */
-export interface Flags extends TimeFlags {
+export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly file?: string;
   readonly budget?: string;
   readonly investment?: string;
@@ -29,7 +30,6 @@ export interface Flags extends TimeFlags {
   readonly sandbox?: string;
   readonly codeReview?: boolean;
   readonly runTests?: boolean;
-  readonly initConfig?: boolean;
   /** Of the company. */
   readonly crew?: string;
   readonly size?: string;
@@ -99,7 +99,7 @@ export type ModelChoice =
 /** The crew that works, with its own settings. */
 export type CrewSettings =
   | { readonly kind: "software-company"; readonly size?: "S" | "M" | "L" | undefined; readonly stack?: StackName | undefined }
-  | { readonly kind: "waterfall" }
+  | { readonly kind: "waterfall"; readonly implement?: false | undefined }
   | FileCrew
   | ModuleCrew;
 
@@ -256,14 +256,20 @@ const SIZES = ["S", "M", "L"] as const;
 const STACKS: readonly StackName[] = ["node", "page", "python"];
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
-function crewSettings({ crew = "software-company", size, stack }: Flags): CrewSettings {
+function crewSettings({ crew = "software-company", size, stack, implement }: Flags): CrewSettings {
   const kind = oneOf("--crew", crew, COMPANIES);
   if (kind === "waterfall") {
     const other = size === undefined ? (stack === undefined ? undefined : "--stack") : "--size";
-    if (other === undefined) return { kind };
+    if (other === undefined) return implement === false ? { kind, implement } : { kind };
     throw new UsageError(
       "OPTION_CONFLICT",
       `Expected ${other} with the crew software-company, got it with waterfall, which has one way. Leave it out.`,
+    );
+  }
+  if (implement === false) {
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      "Expected --no-implement with --crew waterfall, which has a plan of its own; this crew proves what it makes.",
     );
   }
   return {

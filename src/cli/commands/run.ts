@@ -8,6 +8,7 @@ import { canAsk } from "../host.ts";
 import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
 import { type ChosenModel, noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
 import { inOutFolder, slugOf } from "../out-folder.ts";
+import { checkMetaGPT, recoveredStore } from "../metagpt-options.ts";
 import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
 import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
@@ -27,6 +28,8 @@ import { withStore } from "../store.ts";
 export async function run(session: Session, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
   const { host, interruptions, screen } = session;
   if (flags.initConfig === true) return initConfig(session);
+  checkMetaGPT(flags);
+  if (flags.recoverPath !== undefined) return recovered(session, words, flags, flags.recoverPath);
   const bundled = await demoIdeas();
   const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
   const source = ideaSource(words, flags.file, { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled });
@@ -41,13 +44,31 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (model.kind === "model") {
     const chosen = await realModel(model.model, settings);
     if (asked.crew !== undefined) await assertSound(session, asked.crew.crew, settings, chosen);
-    return begin(session, { settings, idea, name: slugOf(idea), chosen, flags, isConfirmed, isDoubtful });
+    return begin(session, { settings, idea, name: slugOf(flags.projectName ?? idea), chosen, flags, isConfirmed, isDoubtful });
   }
   if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
-  const scripted = { ...settings, crew: SCRIPTED_CREW };
-  return begin(session, { settings: scripted, idea, name: known.id, chosen: scriptModel(known, scripted, session), flags });
+  const scripted = settings.crew.kind === "waterfall" ? settings : { ...settings, crew: SCRIPTED_CREW };
+  return begin(session, {
+    settings: scripted,
+    idea,
+    name: flags.projectName === undefined ? known.id : slugOf(flags.projectName),
+    chosen: scriptModel(known, scripted, session),
+    flags,
+  });
+}
+
+/** `--recover-path`: goes on with the newest run of a store. */
+async function recovered(session: Session, words: readonly string[], flags: Flags, path: string): Promise<ExitCode> {
+  if (words.length > 0 || flags.file !== undefined) {
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      "Expected --recover-path without an idea: the run has its own. To say something new, fork it: troupe fork <id> --add <file>",
+    );
+  }
+  const { resume } = await import("./resume.ts");
+  return resume(session, undefined, { ...flags, store: await recoveredStore(session.host.cwd, path) });
 }
 
 /** `--init-config`: writes a config file, and works on no idea. */

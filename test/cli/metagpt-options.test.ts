@@ -1,0 +1,65 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+
+const KEY = { OPENAI_API_KEY: "sk-test-0123456789abcdef0123" };
+
+describe("MetaGPT's options", () => {
+  it.each<[string, readonly string[], RegExp]>([
+    ["--inc", ["x", "--inc"], /Expected no --inc: the company cannot change a project that is there/],
+    ["--project-path", ["x", "--project-path", "."], /Expected no --project-path/],
+    ["--reqa-file", ["x", "--reqa-file", "a.py"], /Expected no --reqa-file/],
+    ["--max-auto-summarize-code", ["x", "--max-auto-summarize-code", "3"], /Only 0 can be said/],
+    ["--no-implement of a crew without a plan", ["x", "--no-implement"], /Expected --no-implement with --crew waterfall/],
+    ["two names of one folder", ["x", "--project-name", "a", "--out", "b"], /Expected --project-name or --out/],
+    ["an empty name", ["x", "--project-name", " "], /Expected --project-name to be a name/],
+    ["an idea for a run that has one", ["x", "--recover-path", "."], /Expected --recover-path without an idea/],
+    ["a store that is not there", ["--recover-path", "nowhere"], /Expected --recover-path to be a store of runs/],
+  ])("are refused where they cannot do what they say: %s", async (_what, words, expected) => {
+    const { code, stderr } = await command(freshFolder(), ["run", ...words], { env: KEY });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
+  });
+
+  it("name the project's folder, which stays inside the workspace", async () => {
+    const cwd = freshFolder();
+    const words = [
+      "run",
+      "Create a 2048 game",
+      "--project-name",
+      "../My Game!",
+      "--rounds",
+      "1",
+      "--code-review",
+      "--run-tests",
+      "--implement",
+    ];
+    const { code } = await command(cwd, words);
+    expect(code).toBe(4);
+    expect(readdirSync(join(cwd, "workspace"))).toEqual(["my-game"]);
+  });
+
+  it("stop a waterfall after its plan, and go on with a run that was stopped", async () => {
+    const cwd = freshFolder();
+    const words = [
+      "run",
+      "Create a 2048 game",
+      "--crew",
+      "waterfall",
+      "--no-implement",
+      "--max-auto-summarize-code",
+      "0",
+      "--rounds",
+      "1",
+      "--json",
+    ];
+    const begun = await command(cwd, words);
+    expect([begun.code, existsSync(join(cwd, ".troupe/runs.db"))]).toEqual([4, true]);
+    const { code, stdout } = await command(cwd, ["run", "--recover-path", ".", "--rounds", "9", "--json"]);
+    const result = linesIn(stdout).at(-1) as { readonly status: string; readonly files: readonly string[]; readonly byRole: object };
+    expect([code, result.status]).toEqual([0, "finished"]);
+    expect(result.files.length).toBeGreaterThan(0);
+    expect(result.files.filter((path) => path.endsWith(".js") || path.endsWith(".html"))).toEqual([]);
+    expect(Object.keys(result.byRole)).toEqual(["Alice", "Bob", "Eve"]);
+  });
+});
