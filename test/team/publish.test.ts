@@ -9,6 +9,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import type { RunReceipt } from "../../src/team/publishing.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
@@ -116,6 +117,26 @@ describe("a message into a run under way", () => {
       expect(typesOf(await eventsOf(journal, "r")).filter((type) => type === "run.ended")).toHaveLength(waits ? 2 : 1);
     }
     expect(fates).toEqual(new Set([false, true]));
+  });
+
+  test("none is lost while memories are stored at the end of the work", async () => {
+    const heard = new Set<boolean>();
+    for (let turns = 0; turns < 12; turns += 1) {
+      const { team } = teamOf({ memory: {}, model: scriptedModel(() => "yes") });
+      const run = team.run("idea", { id: "r" });
+      const receipt = new Promise<RunReceipt>((resolve) => {
+        const publishLate = async (): Promise<void> => {
+          for (let turn = 0; turn < turns; turn += 1) await nextMacrotask();
+          resolve(run.publish("late"));
+        };
+        run.on("role.idle", () => void publishLate());
+      });
+      const isHeard = contents((await run.result).outputs).includes("Ann: late");
+      heard.add(isHeard);
+      expect((await receipt).waits).toBe(!isHeard);
+      expect(contents((await team.resume("r").result).outputs).slice(0, 2)).toEqual(["Ann: idea", "Ann: late"]);
+    }
+    expect(heard).toEqual(new Set([true, false]));
   });
 
   test("is recorded while the run is paused, and kept when it is stopped", async () => {
