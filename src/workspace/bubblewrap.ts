@@ -3,7 +3,7 @@ import { constants, lstatSync, readlinkSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
-import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
+import { inCopy, keepFolder, own, type ProjectCopy } from "./project-copy.ts";
 import { plainEnvironment } from "./program-path.ts";
 import { isOpenToAll, isReadable, missingMount, mountWords, networkWords } from "./sandbox-mounts.ts";
 import {
@@ -58,6 +58,20 @@ const ENTER: readonly string[] = ["/bin/sh", "-c", `cp -R ${SOURCE_FOLDER}/. /pr
  */
 const FURNISH = '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" && shift 3 && exec "$@"';
 
+/**
+ * Does the same, waits for bubblewrap and copies a folder of the room to the disk: nothing of the command runs any more then, and the room
+ * bounds the size.
+ */
+const FURNISH_AND_KEEP =
+  '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" || exit 1; room=$3 folder=$4 kept=$5; shift 5; "$@"; ' +
+  'code=$?; if [ "$code" = 0 ] && [ -d "$room/project/$folder" ] && [ ! -L "$room/project/$folder" ]; then cp -R -P "$room/project/$folder" "$kept" || exit 1; fi; exit "$code"';
+
+const NOTHING_KEPT: Refusal = {
+  kind: "refused",
+  reason: "nothing can be kept of a sandbox where unshare does not work",
+  hint: "Do the step yourself, outside the sandbox.",
+};
+
 /** A sandbox of namespaces by bubblewrap. Invariants S1-S7 of sandbox.ts. */
 export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
@@ -70,7 +84,7 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
     run: async (request) => {
       const limits = sandboxLimits(request.limits);
       checkSandboxRequest(request);
-      const refusal = missingMount(request.mounts);
+      const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
       if (refusal !== undefined) return refusal;
       return inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, request, copy, { owner, limits, missing }));
     },
@@ -83,13 +97,14 @@ async function runInside(
   copy: ProjectCopy,
   { owner, limits, missing }: { readonly owner: number | undefined; readonly limits: SandboxLimits; readonly missing: readonly string[] },
 ): Promise<Exclude<SandboxResult, Refusal>> {
-  const { timeout = SANDBOX_TIMEOUT, mounts = [], network = false, signal } = request;
+  const { timeout = SANDBOX_TIMEOUT, mounts = [], network = false, signal, keep } = request;
   const shown = [...networkWords(network), ...(await mountWords(mounts, { scratch: copy.scratch, owner, signal }))];
   const node = await findNode(copy.scratch, owner !== undefined);
   const etc = await writeEtc(copy.scratch, owner);
   const room = join(copy.scratch, "room");
-  await mkdir(room);
-  await own([room], owner);
+  const kept = join(copy.scratch, "kept");
+  for (const folder of [room, kept]) await mkdir(folder);
+  await own([room, kept], owner);
   const bounds = { ...limits, processes: means.limitsProcesses ? limits.processes : undefined };
   const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, bounds);
   const [name, ...args] = request.command;
@@ -98,11 +113,13 @@ async function runInside(
   const writable = means.room === undefined ? tmpfsWords(size) : bindWords(room);
   const words = [
     ...dropWords(means.setpriv),
-    ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES })),
+    ...(means.room === undefined
+      ? []
+      : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES, keep: keep && [keep.folder, kept] })),
     ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project, shown }), "--", ...command],
   ];
   // bubblewrap's own environment can be read from inside, at /proc/1/environ.
-  return runLimited(
+  const result = await runLimited(
     request,
     words,
     { cwd: "/", env: plainEnvironment() },
@@ -115,17 +132,20 @@ async function runInside(
       wrappers: WRAPPERS,
     },
   );
+  if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(kept, keep.folder), keep.to);
+  return result;
 }
 
 /** Root of an own namespace, which is `nobody` outside, may mount memory. */
 function roomWords(
   { unshare, mount }: { unshare: string; mount: string },
   room: string,
-  bounds: { size: number; files: number },
+  bounds: { size: number; files: number; keep: readonly string[] | undefined },
 ): string[] {
   const options = `size=${bounds.size},nr_inodes=${bounds.files},mode=755,nosuid,nodev`;
   const enter = [unshare, "--user", "--map-root-user", "--mount", "--propagation", "private", "--"];
-  return [...enter, "/bin/sh", "-c", FURNISH, "furnish", mount, options, room];
+  const text = bounds.keep === undefined ? FURNISH : FURNISH_AND_KEEP;
+  return [...enter, "/bin/sh", "-c", text, "furnish", mount, options, room, ...(bounds.keep ?? [])];
 }
 
 function bindWords(room: string): string[] {

@@ -3,7 +3,7 @@ import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
 import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
-import { temporaryFolder, inCopy } from "./project-copy.ts";
+import { temporaryFolder, inCopy, keepFolder } from "./project-copy.ts";
 import { runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
 import { missingMount } from "./sandbox-mounts.ts";
@@ -171,7 +171,11 @@ async function runPlainly(
   const each =
     prlimit === undefined ? [] : limitWords(prlimit, request.timeout ?? SANDBOX_TIMEOUT, { ...held.limits, processes: undefined });
   const words = [...each, name === "node" ? process.execPath : name, ...args];
-  return runLimited(request, words, { cwd: join(scratch, "project"), env: environmentIn(home) }, held);
+  const project = join(scratch, "project");
+  const result = await runLimited(request, words, { cwd: project, env: environmentIn(home) }, held);
+  const { keep } = request;
+  if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(project, keep.folder), keep.to);
+  return result;
 }
 
 function environmentIn(home: string): Record<string, string> {

@@ -1,7 +1,7 @@
-import { constants, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { copyFile, lchown, lstat, mkdir } from "node:fs/promises";
+import { constants, existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { copyFile, lchown, lstat, mkdir, readdir, readlink, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ControlError, WorkspaceError } from "../kernel/errors.ts";
 import { atExit } from "./process.ts";
@@ -75,6 +75,21 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
   }
 }
 
+/**
+ * Copies what a command has made to the place where it is kept. Does nothing where it made no such folder.
+ *
+ * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin, also when the place is taken.
+ */
+export async function keepFolder(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return;
+  try {
+    await mkdir(to);
+    await copyInto(from, to);
+  } catch (error) {
+    throw ioError(error, "keep a folder of the sandbox", to);
+  }
+}
+
 function removeNow(folder: string): void {
   try {
     // Programs that were killed this moment may still be writing.
@@ -117,12 +132,16 @@ export async function own(paths: readonly string[], owner: number | undefined): 
 }
 
 /**
- * Copies files and folders without `.git`, `.troupe` and links.
+ * Copies files and folders without `.git`, `.troupe` and links other than those of installed programs.
  *
  * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
  * @throws ControlError when the signal aborts.
  */
-export async function copyInto(root: string, project: string, { owner, signal }: CopyOptions): Promise<{ bytes: number; entries: number }> {
+export async function copyInto(
+  root: string,
+  project: string,
+  { owner, signal }: CopyOptions = {},
+): Promise<{ bytes: number; entries: number }> {
   const skip = (name: string): boolean => [".git", ".troupe"].includes(name.toLowerCase());
   const { files, folders } = await walkFiles(root, { skip, limit: COPIED_FILES, signal });
   for (const folder of folders) await mkdir(join(project, folder));
@@ -133,11 +152,30 @@ export async function copyInto(root: string, project: string, { owner, signal }:
     if (bytes > COPIED_BYTES) throw limitError(file, `a project of at most ${COPIED_BYTES} bytes`, "more");
     await copyOne(join(root, file), join(project, file), file);
   }
+  const links = await copyProgramLinks(root, project, folders);
   await own(
-    [...folders, ...files].map((path) => join(project, path)),
+    [...folders, ...files, ...links].map((path) => join(project, path)),
     owner,
   );
-  return { bytes, entries: files.length + folders.length };
+  return { bytes, entries: files.length + folders.length + links.length };
+}
+
+/** Packages are run through links in `node_modules/.bin`: those that lead into the same `node_modules` are copied. */
+async function copyProgramLinks(root: string, project: string, folders: readonly string[]): Promise<string[]> {
+  const made: string[] = [];
+  for (const folder of folders) {
+    // The folder that is copied may itself be the one of the packages.
+    const place = `${basename(root)}/${folder}`;
+    if (!place.endsWith("/node_modules/.bin") && place !== "node_modules/.bin") continue;
+    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+      const path = `${folder}/${entry.name}`;
+      const target = entry.isSymbolicLink() ? await readlink(join(root, path)) : "/";
+      if (isAbsolute(target) || !normalize(join(place, target)).startsWith(`${dirname(place)}/`)) continue;
+      await symlink(target, join(project, path));
+      made.push(path);
+    }
+  }
+  return made;
 }
 
 async function copyOne(from: string, to: string, path: string): Promise<void> {

@@ -55,6 +55,16 @@ export interface SandboxRequest {
    * packages. Sandbox `none` never closes the network. Default false.
    */
   readonly network?: boolean | undefined;
+  /** A folder of the copy to keep when the command ends with code 0, such as installed packages. Default: nothing of the copy is kept. */
+  readonly keep?: SandboxKeep | undefined;
+}
+
+/** A folder of the copy that outlives the command. */
+export interface SandboxKeep {
+  /** Its name in the project's folder, such as `node_modules`. Where the command made none, nothing is kept. */
+  readonly folder: string;
+  /** Absolute path of the place for it, which must not be there yet. Links are left out, but those of programs in `node_modules/.bin`. */
+  readonly to: string;
 }
 
 /** A file or folder of this machine that a command may read. */
@@ -160,23 +170,29 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
 }
 
 /**
- * Checks the input and the mounts of a request.
+ * Checks the input, the mounts and the kept folder of a request.
  *
- * @throws UsageError `OPTION_INVALID` for an input that is too long, a relative path, or a mount in a reserved folder.
+ * @throws UsageError `OPTION_INVALID` for an input that is too long, a relative path, a mount in a reserved folder, or a kept folder that is no name.
  */
-export function checkSandboxRequest({ input = "", mounts = [] }: SandboxRequest): void {
+export function checkSandboxRequest({ input = "", mounts = [], keep }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT)
     throw new UsageError("OPTION_INVALID", `Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
+  if (keep !== undefined && (!/^[\w.-]+$/.test(keep.folder) || /^\.+$/.test(keep.folder) || !isPlain(keep.to)))
+    throw new UsageError("OPTION_INVALID", "Expected keep with the name of a folder, and an absolute path for it.");
   for (const { from, to } of mounts) {
     for (const path of [from, to]) {
-      if (isAbsolute(path) && normalize(path) === path && !path.endsWith("/") && !path.includes("\0")) continue;
+      if (isPlain(path)) continue;
       throw new UsageError("OPTION_INVALID", `Expected a mount with a plain absolute path, got ${JSON.stringify(path)}.`);
     }
     const taken = ["/etc", "/troupe"].includes(to) ? to : RESERVED.find((folder) => `${to}/`.startsWith(`${folder}/`));
     if (taken === undefined) continue;
     throw new UsageError("OPTION_INVALID", `Expected a mount outside ${taken}, got ${JSON.stringify(to)}. Use a folder such as /mounted.`);
   }
+}
+
+function isPlain(path: string): boolean {
+  return isAbsolute(path) && normalize(path) === path && !path.endsWith("/") && !path.includes("\0");
 }
 
 /** The subject of a limit, for a sentence: `it and all it started used more than ...`. */

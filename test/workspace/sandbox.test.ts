@@ -1,6 +1,17 @@
 import { WATCH_INTERVAL } from "../../src/workspace/limit-watch.ts";
 import { createServer } from "node:http";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -188,6 +199,50 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
       kind: "refused",
       reason: expect.stringContaining("is not there"),
     });
+  });
+
+  it("keeps a folder of the copy when the command ends well, and only then", async () => {
+    const script = `
+      import fs from "node:fs";
+      fs.mkdirSync("node_modules/.bin", { recursive: true });
+      fs.mkdirSync("node_modules/tool");
+      fs.writeFileSync("node_modules/tool/cli.js", "console.log('tool')", { mode: 0o755 });
+      fs.symlinkSync("../tool/cli.js", "node_modules/.bin/tool");
+      fs.symlinkSync("/etc/passwd", "node_modules/.bin/passwd");
+      fs.symlinkSync("../../../secret", "node_modules/.bin/secret");
+      fs.symlinkSync("tool", "node_modules/other");
+      fs.writeFileSync("other.txt", "not kept");
+      process.exitCode = Number(process.argv[2]);
+    `;
+    const root = projectOf(script);
+    const place = scratchFolder();
+    const run = (code: string, name: string): Promise<SandboxResult> =>
+      sandbox.run({ root, command: ["node", "script.mjs", code], keep: { folder: "node_modules", to: join(place, name) } });
+    expect(await run("0", "kept")).toMatchObject({ kind: "exited", code: 0, stderr: "" });
+    expect(await run("3", "failed")).toMatchObject({ kind: "exited", code: 3 });
+    expect(readdirSync(place)).toEqual(["kept"]);
+    expect(readdirSync(join(place, "kept"), { recursive: true }).map(String).sort()).toEqual([".bin", ".bin/tool", "tool", "tool/cli.js"]);
+    expect(statSync(join(place, "kept", "tool", "cli.js")).mode & 0o111).toBe(0o111);
+    expect(readdirSync(root)).toEqual(["script.mjs"]);
+    // It can be run through its link in the next copy.
+    writeFileSync(join(root, "next.mjs"), 'console.log((await import("node:fs")).readlinkSync("node_modules/.bin/tool"))');
+    renameSync(join(place, "kept"), join(root, "node_modules"));
+    expect(await sandbox.run({ root, command: ["node", "next.mjs"] })).toMatchObject({ stdout: "../tool/cli.js\n" });
+  });
+
+  it("keeps nothing where nothing was made, and writes over nothing", async () => {
+    const place = scratchFolder();
+    expect(await runScript(sandbox, "", { keep: { folder: "node_modules", to: join(place, "kept") } })).toMatchObject({
+      kind: "exited",
+      code: 0,
+    });
+    expect(readdirSync(place)).toEqual([]);
+    const script = `(await import("node:fs")).mkdirSync("made")`;
+    expect(await errorOf(() => runScript(sandbox, script, { keep: { folder: "made", to: place } }))).toMatchObject({
+      name: "WorkspaceError",
+    });
+    for (const folder of ["..", "a/b", "", "/etc"])
+      expect(await errorOf(() => runScript(sandbox, "", { keep: { folder, to: place } }))).toMatchObject({ code: "OPTION_INVALID" });
   });
 
   it("gives a process more address space where it is asked for", async () => {
