@@ -144,7 +144,7 @@ export class CancellationScope implements Cancellation {
 /**
  * The limit on the time of an activation. It owns one timer.
  *
- * TimeLimit.L1 (`hold`) the time of waiting for a person does not count: the timer is stopped meanwhile.
+ * TimeLimit.L1 (`hold`) the time of waiting for a person, or for a model, does not count: the timer is stopped meanwhile.
  * TimeLimit.L2 (`stop`) it fires once, and not after `stop`.
  */
 export class TimeLimit {

@@ -36,6 +36,14 @@ export interface StepSpec {
   readonly onRecorded?: ((given: StepTry) => void) | undefined;
 }
 
+/**
+ * True for steps whose time does not count where the time of the work around them is limited: a person takes as long as they like, and a model's
+ * calls have limits of their own.
+ */
+export function isUntimed({ kind }: Pick<StepSpec, "kind">): boolean {
+  return kind === "human" || kind === "model";
+}
+
 /** A try of a step, as `step.started` and `step.ended` identify it. */
 export interface StepTry {
   /** The activation; empty for steps without a record. */

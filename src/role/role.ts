@@ -65,7 +65,7 @@ export interface RoleOptions<S = CustomState> {
   readonly agent?: RoleAgentOptions;
   /** A person plays this role: every question to a model goes to them. */
   readonly human?: boolean;
-  /** Limit on the milliseconds of one activation, without the time of waiting for a person. Default 3,600,000. */
+  /** Limit on the milliseconds of one activation, without the time of waiting for a person, or for a model, whose calls have limits of their own. Default 3,600,000. */
   readonly timeout?: number;
   /** Handling of a failed activation. Default: the environment's policy. */
   readonly onFailure?: FailurePolicy;
@@ -186,7 +186,7 @@ export class Role<S = CustomState> {
 /**
  * Makes a role from its parts. A role with a `step` is a plain function over typed state, for simulations: it keeps no memory, has no steps
  * or questions and costs little; teams and environments treat it like any other role. Defaults: it watches `UserRequirement`, remembers all
- * messages of its run, and may take an hour for one activation.
+ * messages of its run, and may take an hour for one activation, without the time that persons and models take.
  *
  * @throws UsageError `ROLE_INVALID` when the name is empty; `OPTION_UNKNOWN` for an unknown part. The parts are checked when the role is
  * hired.

@@ -3,7 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
-import type { StepDoor, StepPort } from "../kernel/step.ts";
+import { isUntimed, type StepDoor, type StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { HumanPort } from "./approval.ts";
@@ -67,7 +67,7 @@ function lateText({ name, timeout }: Tool): string {
 /**
  * One run of one tool. It owns the run's time and signal.
  *
- * `RunTool.N1` time spent waiting for a person does not count (`#askPerson`). `RunTool.N2` after its end the tool can do nothing through
+ * `RunTool.N1` time spent waiting for a person or for a model does not count (`#untimed`). `RunTool.N2` after its end the tool can do nothing through
  * its context (`close`). `RunTool.N3` notices of progress are bounded (`#context`).
  */
 class RunningTool {
@@ -83,7 +83,7 @@ class RunningTool {
   readonly #unlisten: readonly (() => void)[];
   #isLate = false;
   #isClosed = false;
-  #persons = 0;
+  #waits = 0;
   #notices = 0;
 
   constructor(tool: Tool, door: StepDoor, reach: ToolReach) {
@@ -139,7 +139,7 @@ class RunningTool {
     const { clock, ask, model, session, deps, progress } = this.#reach;
     const step: StepPort["step"] = (spec, effect) => {
       if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
-      return door.step(spec, effect);
+      return isUntimed(spec) ? this.#untimed(() => door.step(spec, effect)) : door.step(spec, effect);
     };
     return Object.freeze({
       key: door.key,
@@ -157,15 +157,20 @@ class RunningTool {
     });
   }
 
-  async #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
+  #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
     const { role } = this.#reach;
-    this.#hold(++this.#persons > 0);
+    return step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) =>
+      ask({ id: door.key, text, role }, { signal: this.#life.signal }),
+    );
+  }
+
+  /** Stops the time of the call while the work goes on. */
+  async #untimed<T>(work: () => Promise<T>): Promise<T> {
+    this.#hold(++this.#waits > 0);
     try {
-      return await step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) =>
-        ask({ id: door.key, text, role }, { signal: this.#life.signal }),
-      );
+      return await work();
     } finally {
-      this.#hold(--this.#persons > 0);
+      this.#hold(--this.#waits > 0);
     }
   }
 

@@ -90,7 +90,7 @@ interface ToolFields {
   readonly description: string;
   /** Default: "write". */
   readonly effect?: Tool["effect"];
-  /** Milliseconds. Default: 60,000. */
+  /** Milliseconds, without the time that a person or a model takes to answer it. Default: 60,000. */
   readonly timeout?: number;
   /**
    * Decides on calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the

@@ -4,6 +4,7 @@ import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { TimeLimit } from "../../src/kernel/cancellation.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { type SimulatedClock, simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
@@ -185,6 +186,23 @@ describe("an activation's time", () => {
     await clock.advance(1);
     await settled();
     expect(result).toMatchObject({ status: "failed", error: { code: "TIMEOUT" } });
+  });
+
+  test("time that a model takes does not count: its calls have limits of their own", async () => {
+    const clock = simulatedClock();
+    const model = scriptedModel(() => "said", { latency: () => 90_000, clock });
+    const ann = answering(
+      "Ann",
+      async (rc) => {
+        await Promise.all([rc.ask("one?"), rc.ask("two?")]);
+        await rc.step("work", {}, (door) => door.step({ kind: "tool", name: "x", request: {} }, () => door.ask("inside?")));
+        await rc.step("slow", {}, () => new Promise<void>((resolve) => void clock.timer(999, resolve)));
+        return rc.message("done");
+      },
+      { timeout: 1000, model },
+    );
+    expect(await timed([ann], clock, 90_000, 90_000, 998)).toBe("still running");
+    expect(await timed([ann], clock, 90_000, 90_000, 999)).toMatchObject({ status: "finished" });
   });
 
   test("an activation that waits for a person who is not there is suspended, not late, even when its code will not end", async () => {

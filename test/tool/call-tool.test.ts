@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { nextMacrotask, sleep } from "../../src/kernel/clock.ts";
 import { AbortedError, BudgetError } from "../../src/kernel/errors.ts";
 import { directSteps, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
+import { steppedModel } from "../../src/model/ask.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { resultText, toolMessage } from "../../src/tool/tool-result.ts";
@@ -10,6 +11,7 @@ import type { ToolNotice } from "../../src/tool/call-options.ts";
 import { callTool } from "../../src/tool/call-tools.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { until } from "../model/call-setup.ts";
 import { call, calling } from "./calling.ts";
 
 function tool(execute: Tool["execute"], more: Partial<Parameters<typeof defineTool>[0]> = {}): Tool {
@@ -163,6 +165,25 @@ describe("time", () => {
     answer.resolve("the red one");
     expect(resultText((await called).result)).toBe("she said the red one");
     expect(asked).toEqual([{ id: expect.any(String) as string, text: "Which one?", role: "Alice" }]);
+  });
+
+  it("RunTool.N1 stands still while a model is asked, and goes on between", async () => {
+    const clock = simulatedClock();
+    const model = scriptedModel(() => "said", { latency: () => 500_000, clock });
+    const asking = tool(
+      async (_, ctx) => {
+        const said = await ctx.model?.chat({ messages: [{ role: "user", content: "?" }] }, { signal: ctx.signal });
+        await sleep(clock, 999);
+        return said?.content ?? "";
+      },
+      { timeout: 1_000 },
+    );
+    const policy = { clock, random: () => 0 };
+    const called = callTool(call("work"), { ...calling([asking], { clock }), model: (steps) => steppedModel(model, { steps, policy }) });
+    await until(() => model.calls.length === 1, "the call of the model");
+    await clock.advance(500_000);
+    await clock.advance(999);
+    expect(resultText((await called).result)).toBe("said");
   });
 
   it("of a tool that ends in it leaves no timer behind", async () => {

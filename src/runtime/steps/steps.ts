@@ -4,7 +4,7 @@ import { nextMacrotask } from "../../kernel/clock.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
-import type { Attempts, StepDoor, StepPort, StepSpec, StepTry } from "../../kernel/step.ts";
+import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec, type StepTry } from "../../kernel/step.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
@@ -58,7 +58,7 @@ export class ActivationSteps implements StepPort {
   #last: Promise<unknown> | undefined;
   #control: ControlError | undefined;
   #failedStep: string | undefined;
-  #humansAsked = 0;
+  #untimed = 0;
 
   constructor(parts: StepsParts) {
     this.#parts = parts;
@@ -178,8 +178,8 @@ export class ActivationSteps implements StepPort {
     const { scope, begin, mask, clock, recorded } = this.#parts;
     const { spec, key } = step;
     begin();
-    const isQuestion = spec.kind === "human";
-    if (isQuestion) this.#countPersons(1);
+    const untimed = isUntimed(spec);
+    if (untimed) this.#countUntimed(1);
     try {
       if (recorded?.has(key) === true && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
@@ -195,7 +195,7 @@ export class ActivationSteps implements StepPort {
       tries.interrupt();
       throw control;
     } finally {
-      if (isQuestion) this.#countPersons(-1);
+      if (untimed) this.#countUntimed(-1);
     }
   }
 
@@ -303,8 +303,8 @@ export class ActivationSteps implements StepPort {
     return this.#control;
   }
 
-  #countPersons(more: 1 | -1): void {
-    this.#humansAsked += more;
-    if (this.#humansAsked === Math.max(0, more)) this.#parts.waitsForPerson(more === 1);
+  #countUntimed(more: 1 | -1): void {
+    this.#untimed += more;
+    if (this.#untimed === Math.max(0, more)) this.#parts.waitsUntimed(more === 1);
   }
 }

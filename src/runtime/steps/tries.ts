@@ -23,8 +23,8 @@ export interface StepsParts {
   readonly scope: CancellationScope;
   /** Records the start of the activation; called before its first step is recorded. */
   readonly begin: () => void;
-  /** Called when the first question to a person begins, and when the last one has ended. */
-  readonly waitsForPerson: (isAsked: boolean) => void;
+  /** Called when the first step whose time does not count begins, and when the last one has ended. */
+  readonly waitsUntimed: (isWaiting: boolean) => void;
   /** The recorded steps of this activation. */
   readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
   /** Good answers of the failed attempt before. */

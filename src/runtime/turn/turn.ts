@@ -199,7 +199,7 @@ export class RoleTurn {
       clock,
       scope: this.scope,
       begin: () => recordBegin(this.tools, role, begun),
-      waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),
+      waitsUntimed: (isWaiting) => this.#timeLimit().hold(isWaiting),
       recorded: role.open?.steps,
       carried: role.retry.carry,
       paid: role.retry.paid,

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { type CallTuning, defineAction, defineRole, Team } from "../../src/index.ts";
+import { Agent } from "../../src/agent/index.ts";
+import { modelError } from "../../src/model/failure.ts";
+import { type ScriptedAnswer, type ScriptedModel, scriptedModel, type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";
+import { until } from "../model/call-setup.ts";
+
+const ask = defineAction({ name: "Ask", run: (ctx) => ctx.ask("Say something.") });
+
+interface Asked {
+  readonly team: Team;
+  readonly model: ScriptedModel;
+  readonly clock: SimulatedClock;
+}
+
+function asking(calls: CallTuning | undefined, answer: ScriptedAnswer): Asked {
+  const clock = simulatedClock();
+  const model = scriptedModel(answer);
+  const roles = [defineRole({ name: "Ann", actions: [ask] })];
+  return { clock, model, team: new Team({ roles, model, clock, ...(calls === undefined ? {} : { calls }) }) };
+}
+
+/** The number of calls of a model whose every try fails at once. */
+async function triesOf(calls: CallTuning | undefined): Promise<number> {
+  const { team, model, clock } = asking(calls, broken);
+  let isOver = false;
+  const { result } = team.run("go");
+  void result.then(() => (isOver = true));
+  for (let n = 1; n < 20 && !isOver; n++) {
+    await until(() => isOver || model.calls.length === n, "a try");
+    // The waits between tries.
+    await clock.advance(20_000);
+  }
+  await result;
+  return model.calls.length;
+}
+
+const broken: ScriptedAnswer = () => modelError("MODEL_CUT", "cut");
+const silent: ScriptedAnswer = () => new Promise(() => {});
+
+describe("the calls of a team", () => {
+  it("are tried four times, or as often as its option says", async () => {
+    expect(await triesOf(undefined)).toBe(4);
+    expect(await triesOf({ retry: { tries: 2 } })).toBe(2);
+  });
+
+  it("take as long as its option says", async () => {
+    const { team, model, clock } = asking({ retry: { tries: 1 }, timeouts: { firstByte: 5_000 } }, silent);
+    const { result } = team.run("go");
+    await until(() => model.calls.length === 1, "the call");
+    await clock.advance(5_000);
+    expect(await result).toMatchObject({
+      status: "failed",
+      error: { code: "MODEL_TIMEOUT", data: { limit: "firstByte", limitMs: 5_000 } },
+    });
+  });
+
+  it.each([{ retry: { trys: 1 } }, { timeouts: { firstByte: -1 } }, { timeout: 5 }, { timeouts: 5 }])(
+    "with %j are refused, by a team and by an agent",
+    (calls) => {
+      const wrong = calls as CallTuning;
+      const model = scriptedModel([]);
+      expect(() => new Team({ calls: wrong })).toThrow(expect.objectContaining({ name: "UsageError" }));
+      if (!("timeout" in calls))
+        expect(() => new Agent({ name: "a", model, calls: wrong })).toThrow(expect.objectContaining({ name: "UsageError" }));
+    },
+  );
+});
