@@ -170,7 +170,8 @@ export class Team {
   /**
    * Publishes a message from outside into a run of the journal; a text becomes a user requirement, or feedback where a role watches
    * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way in this team, the message waits for
-   * {@link Team.resume}. A message with the id of one that was published before is not published again.
+   * {@link Team.resume}. A message with the id of one that was published before is not published again. A run that another team of this
+   * process drives is taken from it, as by `resume`.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
    * @throws QueueFullError `MAILBOX_FULL`

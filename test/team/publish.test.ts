@@ -264,6 +264,15 @@ function listenerAsks(): Role {
   });
 }
 
+test("MemoryJournal.K5 a run that was told something after its end is not forgotten", async () => {
+  const journal = memoryJournal({ limit: 1 });
+  const { team } = teamOf({ journal });
+  await team.run("idea", { id: "r" }).result;
+  await team.send("r", "more");
+  await team.run("another", { id: "other" }).result;
+  expect(contents((await team.resume("r").result).outputs)).toEqual(["Ann: idea", "Ann: more"]);
+});
+
 describe("a message that comes again", () => {
   test("is known by its id, and its first receipt is returned", async () => {
     const { team, journal } = teamOf();

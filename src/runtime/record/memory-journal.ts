@@ -63,7 +63,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
  * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest runs that have ended go first, each as a whole. An
  * append that is refused in spite of that removes none.
  * MemoryJournal.K4 (`#forgetFirst`): there are more runs than the limit only while none of them may be forgotten.
- * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person or has an owner is not forgotten.
+ * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not
+ * forgotten.
  * MemoryJournal.K6 (`#run`): a forgotten id differs from an unknown one until {@link MOST_FORGOTTEN} other runs are forgotten.
  */
 class MemoryJournal implements Journal {
