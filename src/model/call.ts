@@ -13,7 +13,7 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
-import { checkRetry, defaultRetry, Retries, type RetryPolicy } from "./retry.ts";
+import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
 
@@ -99,12 +99,8 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     timeLeft -= tried.took;
     const next = retries.after(tried.error, tried.took, call.hold);
     if (next === undefined || next.delay >= timeLeft) throw withTries(tried.error, n);
-    const { delay, outage } = next;
-    if (outage === undefined) deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${tried.error.message}`);
-    else
-      deps.logger?.error(
-        `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${tried.error.message}`,
-      );
+    tellRetry(call, tried.error, n, next);
+    const { delay } = next;
     timeLeft -= delay;
     if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([ending.signal]));
   }
@@ -112,6 +108,14 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
 
 /** Models that answered in this process. */
 const answered = new WeakSet<ChatModel>();
+
+/** The first failure of an outage is for the person who waits, all others for the log. */
+function tellRetry({ model, deps }: Call, { message }: Error, n: number, { delay, outage, isFirst = false }: NextTry): void {
+  if (outage === undefined) return deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${message}`);
+  const told = `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${message}`;
+  if (isFirst) deps.logger?.error(told);
+  else deps.logger?.warn(told);
+}
 
 function seconds(ms: number): string {
   return `${Math.max(1, Math.round(ms / 1_000))} s`;

@@ -51,6 +51,8 @@ export interface NextTry {
   readonly delay: number;
   /** Milliseconds for which the server is tried again, from its first failure on; undefined when it is not away. */
   readonly outage?: number;
+  /** True after the first failed try of an outage. */
+  readonly isFirst?: boolean;
 }
 
 /**
@@ -100,7 +102,7 @@ export class Retries {
     const bound = Math.min(LONGEST_PAUSE, this.#policy.maxDelay, this.#policy.baseDelay * 2 ** tries);
     const delay = Math.max(SHORTEST_PAUSE, Math.round((bound / 2) * (1 + this.#random())));
     this.#away = { tries: tries + 1, elapsed: elapsed + Math.min(delay, left) };
-    return { delay: Math.min(delay, left), outage: this.#outage };
+    return { delay: Math.min(delay, left), outage: this.#outage, isFirst: tries === 0 };
   }
 }
 

@@ -165,7 +165,7 @@ describe("a server that is away", () => {
     expect(waited).toBeGreaterThanOrEqual(ms);
     expect(waited).toBeLessThan(ms + 20_001);
     expect(line).toMatch(/^usage:\d+( none:0!)+ hold:\d+$/);
-    expect(told.length).toBeGreaterThan(1);
+    expect(told).toHaveLength(1);
     expect(told[0]).toMatch(/^m is away and is asked again for 60 s, next in 1 s\. Expected to reach the server of m, .*ECONNREFUSED/);
   });
 

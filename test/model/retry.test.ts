@@ -65,7 +65,7 @@ describe("Retries", () => {
     expect(delays(refused, new Retries(defaultRetry, () => 1, true))).toEqual([
       1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000, 5_000,
     ]);
-    expect(new Retries(defaultRetry, () => 0, true).after(refused, 0, 0)).toEqual({ delay: 500, outage: 60_000 });
+    expect(new Retries(defaultRetry, () => 0, true).after(refused, 0, 0)).toEqual({ delay: 500, outage: 60_000, isFirst: true });
   });
 
   it("Retries.T1 such tries do not count among the others, and the time starts anew when it was there in between", () => {
