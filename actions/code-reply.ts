@@ -78,7 +78,8 @@ function namesOf({ info, before }: FencedBlock): readonly string[] {
 function titleIn(line: string): string | undefined {
   const unmarked = line.replace(/^[\s#>*_-]*(?:\d+[.)]\s+)?(?:file(?:name)?:?\s*)?/i, "");
   const bare = unmarked.replace(/^[\s*_`]+|[\s*_`:]+$/g, "");
-  return PATH.test(bare) && !PROGRAM.test(bare) ? bare : undefined;
+  const isFile = PATH.test(bare) && (bare.includes("/") || languageOfPath(bare) !== undefined);
+  return isFile && !PROGRAM.test(bare) ? bare : undefined;
 }
 
 /** True for a diff, and for a block that searches and replaces, unless the file is one. */

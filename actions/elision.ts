@@ -59,9 +59,9 @@ function isElision(line: string, before: string): boolean {
 }
 
 /** A comment that ends with dots needs more: people end sentences so. */
-const STANDS_WITH_DOTS = /^(?:the\s+)?(?:rest|remaining|existing|previous|other|same|unchanged)\b/i;
+const STANDS_WITH_DOTS = /^(?:the\s+)?(?:rest|remaining|existing|previous|other|unchanged)\b/i;
 
 /** The text of a line such as `[... the rest is unchanged ...]`, which is no code in any language. */
 function inBrackets(line: string): string | undefined {
-  return /^[[(<]\s*((?:\.{3}|…).*?)[\])>]$/.exec(line)?.[1];
+  return /^[[(<]\s*((?:\.{3}|…).*?\w.*?)[\])>]$/.exec(line)?.[1];
 }

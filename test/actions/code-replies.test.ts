@@ -137,6 +137,8 @@ describe("lines that stand for code", () => {
     ["# ... rest unchanged", "README.md"],
     ["[data-rest] { color: red; }", "a.css"],
     ["// TODO", "src/a.js"],
+    ["[...]", "src/a.js"],
+    ["# the same as decode() or not...", "a.py"],
     ["//", "src/a.js"],
     ["", "src/a.js"],
   ])("but not %j in %s", (line, path) => {
