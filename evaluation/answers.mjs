@@ -86,6 +86,39 @@ function commonPrefix(one, other) {
   return at;
 }
 
+/**
+ * The share of the characters of all requests that stand in lines which an earlier request had too: those in all, and those that no provider
+ * can have cached, because something else stands before them.
+ */
+export function repeatedShares(bodies) {
+  const seen = new Set();
+  const texts = bodies.map((body) => linesOf(body).join("\n"));
+  const sums = { all: 0, repeated: 0, paid: 0 };
+  for (const [n, text] of texts.entries()) {
+    const cached = texts.slice(0, n).reduce((most, earlier) => Math.max(most, commonPrefix(text, earlier)), 0);
+    let at = 0;
+    for (const line of text.split("\n")) {
+      at += line.length + 1;
+      sums.all += line.length;
+      if (!seen.has(line)) continue;
+      sums.repeated += line.length;
+      if (at > cached) sums.paid += line.length;
+    }
+    for (const line of text.split("\n")) seen.add(line);
+  }
+  const share = (sum) => (sums.all === 0 ? 0 : sum / sums.all);
+  return { repeated: share(sums.repeated), paid: share(sums.paid) };
+}
+
+/** The lines of a request: of its tools, its messages, and the arguments of the calls in them. */
+function linesOf({ tools = [], messages = [] }) {
+  const calls = (message) => (message.tool_calls ?? []).map((call) => call.function.arguments.replaceAll("\\n", "\n"));
+  return [
+    ...tools.map((tool) => JSON.stringify(tool)),
+    ...messages.flatMap((message) => [message.role, textOf(message.content), ...calls(message)]),
+  ];
+}
+
 /** The share of the characters of all requests that repeat the beginning of an earlier request, so that a provider can have cached them. */
 export function cacheableShare(bodies) {
   const texts = bodies.map(promptText);

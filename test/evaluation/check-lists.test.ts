@@ -55,7 +55,7 @@ const List = z.strictObject({
 });
 
 async function listOf(id: string): Promise<z.infer<typeof List>> {
-  const { list } = (await import(`../../evaluation/ideas/${id}/checks.mjs`)) as { readonly list: unknown };
+  const { list } = (await import(join(EVALUATION, "ideas", id, "checks.mjs"))) as { readonly list: unknown };
   return List.parse(list);
 }
 

@@ -5,6 +5,7 @@ import { main } from "../../src/cli/program.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub, type StubHandler } from "../../src/testing/index.ts";
+import { root } from "../architecture/read-house.ts";
 import { sandbox } from "../checks/project.ts";
 import { fakeHost } from "../cli/fake-host.ts";
 import { newestIn } from "../cli/kept-run.ts";
@@ -95,13 +96,15 @@ export async function fallibleRun(cwd: string, seed: number): Promise<FallibleRu
 }
 
 async function loaded(): Promise<{ readonly tinyIdeas: readonly TinyIdea[]; readonly fallibleModel: (seed: number) => StubHandler }> {
-  const [ideas, stub] = await Promise.all(["tiny-ideas", "stub"].map((name) => import(`../../evaluation/${name}.mjs`) as Promise<object>));
+  const [ideas, stub] = await Promise.all(
+    ["tiny-ideas", "stub"].map((name) => import(join(root, "evaluation", `${name}.mjs`)) as Promise<object>),
+  );
   return { ...ideas, ...stub } as never;
 }
 
-async function doesWork(root: string, { proof }: TinyIdea): Promise<boolean> {
-  if (!existsSync(root)) return false;
-  const result = await sandbox.run({ root, command: proof.run });
+async function doesWork(product: string, { proof }: TinyIdea): Promise<boolean> {
+  if (!existsSync(product)) return false;
+  const result = await sandbox.run({ root: product, command: proof.run });
   return result.kind === "exited" && result.code === 0 && result.stdout.trim() === proof.stdout;
 }
 
