@@ -15,6 +15,10 @@ export { ProjectManager } from "./waterfall/project-manager.ts";
 export { Engineer, type EngineerOptions } from "./waterfall/engineer.ts";
 export { QaEngineer, type QaEngineerOptions } from "./waterfall/qa-engineer.ts";
 
+// Small crews of MetaGPT's.
+export { dataInterpreter, type DataInterpreterOptions } from "./data-interpreter.ts";
+export { research, type ResearchOptions } from "./research.ts";
+
 // A crew is a file.
 export { type Crew, type CrewPorts, openCrew, readCrew } from "./crew/open-crew.ts";
 export { CREW_TOOLS, crewJsonSchema, type CrewTool } from "./crew/crew-spec.ts";

@@ -1,7 +1,18 @@
 import { z } from "zod";
 
 /** The tools that a crew's agents may have, by their names. */
-export const CREW_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
+export const CREW_TOOLS = [
+  "shell",
+  "code",
+  "python",
+  "editor",
+  "file_search",
+  "look",
+  "planning",
+  "web_fetch",
+  "web_search",
+  "ask_human",
+] as const;
 
 /** The name of a tool that a crew's agents may have. */
 export type CrewTool = (typeof CREW_TOOLS)[number];

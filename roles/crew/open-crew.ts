@@ -1,6 +1,6 @@
 import { readForm, readYaml } from "../../src/adapters/yaml.ts";
 import { checkKnownOptions, defineRole, type Known, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
-import { checkedDoneTool, manusTools, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
+import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec, type CrewTool } from "./crew-spec.ts";
@@ -32,6 +32,8 @@ export interface Crew {
   readonly model: string | undefined;
   /** Ids of models by the names of roles: make them models, and give them to the team as `models`. */
   readonly models: Readonly<Record<string, string>>;
+  /** The shipped crew that it uses. */
+  readonly use?: string | undefined;
   /** The actions whose messages are the result; undefined: those that no role hears. */
   readonly output: readonly string[] | undefined;
 }
@@ -81,6 +83,7 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
     rounds,
     model,
     models: { ...Object.fromEntries(byRole), ...models },
+    use,
     output,
   };
 }
@@ -113,6 +116,7 @@ function agentParts(role: CrewRole, ports: CrewPorts): Pick<RoleOptions, "tools"
 }
 
 function toolsOf(names: readonly CrewTool[], ports: CrewPorts): NonNullable<RoleOptions["tools"]> {
-  const tools = manusTools(ports);
+  const { workspace, sandbox } = ports;
+  const tools = [...manusTools(ports), pythonTool({ workspace, sandbox })];
   return CREW_TOOLS.flatMap((name) => (names.includes(name) ? tools.filter((tool) => tool.name === name) : []));
 }

@@ -2,12 +2,18 @@ import { z } from "zod";
 import { faultsOf } from "../../src/adapters/form-faults.ts";
 import type { Role } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import type { SearchProvider, WebAccess } from "../../src/tools/index.ts";
+import { softwareCompany } from "../company/software-company.ts";
+import { dataInterpreter } from "../data-interpreter.ts";
+import { research } from "../research.ts";
 import { waterfallCompany } from "../waterfall/waterfall-company.ts";
 
 /** The ports that shipped crews use. */
 export interface ShippedPorts {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
+  readonly search?: readonly SearchProvider[] | undefined;
+  readonly web?: WebAccess | false | undefined;
 }
 
 /** A shipped crew: its options, and its roles. */
@@ -38,7 +44,38 @@ const waterfall = shipped({
     waterfallCompany({ workspace, sandbox, codeReview, runTests, implement, debugRounds, reviewRounds }),
 });
 
-const crews: ReadonlyMap<string, ShippedCrew<z.ZodType>> = new Map([["waterfall", waterfall]]);
+const company = shipped({
+  name: "",
+  description: "the software company: it proves what it delivers by running it",
+  options: z.strictObject({
+    size: z.enum(["S", "M", "L"]).optional(),
+    stack: z.enum(["node", "page", "python"]).optional(),
+    review: z.boolean().optional(),
+  }),
+  open: ({ size, stack, review }, { workspace, sandbox }) => softwareCompany({ workspace, sandbox, size, stack, review }),
+});
+
+const interpreter = shipped({
+  name: "",
+  description: "one agent that answers questions about data with cells of Python, and writes charts",
+  options: z.strictObject({ steps: z.int().min(1).max(1_000).optional() }),
+  open: ({ steps }, { workspace, sandbox }) => dataInterpreter({ workspace, sandbox, steps }),
+});
+
+const researcher = shipped({
+  name: "",
+  description: "a report with sources: searches, reads pages, cites what it read",
+  options: z.strictObject({ questions: z.int().min(1).max(20).optional(), pages: z.int().min(1).max(20).optional() }),
+  open: ({ questions, pages }, { workspace, search, web }) =>
+    research({ workspace, questions, pages, search, ...(web === false ? {} : { web }) }),
+});
+
+const crews: ReadonlyMap<string, ShippedCrew<z.ZodType>> = new Map([
+  ["software-company", company],
+  ["waterfall", waterfall],
+  ["data-interpreter", interpreter],
+  ["research", researcher],
+]);
 
 /** Returns the shipped crews: the names that `use` takes, each with a line of description. */
 export function shippedCrews(): readonly { readonly name: string; readonly description: string }[] {

@@ -78,7 +78,7 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
         stack: z.enum(["node", "page", "python"]).optional(),
       }),
       z.object({ kind: z.literal("waterfall"), implement: z.literal(false).optional() }),
-      z.object({ kind: z.literal("file"), name: z.string(), text: z.string() }),
+      z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() }),
       z.object({ kind: z.literal("module"), path: z.string().refine(isAbsolute), hash: z.string() }),
     ])
     .optional(),

@@ -128,7 +128,7 @@ export async function crewOf(
 
 /** True for a crew whose result is a delivery. */
 export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
-  return agent === undefined && crew.kind === "software-company";
+  return agent === undefined && (crew.kind === "software-company" || (crew.kind === "file" && crew.use === "software-company"));
 }
 
 export function workerOf({ agent, crew }: { readonly agent?: unknown; readonly crew?: CrewSettings | undefined }): Worker {

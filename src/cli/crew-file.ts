@@ -48,7 +48,7 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
     );
   }
   const crew = await crewSettingsOf(host, word);
-  const { models, model, budget, rounds } = await openedCrew(crew, await noPorts());
+  const { models, model, budget, rounds, use } = await openedCrew(crew, await noPorts());
   // A variable of the environment wins over the crew's file, and that over a config file.
   const isSet = (variable: string): boolean => (host.env[variable]?.trim() ?? "") !== "" && !settingsFrom.has(variable);
   const hasBudget = (flags.budget ?? flags.investment) !== undefined || isSet("TROUPE_BUDGET") || budget === undefined;
@@ -60,7 +60,7 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
     ...(hasRounds ? {} : { rounds: String(rounds) }),
     ...(hasModel ? {} : { model }),
   };
-  return { flags: filled, crew: { crew, models } };
+  return { flags: filled, crew: { crew: crew.kind === "file" && use !== undefined ? { ...crew, use } : crew, models } };
 }
 
 /** The settings of a crew that is no company with settings of its own. */

@@ -276,7 +276,10 @@ function withCompany(command: Command): Command {
     .option("--force", "work in a folder that holds files; they stay unless the company writes them again")
     .option(...SEED)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
-    .option("--crew <name>", "who works: software-company, waterfall, or a file such as company.yaml (default software-company)")
+    .option(
+      "--crew <name>",
+      "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
+    )
     .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
     .option("--stack <name>", "node, page or python (default: the product manager decides)")
     .option("--code-review", "review (default)")

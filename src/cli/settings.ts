@@ -112,6 +112,8 @@ export interface FileCrew {
   /** Its path as the user typed it, or the name of a shipped crew. */
   readonly name: string;
   readonly text: string;
+  /** The shipped crew that it uses. */
+  readonly use?: string | undefined;
 }
 
 /** A crew that a module exports. */

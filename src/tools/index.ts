@@ -14,6 +14,7 @@ export { checkedDoneTool, type CheckedDoneOptions } from "./checked-done.ts";
 export type { CommandToolOptions, MachineOptions } from "./command.ts";
 export { shellTool } from "./shell.ts";
 export { codeTool } from "./code.ts";
+export { pythonTool } from "./python-cells.ts";
 export { type EditorOptions, editorTool } from "./editor.ts";
 export { type WriteFilesOptions, writeFilesTool } from "./write-files.ts";
 export { type ReadFilesOptions, readFilesTool } from "./read-files.ts";

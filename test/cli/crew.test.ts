@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type OpenAIBody, openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
@@ -80,6 +80,28 @@ describe("troupe run --crew", () => {
     expect((await command(cwd, ["replay", await newestIn(cwd)])).stdout).toMatch(/^equal/);
   });
 
+  it("lets a shipped crew work in the folder that was named, and leaves what is there", async () => {
+    const replies = [
+      { text: "", toolCalls: [{ name: "file_search", arguments: JSON.stringify({ command: "list" }) }] },
+      { text: "Two rows." },
+    ];
+    let asked = 0;
+    await using stub = await openaiStub({ handler: () => replies[asked++] ?? { text: "again" } });
+    const cwd = folderWith("city\nRome\nOslo\n", "data.csv");
+    const { code, stdout } = await command(cwd, ["run", "--crew", "data-interpreter", "count the rows", "--out", ".", ...reach(stub)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done\.\n\nTwo rows\.\n/)]);
+    expect(readFileSync(join(cwd, "data.csv"), "utf8")).toBe("city\nRome\nOslo\n");
+    expect(existsSync(join(cwd, ".git"))).toBe(false);
+  });
+
+  it("says Done of a product only when it is proven, also where a file uses the company", async () => {
+    await using stub = await openaiStub({ handler: () => ({ text: "I am done." }) });
+    const cwd = folderWith("use: software-company\nwith: { size: S, stack: node }\n");
+    const { code, stdout } = await run(cwd, stub);
+    expect(code).not.toBe(0);
+    expect(stdout).not.toMatch(/^Done/);
+  });
+
   it("asks no model when the crew has a fault", async () => {
     await using stub = await echoing();
     const cwd = folderWith(CREW.replace("on: Draft", "on: [Draft, Polish], sendTo: [<self>]"));
@@ -89,7 +111,11 @@ describe("troupe run --crew", () => {
   });
 
   it.each<[string, readonly string[], RegExp]>([
-    ["a crew that is none", ["--crew", "nobody"], /software-company, waterfall, or a file such as company\.yaml/],
+    [
+      "a crew that is none",
+      ["--crew", "nobody"],
+      /software-company, waterfall, data-interpreter, research, or a file such as company\.yaml/,
+    ],
     ["a file that is not there", ["--crew", "none.yaml"], /none\.yaml/],
     ["options of another crew", ["--crew", "company.yaml", "--size", "L"], /Expected --size with the crew software-company/],
     ["a module that exports nothing", ["--crew", "empty.mjs"], /to export a crew, got none/],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkCrew, type CrewReport, openCrew, readCrew, waterfallCompany } from "../../../roles/index.ts";
+import { checkCrew, type CrewReport, openCrew, readCrew, shippedCrews } from "../../../roles/index.ts";
 import { type Action, defineAction, defineRole, Team, usd } from "../../../src/index.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
@@ -98,8 +98,8 @@ describe("a check of a crew", () => {
     expect([codes(bound), bound.cost]).toEqual([none, 2_000_000]);
   });
 
-  it("finds no fault in the shipped company", async () => {
-    const roles = waterfallCompany(ports);
+  it.each(shippedCrews().map(({ name }) => name))("finds no fault in the shipped crew %s", async (use) => {
+    const { roles } = openCrew({ use }, ports);
     expect((await checkCrew({ roles, model: free })).faults).toEqual([]);
   });
 

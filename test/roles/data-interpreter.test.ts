@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { dataInterpreter } from "../../roles/index.ts";
+import { memoryJournal, Team } from "../../src/index.ts";
+import { scriptedModel, type ScriptedReply } from "../../src/testing/index.ts";
+import { chooseSandbox, fileWorkspace, probeBubblewrap, type Sandbox } from "../../src/workspace/index.ts";
+
+const cell = (code: string): ScriptedReply => ({
+  toolCalls: [{ id: "c", type: "function", function: { name: "python", arguments: JSON.stringify({ code }) } }],
+});
+
+const SVG = `open("chart.svg", "w").write("<svg xmlns='http://www.w3.org/2000/svg'><title>Sales</title></svg>")`;
+
+function folderWithData(): string {
+  const root = mkdtempSync(join(tmpdir(), "troupe-data-"));
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, "sales.csv"), "city,amount\nRome,3\nOslo,4\n".replaceAll("\\\n", "\n"));
+  return root;
+}
+
+/** A sandbox that isolates where this machine can, so that the role allows its cells. */
+async function sandboxHere(): Promise<Sandbox> {
+  const found = await probeBubblewrap();
+  return found.kind === "bubblewrap" ? found : { ...(await chooseSandbox("none")), kind: "bubblewrap" };
+}
+
+describe("the data interpreter", () => {
+  it("Notebook.N1 Notebook.N2 keeps names from cell to cell and none of a cell that failed, shows the last value, writes charts, and its run replays without a cell", async () => {
+    const root = folderWithData();
+    let ran = 0;
+    const sandbox = await sandboxHere();
+    const counted: Sandbox = { ...sandbox, run: (request) => ((ran += 1), sandbox.run(request)) };
+    const model = scriptedModel([
+      cell(`import csv\nrows = list(csv.DictReader(open("sales.csv")))\nprint("read once")\nlen(rows)`.replaceAll("\\\n", "\n")),
+      cell("total = sum(int(row['amount']) for row in rowz)"),
+      cell("total = sum(int(row['amount']) for row in rows)\ntotal".replaceAll("\\\n", "\n")),
+      cell(SVG),
+      "The total is 7; see chart.svg.",
+    ]);
+    const team = new Team({
+      roles: dataInterpreter({ workspace: fileWorkspace({ root, git: false }), sandbox: counted }),
+      model,
+      journal: memoryJournal(),
+    });
+    const { status, output, runId } = await team.run("What is the total?").result;
+    expect([status, output?.content, output?.causeBy]).toEqual(["finished", "The total is 7; see chart.svg.", "AnalyzeData"]);
+    const seen = (n: number): string => String(model.calls[n]?.messages.at(-1)?.content);
+    expect(seen(1)).toMatch(/read once\n2/);
+    expect(seen(2)).toMatch(/NameError: name 'rowz' is not defined/);
+    expect(seen(2)).toMatch(/<cell 2>/);
+    expect(seen(3)).toMatch(/^7/m);
+    expect(seen(3)).not.toMatch(/read once/);
+    expect(readFileSync(join(root, "chart.svg"), "utf8")).toMatch(/Sales/);
+    expect(ran).toBe(4);
+    const replayed = await team.replay(runId).result;
+    expect([replayed.error, replayed.output?.content, ran]).toEqual([undefined, "The total is 7; see chart.svg.", 4]);
+  });
+
+  it("asks a person before it runs a cell without isolation", async () => {
+    const root = folderWithData();
+    const model = scriptedModel([cell("1")]);
+    const roles = dataInterpreter({ workspace: fileWorkspace({ root, git: false }), sandbox: await chooseSandbox("none") });
+    const { status, questions } = await new Team({ roles, model }).run("count").result;
+    expect([status, questions.length]).toEqual(["waiting", 1]);
+  });
+
+  it("refuses an option it does not have", () => {
+    expect(() =>
+      dataInterpreter({ workspace: fileWorkspace({ root: tmpdir(), git: false }), sandbox: {} as Sandbox, cells: 3 } as never),
+    ).toThrow(/cells/);
+  });
+});
