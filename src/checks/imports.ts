@@ -22,20 +22,28 @@ const MODULE_TIMEOUT = 3_000;
 /** The exit code of a module that threw. */
 const THREW = 86;
 
+/** The exit code after all modules were loaded. */
+const LOADED = 85;
+
 const LOAD_SCRIPT = `const { pathToFileURL } = require("node:url"), { resolve } = require("node:path");
-import(pathToFileURL(resolve(process.argv[1])).href).then(() => process.exit(0), (error) => { console.error(error); process.exit(${THREW}); });`;
+(async () => {
+  for (const file of process.argv.slice(1)) await import(pathToFileURL(resolve(file)).href);
+})().then(() => process.exit(${LOADED}), (error) => { console.error(error); process.exit(${THREW}); });`;
 const LOAD_PYTHON = `import importlib, sys, traceback
-try: importlib.import_module(sys.argv.pop(1))
+names, sys.argv = sys.argv[1:], sys.argv[:1]
+try:
+    for name in names: importlib.import_module(name)
 except Exception:
     traceback.print_exc(limit=-3)
-    sys.exit(${THREW})`;
+    sys.exit(${THREW})
+sys.exit(${LOADED})`;
 
 /** Modules that are started by themselves, or by a tool. */
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
 /**
- * Loads the modules of a project in the sandbox, each in a process of its own, and finds those that throw while they are loaded. Modules for
+ * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
  * pages are not loaded.
  *
  * @throws ControlError when the signal aborts.
@@ -47,8 +55,12 @@ export async function checkImports({ root, sandbox, stack, signal }: ImportsRequ
   const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
   const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MOST_MODULES);
   if (modules.length === 0) return [];
-  const jobs = modules.map((file): Job => ({ given: [], steps: [{ run: commandOf(stack, file), exit: "any" }] }));
-  const reports = await runJobs({ root, sandbox, jobs, timeout: MODULE_TIMEOUT, signal });
+  const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(stack, each), exit: "any" }] });
+  const limits = { root, sandbox, timeout: MODULE_TIMEOUT, signal };
+  const [together] = await runJobs({ ...limits, jobs: [load(modules)] });
+  // Nearly always: so a project costs one process.
+  if (together?.kind === "ran" && together.steps[0]?.code === LOADED) return [];
+  const reports = await runJobs({ ...limits, jobs: modules.map((file) => load([file])) });
   return modules.flatMap((file, at): Fault[] => {
     const report = reports[at];
     const step = report?.kind === "ran" ? report.steps[0] : undefined;
@@ -59,11 +71,14 @@ export async function checkImports({ root, sandbox, stack, signal }: ImportsRequ
   });
 }
 
-function commandOf(stack: "node" | "python", file: string): [string, ...string[]] {
-  if (stack === "node") return ["node", "--input-type=commonjs", "-e", LOAD_SCRIPT, "--", file];
-  const path = file
-    .replace(/^src\//, "")
-    .replace(/\.py$/, "")
-    .replace(/\/__init__$/, "");
-  return ["python3", "-c", LOAD_PYTHON, path.replaceAll("/", ".")];
+function commandOf(stack: "node" | "python", files: readonly string[]): [string, ...string[]] {
+  if (stack === "node") return ["node", "--input-type=commonjs", "-e", LOAD_SCRIPT, "--", ...files];
+  const names = files.map((file) =>
+    file
+      .replace(/^src\//, "")
+      .replace(/\.py$/, "")
+      .replace(/\/__init__$/, "")
+      .replaceAll("/", "."),
+  );
+  return ["python3", "-c", LOAD_PYTHON, ...names];
 }

@@ -62,6 +62,8 @@ const MATCH_TIME = 1_000;
 /** Milliseconds for starting the sandbox with a large project, and for copying it again before one job. */
 const START_TIME = 10_000;
 const COPY_TIME = 1_000;
+/** Milliseconds for removing what a job left, and for copying the project again. */
+const CLEAN_TIME = 20_000;
 /** Bytes of the jobs of one order; a sandbox takes more. One job is smaller. */
 const ORDER_BYTES = 10_000_000;
 /** Times a job may end the whole sandbox before the rest is given up. */
@@ -108,7 +110,7 @@ export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
     const before = reports.size;
     const batch = batchOf(open);
     await runOpen(request, batch, reports);
-    breaks += batch.some(({ id }) => reports.get(id)?.kind === "broken") ? 1 : 0;
+    breaks += batch.every(({ id }) => reports.get(id)?.kind === "ran") ? 0 : 1;
     if (reports.size === before) break;
   }
   return request.jobs.map((_, id) => reports.get(id) ?? { kind: "not run", reason: "It has no report." });
@@ -134,6 +136,7 @@ async function runOpen(
     fileBytes: FILE_BYTES,
     shown: SHOWN,
     matchTime: MATCH_TIME,
+    cleanTime: CLEAN_TIME,
     jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps })),
   };
   const report = await runDriver({
@@ -154,7 +157,9 @@ async function runOpen(
     if (told !== undefined) reports.set(id, told);
   }
   const rest = open.filter(({ id }) => !reports.has(id));
-  const guilty = rest.find(({ id }) => lines.some((line) => "began" in line && line.began === id)) ?? rest[0];
+  const begun = rest.find(({ id }) => lines.some((line) => "began" in line && line.began === id));
+  // Where one had ended and the next had not begun, the sandbox could not be cleaned: none of the rest is guilty.
+  const guilty = begun ?? (rest.length < open.length ? undefined : rest[0]);
   if (guilty === undefined) return;
   const reason = report.kind === "broken" ? report.reason : "ended the process that runs it";
   reports.set(guilty.id, { kind: "broken", reason });

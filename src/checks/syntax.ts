@@ -52,6 +52,17 @@ const Report = z.object({
  * @throws WorkspaceError when the project cannot be read, or a path leaves it.
  */
 export async function checkSyntax(request: SyntaxRequest): Promise<Fault[]> {
+  return (await readSyntax(request)).faults;
+}
+
+/** The faults of files, and why they were not read. */
+export interface SyntaxReport {
+  readonly faults: Fault[];
+  readonly notRun?: string;
+}
+
+/** As {@link checkSyntax}, with the reason when the sandbox runs nothing. */
+export async function readSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
   const { root, sandbox, timeout = SANDBOX_TIMEOUT, signal } = request;
   const all = request.files ?? (await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal })).files;
   const stack = request.stack ?? stackOf(all);
@@ -59,7 +70,7 @@ export async function checkSyntax(request: SyntaxRequest): Promise<Fault[]> {
   for (const file of request.files ?? []) checkPath(file);
   const pages = stack === "page" ? files.filter((file) => /\.html?$/i.test(file)) : [];
   const sources = files.filter((file) => !/\.html?$/i.test(file));
-  if (pages.length + sources.length === 0) return [];
+  if (pages.length + sources.length === 0) return { faults: [] };
   const report = await runDriver({
     root,
     sandbox,
@@ -69,14 +80,19 @@ export async function checkSyntax(request: SyntaxRequest): Promise<Fault[]> {
     timeout,
     signal,
   });
-  if (report.kind === "not run") return [];
+  if (report.kind === "not run") return { faults: [], notRun: report.reason };
   const found = report.values.flatMap((value) => Report.safeParse(value).data ?? []);
   const [told] = found;
   if (told === undefined || report.kind === "broken") {
     const reason = report.kind === "broken" ? report.reason : "ended without a report";
-    return [{ kind: "syntax", message: `The syntax could not be checked: reading the files ${reason}.` }];
+    return { faults: [{ kind: "syntax", message: `The syntax could not be checked: reading the files ${reason}.` }] };
   }
-  return told.faults.map(({ kind, file, message }) => ({ kind, file: visible(file, 400), message: visibleLines(message, MESSAGE_LENGTH) }));
+  const faults = told.faults.map(({ kind, file, message }) => ({
+    kind,
+    file: visible(file, 400),
+    message: visibleLines(message, MESSAGE_LENGTH),
+  }));
+  return { faults };
 }
 
 function isChecked(file: string): boolean {

@@ -10,7 +10,7 @@ import { findWeakTests, spotCheck } from "./spot-check.ts";
 import type { StackName } from "./stack.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
-import { checkSyntax } from "./syntax.ts";
+import { readSyntax, type SyntaxReport } from "./syntax.ts";
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
 /** A project to verify. */
@@ -67,21 +67,26 @@ export async function verifyProject(request: VerifyRequest): Promise<Verificatio
   const say = (line: string): void => request.progress?.(line);
   const { depth } = request;
   const isFull = depth === "quick" || depth === "whole";
-  const syntax = depth === "criteria" ? [] : await syntaxFaults(request, say);
+  const { faults: syntax, notRun } = depth === "criteria" ? { faults: [] } : await syntaxOf(request, say);
+  // Such as a project that is too large for the sandbox.
+  if (notRun !== undefined) return refused(request, notRun);
   if (depth === "syntax") return { verdicts: [], suites: [], faults: syntax };
   const suites = isFull ? await suitesOf(request, say) : [];
   const criteria = await checkCriteria(request, say);
   const tests = isFull ? [...suiteFaults(suites, request.stack), ...(await findWeakTests({ ...projectOf(request), suites }))] : [];
   const plan = isFull ? await missingFiles(request) : [];
   const more = depth === "whole" ? await wholeFaults(request, suites, say) : [];
-  return { verdicts: criteria.verdicts, suites, faults: [...syntax, ...tests, ...plan, ...criteria.faults, ...more] };
+  // A file that cannot be parsed cannot be loaded either.
+  const known = new Set(syntax.map(({ file }) => file));
+  const others = more.filter(({ kind, file }) => kind !== "syntax" || !known.has(file));
+  return { verdicts: criteria.verdicts, suites, faults: [...syntax, ...tests, ...plan, ...criteria.faults, ...others] };
 }
 
 type Say = (line: string) => void;
 
-function syntaxFaults({ root, sandbox, stack, signal }: VerifyRequest, say: Say): Promise<Fault[]> {
+function syntaxOf({ root, sandbox, stack, signal }: VerifyRequest, say: Say): Promise<SyntaxReport> {
   say("checks the syntax");
-  return checkSyntax({ root, sandbox, stack, signal });
+  return readSyntax({ root, sandbox, stack, signal });
 }
 
 function suitesOf({ root, sandbox, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest, say: Say): Promise<SuiteReport[]> {
