@@ -50,7 +50,7 @@ const LONGEST_TEXT = 120_000;
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
-const MOST_FILES = 20_000;
+const MOST_FILES = 100_000;
 const MOST_SKIPPED = 50;
 /** The default limit of a file of a workspace. */
 const FILE_BYTES = 1024 ** 2;

@@ -11,9 +11,11 @@ import type { Refusal, SandboxResult } from "./sandbox.ts";
 import { sweepFoldersOnce } from "./sweep.ts";
 import { temporaryPrefix } from "./temporary-owner.ts";
 
-/** Enough for a project with installed packages; far from what fills a disk. */
-const COPIED_FILES = 20_000;
+/** Enough for a large project with installed packages; far from what fills a disk. */
+const COPIED_FILES = 100_000;
 const COPIED_BYTES = 512 * 1024 * 1024;
+/** Files that are copied at the same time. */
+const TOGETHER = 32;
 
 export interface ProjectCopy {
   /** The temporary folder; the copy is its subfolder `project`. */
@@ -35,7 +37,7 @@ export interface CopyOptions {
 /**
  * Copies a project without `.git`, `.troupe` and links. Only the owner can enter the copy.
  *
- * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
+ * @throws WorkspaceError `WORKSPACE_LIMIT` above 100,000 files and folders or 512 MiB; `WORKSPACE_IO` and its kin.
  * @throws ControlError when the signal aborts.
  */
 export async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
@@ -126,15 +128,24 @@ export async function inCopy(
   return leftover !== undefined && "stderr" in result ? { ...result, stderr: result.stderr + leftover } : result;
 }
 
+/** Does some work for each item, a few at a time. When one fails, those under way are waited for, and no more are begun. */
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < items.length; at += TOGETHER) {
+    const ended = await Promise.allSettled(items.slice(at, at + TOGETHER).map(work));
+    const failed = ended.find((one) => one.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
 export async function own(paths: readonly string[], owner: number | undefined): Promise<void> {
   if (owner === undefined) return;
-  for (const path of paths) await lchown(path, owner, owner);
+  await eachOf(paths, (path) => lchown(path, owner, owner));
 }
 
 /**
  * Copies files and folders without `.git`, `.troupe` and links other than those of installed programs.
  *
- * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
+ * @throws WorkspaceError `WORKSPACE_LIMIT` above 100,000 files and folders or 512 MiB; `WORKSPACE_IO` and its kin.
  * @throws ControlError when the signal aborts.
  */
 export async function copyInto(
@@ -146,12 +157,13 @@ export async function copyInto(
   const { files, folders } = await walkFiles(root, { skip, limit: COPIED_FILES, signal });
   for (const folder of folders) await mkdir(join(project, folder));
   let bytes = 0;
-  for (const file of files) {
+  await eachOf(files, async (file) => {
     throwIfAborted(signal);
-    bytes += (await lstat(join(root, file))).size;
+    const { size } = await lstat(join(root, file));
+    bytes += size;
     if (bytes > COPIED_BYTES) throw limitError(file, `a project of at most ${COPIED_BYTES} bytes`, "more");
     await copyOne(join(root, file), join(project, file), file);
-  }
+  });
   const links = await copyProgramLinks(root, project, folders);
   await own(
     [...folders, ...files, ...links].map((path) => join(project, path)),

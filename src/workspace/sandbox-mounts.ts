@@ -30,7 +30,7 @@ export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | un
  * to the project's copy first.
  *
  * @param owner the user of the sandbox where it is not the user of this process
- * @throws WorkspaceError `WORKSPACE_LIMIT` for a copy above 20,000 files or 512 MiB
+ * @throws WorkspaceError `WORKSPACE_LIMIT` for a copy above 100,000 files and folders or 512 MiB
  */
 export async function mountWords(
   mounts: readonly SandboxMount[],
