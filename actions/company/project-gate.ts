@@ -1,9 +1,9 @@
-import { type Criterion, isRed, renderVerification, type Verification, verifyProject, type VerifyRequest } from "../../src/checks/index.ts";
+import { isRed, renderVerification, type SuiteReport, type Verification, verifyProject, type VerifyRequest } from "../../src/checks/index.ts";
 import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput } from "../../src/agent/index.ts";
 import type { RoleContext } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { z } from "zod";
-import { ACCEPTANCE_FILE, criteriaIn } from "./work-order.ts";
+import { ACCEPTANCE_FILE, type AcceptanceFile, acceptanceIn } from "./work-order.ts";
 
 /** Runs a project and tells what that proves; see `verifyProject` of `troupe/checks`. */
 export type Verifier = (request: VerifyRequest) => Promise<Verification>;
@@ -17,7 +17,10 @@ export interface ProjectGateOptions {
 }
 
 /** What a gate runs. */
-export type GateRequest = Pick<VerifyRequest, "criteria" | "depth"> & Partial<Pick<VerifyRequest, "planned" | "stack">>;
+export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, Partial<Pick<VerifyRequest, "planned" | "stack">> {
+  /** Tests that failed before the work began, as `file: name`: they count no more. */
+  readonly failedBefore?: readonly string[] | undefined;
+}
 
 /** The door that work must pass: it runs the project's checks as recorded steps, so that a resumed run does not run them again. */
 export class ProjectGate {
@@ -32,10 +35,27 @@ export class ProjectGate {
   }
 
   /** @throws ControlError, WorkspaceError */
-  check(steps: Pick<RoleContext["steps"], "step">, request: GateRequest): Promise<Verification> {
+  async check(steps: Pick<RoleContext["steps"], "step">, { failedBefore = [], ...request }: GateRequest): Promise<Verification> {
     const spec = { kind: "step", name: "verify project", request, fresh: true };
-    return steps.step(spec, ({ signal }) => this.#verify({ ...request, root: this.workspace.root, sandbox: this.#sandbox, signal }));
+    const verify = this.#verify;
+    const found = await steps.step(spec, ({ signal }) => verify({ ...request, root: this.workspace.root, sandbox: this.#sandbox, signal }));
+    return failedBefore.length === 0 ? found : { ...found, suites: found.suites.map((suite) => withoutOld(suite, failedBefore)) };
   }
+}
+
+/** The names of the tests that fail, as `file: name`. */
+export function failingTests({ suites }: Pick<Verification, "suites">): readonly string[] {
+  return suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
+}
+
+/** A suite without the failures that were there before. */
+function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
+  const failures = suite.failures.filter(({ file, name }) => !old.includes(`${file}: ${name}`));
+  const known = suite.failures.length - failures.length;
+  if (suite.kind !== "failed" || known === 0) return suite;
+  const failed = suite.failed - known;
+  const reason = `${known} failed before the work began, and still fail`;
+  return failed > 0 ? { ...suite, failures, failed, reason } : { ...suite, kind: "passed", failures, failed, reason };
 }
 
 /** The answer of a worker. */
@@ -82,8 +102,8 @@ export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneTool
     timeout: CHECK_TIME,
     maxOutput: 16_000,
     execute: async ({ summary }, ctx) => {
-      const criteria = hasCriteria ? await recordedCriteria(gate.workspace, ctx) : [];
-      const missing = judge(await gate.check(ctx, { criteria, depth: "quick" }));
+      const { criteria, failedBefore } = await recordedAcceptance(gate.workspace, ctx);
+      const missing = judge(await gate.check(ctx, { criteria: hasCriteria ? criteria : [], failedBefore, depth: "quick" }));
       const report: WorkReport = { status: "finished", summary };
       if (missing === undefined) return toolOutput(JSON.stringify(report));
       const session = ctx.session ?? gate;
@@ -132,7 +152,7 @@ export function redParts(verification: Verification): string | undefined {
   return isRed(verification) ? renderVerification(verification) : undefined;
 }
 
-function recordedCriteria(workspace: Workspace, ctx: ToolContext): Promise<readonly Criterion[]> {
+function recordedAcceptance(workspace: Workspace, ctx: ToolContext): Promise<AcceptanceFile> {
   const spec = { kind: "step", name: "read criteria", request: { path: ACCEPTANCE_FILE }, fresh: true };
-  return ctx.step(spec, async () => criteriaIn(await workspace.read(ACCEPTANCE_FILE)) ?? []);
+  return ctx.step(spec, async () => acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? { criteria: [] });
 }

@@ -1,26 +1,28 @@
 import { type Criterion, stacks, type StackName } from "../../src/checks/index.ts";
-import type { ActionContext, Address, Known, Message } from "../../src/index.ts";
+import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
 import { z } from "zod";
-import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "../project-action.ts";
+import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
 import { promptOf } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { orderFiles, renderOrder, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** Options of {@link Specify}. */
-export interface SpecifyOptions extends Omit<ProjectActionOptions, "sendTo"> {
+export interface SpecifyOptions {
   /** The depth of the work. Default: the product manager decides by the requirement. */
   readonly size?: Size | undefined;
   /** The stack. Default: the product manager decides by the requirement. */
   readonly stack?: StackName | undefined;
   /** Receivers by the size of the work. */
   readonly receivers: Readonly<Record<Size, readonly Address[]>>;
+  /** The project has files of a user, and is changed. Default false. */
+  readonly existing?: boolean | undefined;
+  readonly gate: ProjectGate;
   /** True when a person can be asked. Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
 }
 
-const { sendTo: _sendTo, ...ownOptions } = projectActionOptions;
-const specifyOptions: Known<SpecifyOptions> = { ...ownOptions, size: true, stack: true, receivers: true, asks: true };
+const specifyOptions: Known<SpecifyOptions> = { size: true, stack: true, receivers: true, asks: true, existing: true, gate: true };
 
 /** What a product manager adds to the user's words. */
 interface Brief {
@@ -75,8 +77,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
 
   /** @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN` */
   constructor(options: SpecifyOptions) {
-    const { receivers: _receivers, size: _size, stack: _stack, asks: _asks, ...own } = options;
-    super(own, specifyOptions);
+    checkKnownOptions("new Specify", options, specifyOptions);
+    super({ workspace: options.gate.workspace });
     this.#options = options;
   }
 
@@ -109,7 +111,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
         stacks
           .map(
             ({ name, description, start }) =>
-              `- ${name}: ${description} It is started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`,
+              `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`,
           )
           .join("\n"),
       ],

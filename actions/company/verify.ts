@@ -9,6 +9,7 @@ import {
   ROUTE_TO_ALL,
 } from "../../src/index.ts";
 import type { z } from "zod";
+import { inFence, shortened } from "../markdown.ts";
 import { filesInPrompt } from "../project-files.ts";
 import { ProjectAction } from "../project-action.ts";
 import { type Complaint, complaintCriteria, type Delivery, DeliverySchema, isDeliverable, renderDelivery, restated } from "./delivery.ts";
@@ -24,17 +25,21 @@ export interface VerifyOptions {
   readonly repairedBy: Address;
   /** Most rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
+  /** Returns the difference to the project that was there before; undefined where there was none. Default: none. */
+  readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** False: no review by a model. Default true. */
   readonly review?: boolean | undefined;
   /** The model of the review. Default: the role's. */
   readonly model?: ChatModel | undefined;
 }
 
-const verifyOptions: Known<VerifyOptions> = { gate: true, repairedBy: true, rounds: true, review: true, model: true };
+const verifyOptions: Known<VerifyOptions> = { gate: true, repairedBy: true, rounds: true, diff: true, review: true, model: true };
 
 const ROUNDS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
 /** Characters of source code that a reviewer reads. */
 const REVIEWED = 60_000;
+/** Files that one who repairs is told of. */
+const MOST_LISTED = 100;
 /** Rounds with equal failures after which repair ends. */
 const MOST_EQUAL = 2;
 
@@ -70,7 +75,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const before = earlier.at(-1);
     const criteria = [...order.criteria, ...complaintCriteria(before?.complaints ?? [])];
     const planned = order.design?.files.map(({ path }) => path) ?? [];
-    const verification = await this.#options.gate.check(ctx.steps, { criteria, planned, depth: "whole", stack: order.stack });
+    const verification = await this.#options.gate.check(ctx.steps, { criteria, planned, depth: "whole", stack: order.stack, failedBefore: order.failedBefore });
     const complaints = restated(before?.complaints ?? [], verification);
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
     const isReviewed = round.review !== undefined || this.#options.review === false;
@@ -112,24 +117,31 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     };
   }
 
-  /** The project's own files as a reviewer reads them. */
+  /** The work as a reviewer reads it: what was changed, or the project's own files. */
   async #work(ctx: ActionContext<readonly []>): Promise<string> {
-    const list = async (): Promise<readonly string[]> => this.#options.gate.workspace.list();
-    const paths = await ctx.step("list files", {}, list, { fresh: true });
-    const own = paths.filter((path) => !path.startsWith("docs/"));
+    const { diff } = this.#options;
+    const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));
+    if (changes !== undefined && changes !== null) return inFence(shortened(changes, REVIEWED), "diff");
+    const own = (await this.#paths(ctx)).filter((path) => !path.startsWith("docs/"));
     return filesInPrompt(await this.files.read(ctx, own), REVIEWED);
   }
 
+  #paths(ctx: ActionContext<readonly []>): Promise<readonly string[]> {
+    return ctx.step("list files", {}, async () => this.#options.gate.workspace.list(), { fresh: true });
+  }
+
   /** Hands the product over, or back to be repaired while that can help. */
-  #told(ctx: ActionContext<readonly []>, round: Round): Promise<Message<Delivery>> {
+  async #told(ctx: ActionContext<readonly []>, round: Round): Promise<Message<Delivery>> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack, assumptions } = order;
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
     const facts = { name, size, stack, isDone, verification, complaints, review, assumptions };
     const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: earlier.length };
     const repair = this.#repair(round, isDone);
-    const [content, sendTo] = repair === undefined ? [renderDelivery(delivery), ROUTE_TO_ALL] : [repair, this.#options.repairedBy];
-    return Promise.resolve(ctx.message<Delivery>(content, { instructContent: delivery, sendTo: [sendTo] }));
+    if (repair === undefined) return ctx.message<Delivery>(renderDelivery(delivery), { instructContent: delivery, sendTo: [ROUTE_TO_ALL] });
+    const files = (await this.#paths(ctx)).slice(0, MOST_LISTED).join(", ");
+    const content = `${repair}\n\nThe files of the project: ${files}.`;
+    return ctx.message<Delivery>(content, { instructContent: delivery, sendTo: [this.#options.repairedBy] });
   }
 
   /** What is to be repaired; undefined when nothing is, or when another round would not help. */
@@ -142,8 +154,11 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const equal = earlier.toReversed().findIndex((one) => failuresOf(one.verification) !== now);
     const rounds = equal === -1 ? earlier.length : equal;
     if (rounds >= MOST_EQUAL) return undefined;
-    const objections = complaints.filter(({ state }) => state === "failing").map(({ id, text }) => `${id}: ${text}`);
-    const parts = [`Round ${earlier.length + 1} of repair. The verification found:`, renderVerification(verification), ...objections];
+    const failing = complaints.filter(({ state }) => state === "failing");
+    const objections = failing.map(
+      ({ id, text, check }) => `${id}, an objection of the review: ${text} Its check: ${JSON.stringify(check)}`,
+    );
+    const parts = [`Round ${earlier.length + 1} of repair. The verification found:`, ...objections, renderVerification(verification)];
     return [...parts, ...(rounds > 0 ? [SAME_AGAIN] : [])].join("\n\n");
   }
 }

@@ -1,4 +1,4 @@
-import { AcceptanceSchema, type Criterion, CriterionSchema, stackNamed, type StackName } from "../../src/checks/index.ts";
+import { type Criterion, CriterionSchema, stackNamed, type StackName } from "../../src/checks/index.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
@@ -39,6 +39,8 @@ export interface WorkOrder {
   readonly isChange: boolean;
   /** The files and symbols of a project that had files before. */
   readonly map?: string | undefined;
+  /** Tests that failed before the work began, as `file: name`. They are nobody's fault here. */
+  readonly failedBefore?: readonly string[] | undefined;
   readonly design?: SystemDesign | undefined;
   /** The test files of the QA engineer. Nobody else changes them. */
   readonly tests?: readonly string[] | undefined;
@@ -56,6 +58,7 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   criteria: z.array(CriterionSchema),
   isChange: z.boolean(),
   map: z.string().optional(),
+  failedBefore: z.array(z.string()).optional(),
   design: z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) }).optional(),
   tests: z.array(z.string()).optional(),
 });
@@ -66,18 +69,26 @@ export const REQUIREMENT_FILE = "docs/requirement.md";
 export const ACCEPTANCE_FILE = "docs/acceptance.json";
 
 /** The documents of an order, as files of the project. */
-export function orderFiles({ requirement, feedback, assumptions, criteria }: WorkOrder): readonly { path: string; content: string }[] {
+export function orderFiles({ requirement, feedback, assumptions, criteria, failedBefore }: WorkOrder): readonly { path: string; content: string }[] {
   const later = feedback.map((words, index) => `# Change ${index + 1}\n\n${words}`);
   return [
     { path: REQUIREMENT_FILE, content: ["# Requirement", requirement, ...later].join("\n\n") },
-    { path: ACCEPTANCE_FILE, content: JSON.stringify({ assumptions, criteria }, undefined, 2) },
+    { path: ACCEPTANCE_FILE, content: JSON.stringify({ assumptions, criteria, failedBefore }, undefined, 2) },
   ];
 }
 
-/** Reads the criteria of `docs/acceptance.json`; undefined when the text is no such file. */
-export function criteriaIn(text: string | undefined): readonly Criterion[] | undefined {
+/** What `docs/acceptance.json` says to those who check. */
+export type AcceptanceFile = Pick<WorkOrder, "criteria" | "failedBefore">;
+
+const AcceptanceFileSchema: z.ZodType<AcceptanceFile> = z.object({
+  criteria: z.array(CriterionSchema),
+  failedBefore: z.array(z.string()).optional(),
+});
+
+/** Reads `docs/acceptance.json`; undefined when the text is no such file. */
+export function acceptanceIn(text: string | undefined): AcceptanceFile | undefined {
   try {
-    return AcceptanceSchema.parse(JSON.parse(text ?? "")).criteria;
+    return AcceptanceFileSchema.parse(JSON.parse(text ?? ""));
   } catch {
     return undefined;
   }
@@ -85,7 +96,7 @@ export function criteriaIn(text: string | undefined): readonly Criterion[] | und
 
 /** The order as every worker reads it: what stays the same comes first, so that a provider's cache of prefixes serves all that follows. */
 export function renderOrder(order: WorkOrder): string {
-  const { requirement, feedback, name, size, stack, assumptions, criteria, map, design, tests } = order;
+  const { requirement, feedback, name, size, stack, assumptions, criteria, map, failedBefore, design, tests } = order;
   const { rules, layout } = stackNamed(stack);
   const parts: readonly (readonly [string, string])[] = [
     ["The user's words", requirement],
@@ -94,7 +105,8 @@ export function renderOrder(order: WorkOrder): string {
     ["Rules of the stack", bullets(rules)],
     ["Assumptions", bullets(assumptions)],
     [`Acceptance criteria (${ACCEPTANCE_FILE})`, criteria.map(renderCriterion).join("\n")],
-    ["Files and symbols of the project", map ?? ""],
+    ["The project is there already: its files and symbols", map ?? ""],
+    ["Tests that failed before you came; leave them alone", bullets(failedBefore ?? [])],
     ["Design", design === undefined ? "" : renderDesign(design)],
     ["Tests, written by QA; only QA changes them", bullets(tests ?? [])],
   ];

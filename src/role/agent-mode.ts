@@ -7,7 +7,7 @@ import { ControlError, StepError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
-import { toChat } from "../model/chat-message.ts";
+import { type ChatMessage, toChat } from "../model/chat-message.ts";
 import { ActionView } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
@@ -98,7 +98,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   const output = spec.actions[0]?.output;
   const memory = new ChatMemory({ maxMessages: recent + LATER });
   const recalled = await rc.recall();
-  memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).map(toChat));
+  memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).map((message) => asHeard(rc, message)));
   const agent = new Agent({
     ...options,
     name: rc.name,
@@ -123,6 +123,12 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
 function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
   const news = new Set(rc.news.map(({ id }) => id));
   return recent === 0 ? [] : rc.memory.get(recent + news.size).filter(({ id }) => !news.has(id));
+}
+
+/** A message as the agent of a role reads it: what others say comes from its user, as the news does. */
+function asHeard<S>({ name }: RoleContext<S>, message: Message): ChatMessage {
+  const chat = toChat(message);
+  return message.sentFrom === name || chat.role !== "assistant" ? chat : { ...chat, role: "user" };
 }
 
 function answerOf(result: AgentResult, name: string, maxSteps: number): AgentResult {
