@@ -1,4 +1,12 @@
-import { isRed, renderVerification, type SuiteReport, type Verification, verifyProject, type VerifyRequest } from "../../src/checks/index.ts";
+import {
+  type Fault,
+  isRed,
+  renderVerification,
+  type SuiteReport,
+  type Verification,
+  verifyProject,
+  type VerifyRequest,
+} from "../../src/checks/index.ts";
 import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput } from "../../src/agent/index.ts";
 import type { RoleContext } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
@@ -18,7 +26,7 @@ export interface ProjectGateOptions {
 
 /** What a gate runs. */
 export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, Partial<Pick<VerifyRequest, "planned" | "stack">> {
-  /** Tests that failed before the work began, as `file: name`: they count no more. */
+  /** What was wrong before the work began, as {@link problemsOf} marks it: it does not count. */
   readonly failedBefore?: readonly string[] | undefined;
 }
 
@@ -39,13 +47,20 @@ export class ProjectGate {
     const spec = { kind: "step", name: "verify project", request, fresh: true };
     const verify = this.#verify;
     const found = await steps.step(spec, ({ signal }) => verify({ ...request, root: this.workspace.root, sandbox: this.#sandbox, signal }));
-    return failedBefore.length === 0 ? found : { ...found, suites: found.suites.map((suite) => withoutOld(suite, failedBefore)) };
+    if (failedBefore.length === 0) return found;
+    const faults = found.faults.filter((fault) => !failedBefore.includes(faultMark(fault)));
+    return { ...found, faults, suites: found.suites.map((suite) => withoutOld(suite, failedBefore)) };
   }
 }
 
-/** The names of the tests that fail, as `file: name`. */
-export function failingTests({ suites }: Pick<Verification, "suites">): readonly string[] {
-  return suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
+/** Marks of what is wrong with a project: its failing tests as `file: name`, and its faults as `kind in file`. */
+export function problemsOf({ suites, faults }: Pick<Verification, "suites" | "faults">): readonly string[] {
+  const tests = suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
+  return [...new Set([...tests, ...faults.map(faultMark)])];
+}
+
+function faultMark({ kind, file = "the project" }: Fault): string {
+  return `${kind} in ${file}`;
 }
 
 /** A suite without the failures that were there before. */

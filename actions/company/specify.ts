@@ -1,11 +1,24 @@
-import { type Criterion, stacks, type StackName } from "../../src/checks/index.ts";
+import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
 import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
-import { promptOf } from "../prompt.ts";
+import { repoMap } from "../../src/workspace/index.ts";
+import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
-import { orderFiles, renderOrder, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { problemsOf, type ProjectGate } from "./project-gate.ts";
+import {
+  ACCEPTANCE_FILE,
+  type AcceptanceFile,
+  acceptanceIn,
+  orderFiles,
+  renderCriteria,
+  REQUIREMENT_FILE,
+  renderOrder,
+  type Size,
+  type WorkOrder,
+  WorkOrderSchema,
+} from "./work-order.ts";
 
 /** Options of {@link Specify}. */
 export interface SpecifyOptions {
@@ -64,7 +77,10 @@ Checks are the contract: choose the names they need (start file, flags, ids of e
 
 ${checkForms()}`;
 
-const CHANGE = `The project is there already. Its files and symbols are listed below. Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack of the project.`;
+const CHANGE = `Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack and the names of the project. Its files and symbols:`;
+
+/** Tokens of the map of a project that is there. */
+const MAP_TOKENS = 4_000;
 
 /** Most questions that a person is asked. */
 const MOST_QUESTIONS = 3;
@@ -85,10 +101,11 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
     const before = ctx.memory.newestBy(this) as Message<WorkOrder> | undefined;
     const earlier = before === undefined ? undefined : WorkOrderSchema.parse(before.instructContent);
-    const brief = await this.#brief(ctx, earlier, []);
+    const project = this.#options.existing === true || earlier !== undefined ? await this.#project(ctx) : undefined;
+    const brief = await this.#brief(ctx, { earlier, project, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
-    const final = answers.length === 0 ? brief : await this.#brief(ctx, earlier, answers);
-    const order = this.#order(ctx, earlier, final, answers);
+    const known: KnownFacts = { earlier, project, answers };
+    const order = this.#order(ctx, known, answers.length === 0 ? brief : await this.#brief(ctx, known));
     const files = orderFiles(order);
     await this.write(ctx, files);
     return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
@@ -102,37 +119,87 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     return this.#options.receivers[order?.size ?? "M"];
   }
 
-  #brief(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined, answers: readonly string[]): Promise<Brief> {
-    const { size, stack } = this.#options;
-    const fixed = [...(size === undefined ? [] : [`The size is ${size}.`]), ...(stack === undefined ? [] : [`The stack is ${stack}.`])];
-    const parts: readonly (readonly [string, string])[] = [
-      [
-        "Stacks",
-        stacks
-          .map(
-            ({ name, description, start }) =>
-              `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`,
-          )
-          .join("\n"),
-      ],
-      ["Decided by the user", fixed.join(" ")],
-      ["A change of a product", earlier === undefined ? "" : `${CHANGE}\n\n${renderOrder(earlier)}`],
-      ["The user's words", ctx.text],
-      ["The user's answers", answers.join("\n")],
-    ];
-    return ctx.ask(promptOf("Specify", INSTRUCTION, parts), { schema: BriefSchema });
+  /** The project before the work: its map, its stack, and the tests that fail already. */
+  async #project(ctx: ActionContext<readonly []>): Promise<Project> {
+    const { gate } = this.#options;
+    const { workspace } = gate;
+    const look = async (): Promise<Omit<Project, "failedBefore">> => ({
+      words: (await workspace.read(REQUIREMENT_FILE)) ?? null,
+      acceptance: acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? null,
+      map: await repoMap({ workspace, budget: MAP_TOKENS, focus: ctx.text }),
+      stack: stackOf(await workspace.list()) ?? null,
+    });
+    const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
+    const verification = await gate.check(ctx.steps, { criteria: [], depth: "quick" });
+    return { ...seen, failedBefore: problemsOf(verification) };
   }
 
-  #order(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined, brief: Brief, answers: readonly string[]): WorkOrder {
-    const { size = brief.size, stack = earlier?.stack ?? brief.stack } = this.#options;
-    const criteria = numbered(brief.criteria, earlier?.criteria ?? []);
-    const assumptions = [...(earlier?.assumptions ?? []), ...brief.assumptions, ...answers];
-    if (earlier !== undefined) {
-      const { requirement, feedback, name } = earlier;
-      return { kind: "order", requirement, feedback: [...feedback, ctx.text], name, size, stack, assumptions, criteria, isChange: true };
-    }
-    return { kind: "order", requirement: ctx.text, feedback: [], name: brief.name, size, stack, assumptions, criteria, isChange: false };
+  #brief(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts): Promise<Brief> {
+    const { size, stack = project?.stack ?? undefined } = this.#options;
+    const fixed = [...(size === undefined ? [] : [`The size is ${size}.`]), ...(stack === undefined ? [] : [`The stack is ${stack}.`])];
+    const criteria = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
+    const before =
+      criteria.length === 0 ? "" : `${renderCriteria({ criteria })}\nGive only criteria that are new, or replace one by its id.`;
+    return ctx.ask(
+      promptOf("Specify", INSTRUCTION, [
+        ["Stacks", stacks.map(stackLine).join("\n")],
+        ["Decided", fixed.join(" ")],
+        ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
+        ["Criteria so far", before],
+        ...(earlier === undefined ? [] : earlierWords(earlier)),
+        ["The user's words", ctx.text],
+        ["The user's answers", answers.join("\n")],
+      ]),
+      { schema: BriefSchema },
+    );
   }
+
+  #order(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): WorkOrder {
+    const { size = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
+    const facts = {
+      kind: "order" as const,
+      size,
+      stack,
+      assumptions: [...(project?.acceptance?.assumptions ?? earlier?.assumptions ?? []), ...brief.assumptions, ...answers],
+      criteria: numbered(brief.criteria, project?.acceptance?.criteria ?? earlier?.criteria ?? []),
+      isChange: project !== undefined,
+      ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore }),
+    };
+    if (earlier !== undefined) {
+      const { requirement, feedback, name, recordedWords } = earlier;
+      return { ...facts, requirement, feedback: [...feedback, ctx.text], name, recordedWords };
+    }
+    const recordedWords = project?.words ?? undefined;
+    return { ...facts, requirement: ctx.text, feedback: [], name: brief.name, recordedWords };
+  }
+}
+
+/** A project that is there before the work. */
+interface Project {
+  /** The documents of an earlier company. */
+  readonly words: string | null;
+  readonly acceptance: AcceptanceFile | null;
+  readonly map: string;
+  readonly stack: StackName | null;
+  readonly failedBefore: readonly string[];
+}
+
+/** What is known when the criteria are asked for. */
+interface KnownFacts {
+  readonly earlier: WorkOrder | undefined;
+  readonly project: Project | undefined;
+  readonly answers: readonly string[];
+}
+
+function stackLine({ name, description, start }: Stack): string {
+  return `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`;
+}
+
+function earlierWords({ requirement, feedback }: WorkOrder): readonly PromptPart[] {
+  return [
+    ["The user's first words", requirement],
+    ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
+  ];
 }
 
 async function asked(ctx: ActionContext<readonly []>, questions: readonly string[]): Promise<readonly string[]> {

@@ -75,7 +75,13 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const before = earlier.at(-1);
     const criteria = [...order.criteria, ...complaintCriteria(before?.complaints ?? [])];
     const planned = order.design?.files.map(({ path }) => path) ?? [];
-    const verification = await this.#options.gate.check(ctx.steps, { criteria, planned, depth: "whole", stack: order.stack, failedBefore: order.failedBefore });
+    const verification = await this.#options.gate.check(ctx.steps, {
+      criteria,
+      planned,
+      depth: "whole",
+      stack: order.stack,
+      failedBefore: order.failedBefore,
+    });
     const complaints = restated(before?.complaints ?? [], verification);
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
     const isReviewed = round.review !== undefined || this.#options.review === false;

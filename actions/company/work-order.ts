@@ -39,7 +39,9 @@ export interface WorkOrder {
   readonly isChange: boolean;
   /** The files and symbols of a project that had files before. */
   readonly map?: string | undefined;
-  /** Tests that failed before the work began, as `file: name`. They are nobody's fault here. */
+  /** What `docs/requirement.md` said before the work began. */
+  readonly recordedWords?: string | undefined;
+  /** What was wrong before the work began, such as failing tests: nobody here is to blame for it. */
   readonly failedBefore?: readonly string[] | undefined;
   readonly design?: SystemDesign | undefined;
   /** The test files of the QA engineer. Nobody else changes them. */
@@ -58,6 +60,7 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   criteria: z.array(CriterionSchema),
   isChange: z.boolean(),
   map: z.string().optional(),
+  recordedWords: z.string().optional(),
   failedBefore: z.array(z.string()).optional(),
   design: z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) }).optional(),
   tests: z.array(z.string()).optional(),
@@ -69,18 +72,21 @@ export const REQUIREMENT_FILE = "docs/requirement.md";
 export const ACCEPTANCE_FILE = "docs/acceptance.json";
 
 /** The documents of an order, as files of the project. */
-export function orderFiles({ requirement, feedback, assumptions, criteria, failedBefore }: WorkOrder): readonly { path: string; content: string }[] {
+export function orderFiles(order: WorkOrder): readonly { path: string; content: string }[] {
+  const { requirement, feedback, assumptions, criteria, failedBefore, recordedWords } = order;
   const later = feedback.map((words, index) => `# Change ${index + 1}\n\n${words}`);
+  const first = recordedWords === undefined ? ["# Requirement", requirement] : [recordedWords.trimEnd(), "# A change", requirement];
   return [
-    { path: REQUIREMENT_FILE, content: ["# Requirement", requirement, ...later].join("\n\n") },
+    { path: REQUIREMENT_FILE, content: [...first, ...later].join("\n\n") },
     { path: ACCEPTANCE_FILE, content: JSON.stringify({ assumptions, criteria, failedBefore }, undefined, 2) },
   ];
 }
 
 /** What `docs/acceptance.json` says to those who check. */
-export type AcceptanceFile = Pick<WorkOrder, "criteria" | "failedBefore">;
+export type AcceptanceFile = Pick<WorkOrder, "criteria" | "failedBefore"> & { readonly assumptions?: readonly string[] | undefined };
 
 const AcceptanceFileSchema: z.ZodType<AcceptanceFile> = z.object({
+  assumptions: z.array(z.string()).optional(),
   criteria: z.array(CriterionSchema),
   failedBefore: z.array(z.string()).optional(),
 });
@@ -96,7 +102,7 @@ export function acceptanceIn(text: string | undefined): AcceptanceFile | undefin
 
 /** The order as every worker reads it: what stays the same comes first, so that a provider's cache of prefixes serves all that follows. */
 export function renderOrder(order: WorkOrder): string {
-  const { requirement, feedback, name, size, stack, assumptions, criteria, map, failedBefore, design, tests } = order;
+  const { requirement, feedback, name, size, stack, assumptions, map, failedBefore, design, tests } = order;
   const { rules, layout } = stackNamed(stack);
   const parts: readonly (readonly [string, string])[] = [
     ["The user's words", requirement],
@@ -104,9 +110,9 @@ export function renderOrder(order: WorkOrder): string {
     ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. docs/ is written already.`],
     ["Rules of the stack", bullets(rules)],
     ["Assumptions", bullets(assumptions)],
-    [`Acceptance criteria (${ACCEPTANCE_FILE})`, criteria.map(renderCriterion).join("\n")],
+    [`Acceptance criteria (${ACCEPTANCE_FILE})`, renderCriteria(order)],
     ["The project is there already: its files and symbols", map ?? ""],
-    ["Tests that failed before you came; leave them alone", bullets(failedBefore ?? [])],
+    ["Wrong before you came; leave it alone", bullets(failedBefore ?? [])],
     ["Design", design === undefined ? "" : renderDesign(design)],
     ["Tests, written by QA; only QA changes them", bullets(tests ?? [])],
   ];
@@ -134,6 +140,11 @@ function parted(parts: readonly (readonly [string, string])[]): string {
 function criterionLine({ id, priority, given, when, then, check }: Criterion): string {
   const line = `${id} (${priority}) Given ${given}, when ${when}, then ${then}.`;
   return check.kind === "judgement" ? `${line} To be judged: ${check.reason}` : line;
+}
+
+/** The criteria with their checks, one line each. */
+export function renderCriteria({ criteria }: Pick<WorkOrder, "criteria">): string {
+  return criteria.map(renderCriterion).join("\n");
 }
 
 function renderCriterion(criterion: Criterion): string {

@@ -20,6 +20,10 @@ export interface SoftwareCompanyOptions {
   readonly size?: Size | undefined;
   /** Default: the product manager decides by the requirement. */
   readonly stack?: StackName | undefined;
+  /** The project has files of a user, and is changed. Default false. */
+  readonly existing?: boolean | undefined;
+  /** Returns the difference to the project before the change, for the review. Default: the review reads the project's files. */
+  readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** True when a person can be asked what the requirement leaves open. Default false: it is decided and told as an assumption. */
   readonly asks?: boolean | undefined;
   /** False: no review by a model. Default true. */
@@ -37,6 +41,8 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   sandbox: true,
   size: true,
   stack: true,
+  existing: true,
+  diff: true,
   asks: true,
   review: true,
   reviewModel: true,
@@ -58,14 +64,14 @@ const VERIFIER = "Vera";
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
   checkProjectOptions("softwareCompany", options, companyOptions);
-  const { workspace, sandbox, size, stack, asks, review, reviewModel, rounds, verify } = options;
+  const { workspace, sandbox, size, stack, existing, diff, asks, review, reviewModel, rounds, verify } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
   const receivers = { S: [ENGINEER, VERIFIER], M: [ARCHITECT, VERIFIER], L: [ARCHITECT, VERIFIER] };
   const manager = defineRole({
     name: MANAGER,
     profile: "Product Manager",
     goal: "say how one can tell that the product does what the user asked for",
-    reactions: [{ on: [UserRequirement, UserFeedback], do: new Specify({ workspace, size, stack, asks, receivers }) }],
+    reactions: [{ on: [UserRequirement, UserFeedback], do: new Specify({ gate, size, stack, asks, existing, receivers }) }],
   });
   const architect = defineRole({
     name: ARCHITECT,
@@ -79,7 +85,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     profile: "Verifier",
     goal: "find out by running it whether the product does what the user asked for",
     watch: [],
-    reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ gate, repairedBy: ENGINEER, review, model: reviewModel, rounds }) }],
+    reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ gate, repairedBy: ENGINEER, diff, review, model: reviewModel, rounds }) }],
   });
   return [
     manager,

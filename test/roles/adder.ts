@@ -14,7 +14,10 @@ export function roleModel(script: RoleScript): ScriptedModel {
       const count = counts.get(role) ?? 0;
       counts.set(role, count + 1);
       const reply = script[role]?.[count];
-      if (reply === undefined) throw new Error(`The script has no reply ${count + 1} for ${role}.`);
+      if (reply === undefined)
+        throw new Error(
+          `The script has no reply ${count + 1} for ${role}, whose last message is: ${String(request.messages.at(-1)?.content)}`,
+        );
       return reply;
     },
     { id: "roles", price: { input: 1, output: 4 } },

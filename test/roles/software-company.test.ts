@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
 import { memoryJournal, type RunResult, Team } from "../../src/index.ts";
@@ -257,5 +259,50 @@ describe("what the user says later", () => {
     ]);
     expect(await workspace.read("docs/requirement.md")).toContain("Add --help");
     expect(model.calls.filter((request) => roleIn(request) === "Vera")).toHaveLength(2);
+  });
+});
+
+describe("a project that is there", () => {
+  const existing = {
+    "package.json": '{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }\n',
+    "README.md": "# sums\r\n\r\nIt adds.\r\n",
+    "src/add.mjs": adding(RIGHT).content,
+    "src/odd.mjs": "export const odd = 1;\r\n",
+    "tests/add.test.mjs": written.content,
+    "tests/old.test.mjs":
+      'import { test } from "node:test";\nimport assert from "node:assert/strict";\ntest("old", () => assert.equal(1, 2));\n',
+  };
+  const change = {
+    id: "A1",
+    priority: "P0",
+    given: "two numbers",
+    when: "they are multiplied",
+    then: "the product is printed",
+    check: { kind: "command", steps: [{ run: ["node", "src/times.mjs", "2", "3"], stdout: { equals: "6" } }] },
+  };
+  const times = { path: "src/times.mjs", content: "const [a, b] = process.argv.slice(2).map(Number);\nconsole.log(a * b);\n" };
+
+  it("is changed with its map, its stack and its old failures known, and the rest stays as it is", async () => {
+    const root = scratchFolder();
+    for (const [path, content] of Object.entries(existing)) {
+      mkdirSync(join(root, path, ".."), { recursive: true });
+      writeFileSync(join(root, path), content);
+    }
+    const script = {
+      Alice: [brief("S", { stack: "python", criteria: [change] })],
+      Alex: [calling(files(times), done)],
+      Vera: [accepted],
+    };
+    const model = roleModel(script);
+    const workspace = await openWorkspace({ root, force: true });
+    const team = new Team({ roles: softwareCompany({ workspace, sandbox, existing: true }), model });
+    const { output } = await team.run("Multiply, too").result;
+    const delivery = output?.instructContent as Delivery;
+    expect(delivery).toMatchObject({ isDone: true, stack: "node" });
+    expect(delivery.verification.suites).toEqual([
+      expect.objectContaining({ kind: "passed", reason: "1 failed before the work began, and still fail" }),
+    ]);
+    expect(String(model.calls[0]?.messages.at(-1)?.content)).toContain("src/odd.mjs");
+    for (const [path, content] of Object.entries(existing)) expect(readFileSync(join(root, path), "utf8")).toBe(content);
   });
 });
