@@ -65,8 +65,8 @@ export interface BrainOptions extends CallRules {
   /** Retries, limits and timeouts of model calls that no `steps` records. */
   readonly calls?: Partial<CallPolicy>;
   /**
-   * Schema of the answer as a value. It is read from the answer's text; else the model is asked for it once the work is done, and once
-   * more when its reply does not fit. Default: the answer is text alone.
+   * Schema of the answer as a value. It is read from the answer's text; else the model is asked for it once the work is done, and
+   * again, twice at most, while its reply does not fit. Default: the answer is text alone.
    */
   readonly output?: z.ZodType;
   /** When repetition counts as a loop; false: never. */

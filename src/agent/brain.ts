@@ -244,7 +244,7 @@ export class BrainRun {
     return this.#end("finished", { output: await this.#typed(output, memory.answer.text) });
   }
 
-  /** @throws OutputError `OUTPUT_INVALID` when the model's second reply does not fit either. */
+  /** @throws OutputError `OUTPUT_INVALID` when the model's last reply does not fit either. */
   async #typed(schema: z.ZodType, text: string): Promise<unknown> {
     const read = readReply(text, schema, outputSchema(schema));
     return read.ok ? read.value : this.#parts.context.read(schema, { prompt: TYPED_ANSWER });

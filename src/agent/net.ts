@@ -94,7 +94,7 @@ export interface Mind {
    * @throws ModelError when retries did not help or could not.
    */
   ask(question: Question): AsyncGenerator<string, ChatResponse, void>;
-  /** Asks for a value of a schema, once more if the first reply does not fit. @throws OutputError `OUTPUT_INVALID` */
+  /** Asks for a value of a schema, and again, twice at most, while the reply does not fit. @throws OutputError `OUTPUT_INVALID` */
   read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>>;
   /**
    * Runs tools: every call gets an outcome, also one that does not run. Repeated calls count as a loop.

@@ -174,7 +174,7 @@ export class ModelError extends TroupeError {
 }
 
 /**
- * The reply of a model did not fit the schema, also after a second request. Code: `OUTPUT_INVALID`. `data` keeps the text of the reply and
+ * The reply of a model did not fit the schema, also after two further requests. Code: `OUTPUT_INVALID`. `data` keeps the text of the reply and
  * the issues.
  *
  * @example
@@ -183,7 +183,7 @@ export class ModelError extends TroupeError {
  * import { z } from "zod";
  *
  * const Guess = defineAction({ name: "Guess", output: z.object({ age: z.number() }), prompt: (ctx) => ctx.text });
- * const model = scriptedModel(["no idea", "still no idea"]);
+ * const model = scriptedModel(() => "no idea");
  * const { error } = await new Team({ roles: [defineRole({ name: "Gus", actions: [Guess] })], model }).run("How old?").result;
  * console.log(error instanceof OutputError, error?.code); // true OUTPUT_INVALID
  */

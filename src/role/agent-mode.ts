@@ -39,7 +39,7 @@ const LATER = 1_000;
  * activation that runs again repeats none that is recorded. Where its first action has an output schema, the answer is a value of that
  * schema.
  *
- * @throws OutputError `OUTPUT_INVALID` when the answer does not fit the schema of the action, also after a second request for that form.
+ * @throws OutputError `OUTPUT_INVALID` when the answer does not fit the schema of the action, also after two further requests for that form.
  * @throws StepError `AGENT_UNFINISHED` when it ends without an answer; the error of its model, its net or the agent itself.
  */
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
