@@ -1,3 +1,5 @@
+import { aText, takes } from "../kernel/argument.ts";
+
 /** Names of the marks that models put around their thoughts. */
 const MARKS = "think|thinking|thought|thoughts|reasoning";
 /** A mark at the beginning of what is left, white space and a byte order mark aside. */
@@ -30,12 +32,14 @@ export function answerStart(text: string): number {
 /**
  * Returns a reply without the model's thoughts before its answer. A reply of thoughts alone, also of thoughts without an end, gives an empty text.
  *
+ * @throws UsageError `ARGUMENT_INVALID` for a reply that is no text
  * @example
  * import { withoutThoughts } from "troupe/agents";
  *
  * console.log(withoutThoughts("<think>Rain, then.</think>\n\nTake a coat.")); // Take a coat.
  */
 export function withoutThoughts(text: string): string {
+  if (typeof text !== "string") takes("withoutThoughts", "text", text, aText);
   const start = answerStart(text);
   return start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
 }

@@ -1,3 +1,4 @@
+import { listOf, object, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 
 /** The parts of a request that its prompt is made of: a `ChatRequest`, or the body of one on the wire. */
@@ -40,7 +41,7 @@ const CHARACTERS = 4;
  * reply and the tools come before the messages (https://platform.openai.com/docs/guides/prompt-caching). Four characters count as one token.
  *
  * @param requests in the order in which they were sent
- * @throws UsageError `OPTION_UNKNOWN`
+ * @throws UsageError `OPTION_UNKNOWN`; `ARGUMENT_INVALID` for a value that is no list of requests
  * @example
  * import { cacheableShare } from "troupe/testing";
  *
@@ -48,7 +49,13 @@ const CHARACTERS = 4;
  * const requests = ["First task", "Second task"].map((content) => ({ messages: [rules, { role: "user", content }] }));
  * console.log(cacheableShare(requests).share.toFixed(2)); // 0.49
  */
-export function cacheableShare(requests: Iterable<PromptParts>, options: PrefixCacheOptions = {}): CacheableShare {
+export function cacheableShare(requests: readonly PromptParts[], options: PrefixCacheOptions = {}): CacheableShare {
+  takes(
+    "cacheableShare",
+    "requests",
+    requests,
+    listOf(object("a request", { messages: listOf(readable, "a list of messages") }), "a list of requests"),
+  );
   checkKnownOptions("cacheableShare", options, prefixCacheOptions);
   const { minimum = 1_024, step = 128 } = options;
   const known = new Map<string, number>();
