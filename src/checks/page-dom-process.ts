@@ -28,6 +28,7 @@ const browser = new Browser({
   },
 });
 const page = browser.newPage();
+page.setViewport({ width: 1280, height: 800 });
 
 function refuse(url, window) {
   if (url.startsWith(HOST)) {
@@ -50,15 +51,37 @@ function prepare(window) {
   window.confirm = dialog("confirm", () => true);
   window.prompt = dialog("prompt", (given) => given ?? "");
   lackIn(window);
-  window.open = (url) => { tell("disturb", "window for " + JSON.stringify(String(url ?? "").slice(0, 200)) + ", closed"); return null; };
+  window.structuredClone ??= structuredClone;
+  announce(window);
+  const openHere = window.open.bind(window);
+  window.open = (url, target) => {
+    // Links that stay on the page come here too.
+    if (["_self", "_top", "_parent"].includes(target)) return openHere(url, target);
+    tell("disturb", "window for " + JSON.stringify(String(url ?? "").slice(0, 200)) + ", closed"); return null; };
   window.fetch = (url) => { tell("note", "wanted " + String(url?.url ?? url).slice(0, 200) + ", and a page opened as a file may not"); return Promise.reject(new window.TypeError("Failed to fetch")); };
   window.addEventListener("error", (event) => tell("error", "uncaught " + wordsOf(event.error ?? event)));
   for (const name of Object.keys(window.console)) if (typeof window.console[name] === "function") window.console[name] = () => {};
   window.console.error = (...given) => { if (!(given[0] instanceof Error) && !(given[0] instanceof window.Error) && !/^(?:GET |Error: Failed to)/.test(String(given[0]))) tell("error", "console.error: " + given.map((one) => (typeof one === "string" ? one : wordsOf(one))).join(" ")); };
 }
+/** Tells a page when its document is there, as browsers do: happy-dom tells only that everything is loaded. */
+function announce(window) {
+  const page = window.document;
+  let phase = "loading", isHeard = false;
+  Object.defineProperty(page, "readyState", { configurable: true, get: () => phase });
+  window.addEventListener("DOMContentLoaded", () => { isHeard = true; });
+  // Writing the document takes its listeners away, and not those of the window. This one is the first of them.
+  window.addEventListener("load", (event) => {
+    if (phase !== "loading" || (event.target !== window && event.target !== page)) return;
+    phase = "interactive";
+    page.dispatchEvent(new window.Event("DOMContentLoaded", { bubbles: true }));
+    if (!isHeard) window.dispatchEvent(new window.Event("DOMContentLoaded"));
+    phase = "complete";
+  });
+}
+
 /** A page that wants what is not here may fail without a fault of its own. */
 function lackIn(window) {
-  for (const name of ["indexedDB", "AudioContext", "webkitAudioContext", "Worker", "SharedWorker", "BroadcastChannel", "OffscreenCanvas", "speechSynthesis", "RTCPeerConnection"]) {
+  for (const name of ["indexedDB", "AudioContext", "webkitAudioContext", "Worker", "SharedWorker", "BroadcastChannel", "OffscreenCanvas", "speechSynthesis", "RTCPeerConnection", "requestIdleCallback"]) {
     if (name in window) continue;
     Object.defineProperty(window, name, { configurable: true, get: () => void tell("lack", name), set: (value) => Object.defineProperty(window, name, { value, writable: true }) });
   }
@@ -82,32 +105,52 @@ async function loaded(time) {
   await sleep(30);
 }
 
-/** The rules of the page's style sheets that hide elements. */
-function hidingRules() {
+/** The rules of the page's style sheets that say whether elements are shown. */
+function showingRules() {
   const rules = [];
   const collect = (list) => {
     for (const rule of list ?? []) {
-      if (rule.cssRules !== undefined) collect(rule.cssRules);
-      const style = rule.style;
-      if (rule.selectorText !== undefined && (style?.display === "none" || style?.visibility === "hidden" || style?.contentVisibility === "hidden")) rules.push(rule.selectorText);
+      if (rule.cssRules !== undefined && (rule.media === undefined || win().matchMedia(rule.media.mediaText).matches)) collect(rule.cssRules);
+      if (rule.selectorText === undefined) continue;
+      const { display = "", visibility = "", contentVisibility = "" } = rule.style ?? {};
+      if (display !== "") rules.push({ selector: rule.selectorText, hides: display === "none", isDisplay: true });
+      if (visibility === "hidden" || contentVisibility === "hidden") rules.push({ selector: rule.selectorText, hides: true, isDisplay: false });
     }
   };
   for (const sheet of doc().styleSheets ?? []) collect(sheet.cssRules);
   return rules;
 }
 
-const fits = (element, selector) => { try { return element.matches(selector); } catch { return true; } };
+const fits = (element, selector) => { try { return element.matches(selector); } catch { return undefined; } };
 
-/** "hidden" for sure, "unsure" where a style may hide it, else "shown". */
+/** "hidden" or "shown" where all rules for it agree, "unsure" where their order counts. */
+function ruledState(element, rules) {
+  const inline = element.style?.display ?? "";
+  const found = rules.map((rule) => ({ ...rule, fits: fits(element, rule.selector) })).filter((rule) => rule.fits !== false);
+  const hiding = found.filter((rule) => rule.hides && !(rule.isDisplay && inline !== ""));
+  if (hiding.length === 0) return "shown";
+  const isClear = found.every((rule) => rule.fits === true && rule.hides && rule.isDisplay);
+  return isClear ? "hidden" : "unsure";
+}
+
+/** "hidden" or "shown" for sure, or "unsure" where a style may hide it. */
 function stateOf(element, rules) {
+  let state = "shown";
   for (let one = element; one !== null && one !== undefined && one.nodeType === 1; one = one.parentElement) {
-    if (one.hasAttribute("hidden") || one.style?.display === "none" || one.style?.visibility === "hidden") return "hidden";
+    if (one.style?.display === "none" || one.style?.visibility === "hidden") return "hidden";
     if (one.tagName === "DIALOG" && !one.hasAttribute("open")) return "hidden";
     if (one.tagName === "DETAILS" && one !== element && !one.hasAttribute("open") && element.closest("summary") === null) return "hidden";
     if (one.tagName === "TEMPLATE" || (one.tagName === "INPUT" && one.type === "hidden")) return "hidden";
-    if (one.style?.display === "" && rules.some((rule) => fits(one, rule))) return "unsure";
+    const ruled = ruledState(one, rules);
+    if (ruled === "hidden") return "hidden";
+    // The attribute hides by a rule of the browser, which any rule of the page defeats.
+    if (one.hasAttribute("hidden") && ruled === "shown") {
+      if (!rules.some((rule) => rule.isDisplay && !rule.hides && fits(one, rule.selector) !== false) && (one.style?.display ?? "") === "") return "hidden";
+      state = "unsure";
+    }
+    if (ruled === "unsure") state = "unsure";
   }
-  return "shown";
+  return state;
 }
 
 const collapse = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
@@ -126,7 +169,7 @@ function all(at) {
 
 async function first(at, time) {
   for (const until = Date.now() + time; ; await sleep(50)) {
-    const rules = hidingRules();
+    const rules = showingRules();
     const found = all(at).map((element) => ({ element, state: stateOf(element, rules) }));
     const shown = found.find(({ state }) => state === "shown");
     if (shown !== undefined) return shown.element;
@@ -234,33 +277,33 @@ function valuesOf(element) {
 }
 
 /** Text without that of scripts and of what is hidden for sure; blocks end a line. */
-function textOf(element, rules) {
+function textOf(element, rules, states) {
   if (element.tagName === "SELECT") return labelOf(element);
   if (FIELDS.includes(element.tagName)) return element.value;
   const isBlock = /^(ADDRESS|ARTICLE|ASIDE|BLOCKQUOTE|BR|DD|DIV|DL|DT|FIELDSET|FIGURE|FOOTER|FORM|H[1-6]|HEADER|HR|LI|MAIN|NAV|OL|P|PRE|SECTION|TABLE|TR|UL)$/;
   const parts = (node) => {
     if (node.nodeType === 3) return node.data.replace(/\s+/g, " ");
-    if (node.nodeType !== 1 || ["SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT"].includes(node.tagName) || (node !== element && stateOf(node, rules) !== "shown")) return "";
+    if (node.nodeType !== 1 || ["SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT"].includes(node.tagName) || (node !== element && !states.includes(stateOf(node, rules)))) return "";
     const inner = [...node.childNodes].map(parts).join("");
     return isBlock.test(node.tagName) ? "\n" + inner + "\n" : inner;
   };
   return parts(element).replace(/ *\n[ \n]*/g, "\n").trim();
 }
 
-/** What is seen where styles hide nothing, and in "doubt" where they hide all they may. */
+/** What is seen where styles hide nothing that is unsure, and in "doubt" where they hide all of it. */
 function look({ at }) {
-  const rules = hidingRules();
+  const rules = showingRules();
   const found = all(at).map((element) => ({ element, state: stateOf(element.closest("select") ?? element, rules) }));
-  const seenWith = (states, hiding) => {
+  const seenWith = (states) => {
     const shown = found.filter(({ state }) => states.includes(state)).map(({ element }) => element);
-    return { count: shown.length, hidden: found.length - shown.length, text: shown.map((one) => textOf(one, hiding)).join("\n"), values: valuesOf(shown[0]) };
+    return { count: shown.length, hidden: found.length - shown.length, text: shown.map((one) => textOf(one, rules, states)).join("\n"), values: valuesOf(shown[0]) };
   };
-  return { ...seenWith(["shown", "unsure"], []), doubt: seenWith(["shown"], rules) };
+  return { ...seenWith(["shown", "unsure"]), doubt: seenWith(["shown"]) };
 }
 
 function isBlank() {
   const body = doc().body;
-  return body === null || (textOf(body, []) === "" && body.querySelector("img, svg, canvas, video, audio, input, button, textarea, select, iframe, object, embed") === null);
+  return body === null || (textOf(body, showingRules(), ["shown", "unsure"]) === "" && body.querySelector("img, svg, canvas, video, audio, input, button, textarea, select, iframe, object, embed") === null);
 }
 
 async function go(url, time) {

@@ -21,6 +21,16 @@ const PAGES = {
     "document.querySelector('canvas').getContext('2d').fillRect(0, 0, 9, 9); document.querySelector('p').textContent = 'drawn';",
     "<canvas></canvas><p></p>",
   ),
+  "order.html": `<!doctype html><style>.card { display: block } .gone { display: none } @media print { p { display: none } }</style><p>Text</p><b class="card gone">a</b>`,
+  "js/deferred.js": "document.querySelector('p').textContent += ' deferred';",
+  "ready.html": `<!doctype html><head><script defer src="js/deferred.js"></script><script>
+    const say = (text) => { document.querySelector("p").textContent += " " + text; };
+    const start = () => say("started");
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start); else start();
+    window.addEventListener("DOMContentLoaded", () => say("there"));
+    window.onload = () => say("loaded " + document.readyState + " " + structuredClone({ a: 1 }).a);
+    addEventListener("hashchange", () => say(location.hash));
+    </script></head><body><p></p><a href="#here">Here</a></body>`,
   "form.html": html(
     "document.querySelector('form').onchange = (event) => { document.querySelector('p').textContent += ' ' + event.target.name + '=' + event.target.value; }",
     `<p>Changed:</p><form><input name="a" required><input name="b" type="checkbox"><textarea name="c"></textarea><input name="d" type="date"></form>`,
@@ -42,7 +52,7 @@ const CRITERIA: readonly Criterion[] = [
   pageCriterion(
     "wait",
     { do: "click", at: "text=Show note" },
-    { do: "wait", ms: 10 },
+    { do: "wait", ms: 300 },
     { do: "expect", at: "#note", visible: true },
     { do: "select", at: "#size", value: "Large" },
     { do: "expect", at: "#size", value: "l" },
@@ -59,13 +69,26 @@ const CRITERIA: readonly Criterion[] = [
     { do: "click", at: "p" },
     { do: "expect", at: "p", equals: "Changed: a=x b=on c=y" },
   ),
+  pageCriterion(
+    "ready",
+    { do: "open", path: "ready.html" },
+    { do: "expect", at: "p", contains: ["deferred", "started", "there", "loaded complete 1"] },
+    { do: "click", at: "text=Here" },
+    { do: "expect", at: "p", contains: ["#here"] },
+  ),
   pageCriterion("drag", ...addCard("Move me"), { do: "drag", at: "text=Move me", to: "#done" }),
   pageCriterion(
     "style",
     ...addCard("apple"),
     ...addCard("pear"),
     { do: "type", at: "#filter", text: "app" },
-    { do: "expect", at: ".card", count: 1 },
+    { do: "expect", at: ".card", count: 1, equals: "apple" },
+  ),
+  pageCriterion(
+    "order",
+    { do: "open", path: "order.html" },
+    { do: "expect", at: "p", visible: true },
+    { do: "expect", at: ".card", visible: false },
   ),
   pageCriterion("wrong", ...addCard("one"), { do: "reload" }, { do: "expect", at: ".card", count: 2 }),
   pageCriterion("missing", { do: "click", at: "#nothing" }),
@@ -101,13 +124,13 @@ describe.runIf(sandbox.kind === "bubblewrap")("a page in a DOM", () => {
     report = await checkPages({ root: projectOf(PAGES), sandbox, criteria: CRITERIA, means: "dom", times: { step: 600, load: 2_000 } });
   }, 120_000);
 
-  it.each(["add", "fresh", "wait", "confirm", "form", "errors", "after"])("proves steps that work: %s", (id) => {
+  it.each(["add", "fresh", "wait", "confirm", "form", "ready", "style", "errors", "after"])("proves steps that work: %s", (id) => {
     expect(told(id)).toMatch(/^proven by dom: \d+ steps: /);
   });
 
   it.each([
     ["drag", "cannot drag"],
-    ["style", 'a style may hide ".card"'],
+    ["order", 'a style may hide ".card"'],
     ["canvas", "what a DOM does not have (getContext)"],
     ["slow rule", "takes too long"],
     ["no rule", "expected a regular expression"],
