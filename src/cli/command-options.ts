@@ -1,8 +1,11 @@
 import { type Command, Option } from "commander";
+import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
-import { defaultLimit } from "./time-limits.ts";
+
+/** The tools of an agent, by the name that is typed. */
+export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
 
 /** Loads the file of a command and runs it in a session of its own. The process ends with its exit code. */
 export type RunCommand = <F>(flags: Flags, load: () => Promise<F>, work: (file: F, session: Session) => Promise<ExitCode>) => Promise<void>;
@@ -55,4 +58,26 @@ export function withBounds(command: Command, isNew: boolean): Command {
     .addOption(new Option("--investment <usd>").hideHelp())
     .option("-n, --rounds <n>", rounds)
     .addOption(new Option("--n-round <n>").hideHelp());
+}
+
+/** Adds MetaGPT's options to the command that begins a run. */
+export function withMetaGPT(command: Command): Command {
+  return command
+    .optionsGroup("As MetaGPT's:")
+    .option("--implement", "write the code (default)")
+    .option("--no-implement", "stop after the plan, with --crew waterfall")
+    .option("--project-name <name>", "the project's folder: ./workspace/<name>")
+    .option("--recover-path <path>", "go on with the newest run of this store, or of the store below this folder; needs no idea")
+    .option("--max-auto-summarize-code <n>", "0: code is not summarized, it is run (default 0)")
+    .option("--inc", "work on the project at --project-path")
+    .option("--project-path <dir>", "the project that is changed")
+    .option("--reqa-file <file>", "write the tests of this file again")
+    .option("--init-config", "write a config file with comments, and do nothing else; one that is there stays")
+    .optionsGroup("Options:");
+}
+
+/** The default of a limit in words, for a help text: `10m`. */
+export function defaultLimit(limit: keyof CallTimeouts): string {
+  const minutes = DEFAULT_TIMEOUTS[limit] / 60_000;
+  return minutes >= 60 ? `${minutes / 60}h` : `${minutes}m`;
 }

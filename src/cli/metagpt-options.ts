@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import { shown } from "./screen/text.ts";
 
@@ -14,22 +13,6 @@ export interface MetaGPTFlags {
   readonly maxAutoSummarizeCode?: string;
   readonly recoverPath?: string;
   readonly initConfig?: boolean;
-}
-
-/** Adds MetaGPT's options to the command that begins a run. */
-export function withMetaGPT(command: Command): Command {
-  return command
-    .optionsGroup("As MetaGPT's:")
-    .option("--implement", "write the code (default)")
-    .option("--no-implement", "stop after the plan, with --crew waterfall")
-    .option("--project-name <name>", "the project's folder: ./workspace/<name>")
-    .option("--recover-path <path>", "go on with the newest run of this store, or of the store below this folder; needs no idea")
-    .option("--max-auto-summarize-code <n>", "0: code is not summarized, it is run (default 0)")
-    .option("--inc", "work on the project at --project-path")
-    .option("--project-path <dir>", "the project that is changed")
-    .option("--reqa-file <file>", "write the tests of this file again")
-    .option("--init-config", "write a config file with comments, and do nothing else; one that is there stays")
-    .optionsGroup("Options:");
 }
 
 /**

@@ -1,13 +1,12 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
-import { type RunCommand, withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
+import { AGENT_TOOLS, type RunCommand, withBounds, withMetaGPT, withReach, withStoreOption, withTalk } from "./command-options.ts";
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
-import { withMetaGPT } from "./metagpt-options.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
-import { AGENT_TOOLS, type Flags } from "./settings.ts";
+import type { Flags } from "./settings.ts";
 
 const EXAMPLES = `
 Examples:

@@ -6,6 +6,7 @@ import type { ModelPrice } from "../model/price.ts";
 import type { StackName } from "../checks/stack.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
+import { AGENT_TOOLS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";
 import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
 import { durationIn, shown } from "./screen/text.ts";
@@ -183,9 +184,6 @@ const MOST_STEPS = 1_000;
 const SANDBOX_MODES: readonly SandboxMode[] = ["auto", "bubblewrap", "none"];
 const KEY_VARIABLES = ["TROUPE_API_KEY", "OPENAI_API_KEY"] as const;
 const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
-
-/** The tools of an agent, by the name that is typed. */
-export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
 
 export function invalidOption(option: string, expected: string, given: string): UsageError {
   const got = given.trim() === "" ? "an empty text" : `"${shown(given, 80)}"`;

@@ -1,5 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
-import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
+import type { CallTimeouts } from "../model/timeouts.ts";
 import { durationIn, shown } from "./screen/text.ts";
 
 /** The options that set time limits, as texts. */
@@ -52,10 +52,4 @@ export function timeIn(name: string, text: string): number {
   if (ms !== undefined) return Math.round(ms);
   const expected = `Expected ${name} to be seconds or a time such as 90s, 10m or 2h, or none for no limit`;
   throw new UsageError("OPTION_INVALID", `${expected}, got ${word === "" ? "an empty text" : `"${shown(word, 80)}"`}.`);
-}
-
-/** The default of a limit in words, for a help text: `10m`. */
-export function defaultLimit(limit: keyof CallTimeouts): string {
-  const minutes = DEFAULT_TIMEOUTS[limit] / 60_000;
-  return minutes >= 60 ? `${minutes / 60}h` : `${minutes}m`;
 }

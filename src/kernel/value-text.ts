@@ -89,8 +89,8 @@ export function visibleText(text: string): string {
   });
 }
 
-/** Characters that control a terminal, end a line, or have no shape. */
-const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
+/** Characters that control a terminal, end a line, or have no shape; halves of surrogate pairs. */
+const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
  * Returns a text of a model, a file or a user on one line: at most `limit` of its characters, with `\u{7f}` for a character that cannot be

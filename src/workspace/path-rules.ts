@@ -1,5 +1,6 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
+import { shownText } from "../kernel/value-text.ts";
 
 /** Ends the names of files that are still being written; such names are the workspace's own. */
 export const TEMPORARY_SUFFIX = ".troupe-tmp";
@@ -17,7 +18,6 @@ const DEPTH = 20;
 const RESERVED = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])$/i;
 /** Control and format characters, line separators, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-const UNPRINTABLE_ALL = new RegExp(UNPRINTABLE.source, "gu");
 /** Characters that Windows forbids in names; a colon also opens a second stream of a file there. */
 const NOT_PORTABLE = /[<>:"|?*]/;
 /** The short names NTFS may give to hidden folders. */
@@ -55,8 +55,7 @@ export function pathError(path: string, fault: string): WorkspaceError {
 /** Text that can be shown on a screen: unprintable characters as `\u{...}`, at most `limit` characters. */
 export function visible(text: string, limit = 200): string {
   takes("visible", "text", text, aText);
-  const shown = text.slice(0, limit).replace(UNPRINTABLE_ALL, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-  return text.length > limit ? `${shown}...` : shown;
+  return shownText(text, limit);
 }
 
 /** The same for text of several lines, which stay lines; empty ones are left out. */

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { modelChoice } from "../../src/cli/settings.ts";
-import { defaultLimit, timeIn, timeLimits } from "../../src/cli/time-limits.ts";
+import { defaultLimit } from "../../src/cli/command-options.ts";
+import { timeIn, timeLimits } from "../../src/cli/time-limits.ts";
 
 describe("a time limit", () => {
   it.each([

@@ -1,4 +1,4 @@
-import { visible } from "../../workspace/path-rules.ts";
+import { shownText } from "../../kernel/value-text.ts";
 import type { Variables } from "../settings.ts";
 
 /** Longest text from outside that one place on the screen shows. */
@@ -13,7 +13,7 @@ export const DEFAULT_COLUMNS = 80;
  * would obey or hide become `\u{...}`.
  */
 export function shown(text: string, limit: number = LONGEST): string {
-  return visible(
+  return shownText(
     text
       .slice(0, 4 * limit)
       .replace(/\s+/g, " ")
