@@ -6,6 +6,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import type { Host } from "./host.ts";
 import { type ChosenModel, modelsByRole } from "./model-choice.ts";
 import { shown } from "./screen/text.ts";
@@ -138,6 +139,25 @@ async function noPorts(): Promise<CrewPorts> {
     import("../workspace/sandbox.ts"),
   ]);
   return { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
+}
+
+/**
+ * Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ.
+ *
+ * @throws UsageError `CREW_CHANGED`, `FILE_UNREADABLE`
+ */
+export async function assertSameModule(host: Host, crew: CrewSettings, { roles }: Pick<RunState, "roles">): Promise<void> {
+  if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MOST_BYTES)) === crew.hash) return;
+  const now = await openedCrew(crew, await noPorts());
+  const hired = now.roles.map((role) => [role.name, role] as const);
+  const { teamDifferences } = await import("../team/crew.ts");
+  const found = teamDifferences(roles.values(), { roles: hired, budget: undefined, pools: [], limits: undefined });
+  const how =
+    found.length === 0
+      ? "Its roles listen and act as before; prompts or code may differ"
+      : found.map((text) => shown(text, 500)).join("; ");
+  const expected = `Expected ${shown(crew.path, 200)} as it was when the run began, but it has changed`;
+  throw new UsageError("CREW_CHANGED", `${expected}. ${how}. Go on with it all the same: --force`, { data: { differences: found } });
 }
 
 /** Causes of the messages that are a crew's result. */

@@ -58,6 +58,33 @@ describe("the data interpreter", () => {
     expect([replayed.error, replayed.output?.content, ran]).toEqual([undefined, "The total is 7; see chart.svg.", 4]);
   });
 
+  it("goes on after it was stopped, with the names of its cells, and runs none of them again for the record", async () => {
+    const root = folderWithData();
+    let ran = 0;
+    const sandbox = await sandboxHere();
+    const counted: Sandbox = { ...sandbox, run: (request) => ((ran += 1), sandbox.run(request)) };
+    const stop = new AbortController();
+    const model = scriptedModel([
+      cell("a = 20"),
+      () => {
+        stop.abort();
+        return cell("never asked for");
+      },
+      cell("a + 1"),
+      "It is 21.",
+    ]);
+    const team = new Team({
+      roles: dataInterpreter({ workspace: fileWorkspace({ root, git: false }), sandbox: counted }),
+      model,
+      journal: memoryJournal(),
+    });
+    const stopped = await team.run("add", { signal: stop.signal }).result;
+    expect([stopped.status, ran]).toEqual(["stopped", 1]);
+    const { status, output } = await team.resume(stopped.runId).result;
+    expect([status, output?.content, ran]).toEqual(["finished", "It is 21.", 2]);
+    expect(String(model.calls[3]?.messages.at(-1)?.content)).toMatch(/^21/m);
+  });
+
   it("asks a person before it runs a cell without isolation", async () => {
     const root = folderWithData();
     const model = scriptedModel([cell("1")]);

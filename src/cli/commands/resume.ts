@@ -11,7 +11,7 @@ import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
 import { aboutOf, crewIn, recordedSettings, type RunAbout } from "../about.ts";
 import { folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
-import { outputOf } from "../crew-file.ts";
+import { assertSameModule, outputOf } from "../crew-file.ts";
 import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
@@ -119,6 +119,7 @@ export async function continueRun(session: Session, { store, run, flags, begin }
   const reuse = reuseOf(flags);
   const { signal } = session.interruptions;
   const { rounds, force } = settings;
+  if (!force) await assertSameModule(session.host, crewIn(about), run.state);
   await confirmChanges(session, about, run, force);
   const chosen = await modelOfRecord(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
