@@ -1,3 +1,4 @@
+import { WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Criterion } from "./acceptance.ts";
@@ -64,6 +65,15 @@ export async function verifyProject(request: VerifyRequest): Promise<Verificatio
   checkGivenOptions("verifyProject", request, verifyRequest);
   const refusal = await refusalOf(request);
   if (refusal !== undefined) return refused(request, refusal);
+  try {
+    return await verified(request);
+  } catch (error) {
+    if (error instanceof WorkspaceError && error.code === "WORKSPACE_LIMIT") return refused(request, error.message);
+    throw error;
+  }
+}
+
+async function verified(request: VerifyRequest): Promise<Verification> {
   const say = (line: string): void => request.progress?.(line);
   const { depth } = request;
   const isFull = depth === "quick" || depth === "whole";
