@@ -161,7 +161,7 @@ async function check(criterion) {
   const { outcome, evidence, isOver } = await within(time, play(page, criterion.steps), words).catch((error) => ({ outcome: "failed", evidence: cut(error.message), isOver: true }));
   await page.close(isOver);
   const lacks = outcome === "failed" ? page.problems.lackWords : undefined;
-  return { outcome: lacks === undefined ? outcome : "not checked", evidence: lacks === undefined ? evidence : evidence + "; " + lacks, ...page.problems.told() };
+  return { outcome: lacks === undefined ? outcome : "not checked", evidence: cut(lacks === undefined ? evidence : evidence + "; " + lacks, 1500), ...page.problems.told() };
 }
 
 /** Opens the page without steps: its errors, whether it shows anything, and a picture. */
