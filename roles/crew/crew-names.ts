@@ -43,7 +43,7 @@ export interface TemplateName {
 const PLACE = /\{\{([^{}]*)\}\}/g;
 
 /** Returns the names in a prompt. */
-export function templateNames(prompt: string): readonly TemplateName[] {
+function templateNames(prompt: string): readonly TemplateName[] {
   return [...prompt.matchAll(PLACE)].map(([, inner = ""]) => templateName(inner));
 }
 

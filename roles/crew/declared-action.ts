@@ -85,8 +85,8 @@ function promptOf({ prompt, description = "" }: CrewAction, ctx: Pick<ActionCont
   });
 }
 
-/** Returns the schema of the fields of a message, in their order. */
-export function fieldsSchema(fields: Readonly<Record<string, CrewField>>): z.ZodObject {
+/** The schema of the fields of a message, in their order. */
+function fieldsSchema(fields: Readonly<Record<string, CrewField>>): z.ZodObject {
   return z.strictObject(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])));
 }
 

@@ -35,7 +35,7 @@ export interface Configured {
 }
 
 /** The config file of a folder. */
-export const PROJECT_CONFIG = "troupe.config.yaml";
+const PROJECT_CONFIG = "troupe.config.yaml";
 const MOST_BYTES = 64 * 1024;
 
 const time = z.union([z.number().nonnegative(), z.string()], { error: "seconds, a time such as 90s or 10m, or none" });
@@ -71,7 +71,7 @@ const projectSchema: z.ZodType<Config> = z.strictObject({
 });
 
 /** The path of the user's config file; undefined where there is no home folder. */
-export function userConfig(env: Variables): string | undefined {
+function userConfig(env: Variables): string | undefined {
   const base = env["XDG_CONFIG_HOME"]?.trim() ?? "";
   if (isAbsolute(base)) return join(base, "troupe", "config.yaml");
   const home = env["HOME"]?.trim() ?? "";

@@ -65,7 +65,7 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
 }
 
 /** The settings of a crew that is no company with settings of its own. */
-export async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
+async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
   const { shippedCrews } = await import("../../roles/index.ts");
   const shipped = shippedCrews().map(({ name }) => name);
   if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };

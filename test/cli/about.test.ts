@@ -121,7 +121,14 @@ describe("the model of a run that goes on", () => {
   it("is the same, where it was, with the key of today", () => {
     expect(reached({}, { OPENAI_API_KEY: KEY, TROUPE_MODEL: "other" })).toEqual({
       kind: "model",
-      model: { id: "my-own", apiKey: KEY, keyFrom: "OPENAI_API_KEY", baseURL: "http://127.0.0.1:8080/v1", price: { input: 1, output: 2 } },
+      model: {
+        id: "my-own",
+        apiKey: KEY,
+        keyFrom: "OPENAI_API_KEY",
+        baseURL: "http://127.0.0.1:8080/v1",
+        price: { input: 1, output: 2 },
+        timeouts: {},
+      },
     });
   });
 
