@@ -15,7 +15,7 @@ export interface CompanyQaOptions extends MachineOptions {
 }
 
 /** The cause of a QA engineer's messages. */
-export const TEST_FIRST = "TestFirst";
+const TEST_FIRST = "TestFirst";
 
 /** Calls of the model. */
 const STEPS = { tests: 12, dispute: 6 };

@@ -88,7 +88,7 @@ const INPUT_TOKENS = 32_000;
  * The bounds count one call for each question, three for a question with a schema, and each call with `inputTokens` and the model's longest reply. Tries that
  * a server cut off are not counted. Where code of an action decides how often it asks, only the budget is a bound, and the report says so.
  *
- * @throws UsageError `OPTION_UNKNOWN`; `CREW_TOO_LARGE` for more than 2,000 roles
+ * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` without roles; `CREW_TOO_LARGE` for more than 2,000 roles
  * @example
  * import { defineAction, defineRole } from "troupe";
  * import { checkCrew } from "troupe/roles";
@@ -100,7 +100,7 @@ const INPUT_TOKENS = 32_000;
  */
 export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
   checkKnownOptions("checkCrew", crew, crewToCheck);
-  const definitions = [...crew.roles];
+  const definitions = rolesIn(crew);
   if (definitions.length > MOST_ROLES) {
     throw new UsageError(
       "CREW_TOO_LARGE",
@@ -151,6 +151,11 @@ interface DescribedRole {
 function byLevel(found: readonly Found[]): Pick<CrewReport, "faults" | "warnings"> {
   const of = (level: Found["level"]): CrewFinding[] => found.flatMap(({ level: own, ...finding }) => (own === level ? [finding] : []));
   return { faults: of("fault"), warnings: of("warning") };
+}
+
+function rolesIn({ roles }: Partial<CrewToCheck> = {}): readonly Role[] {
+  if (typeof roles?.[Symbol.iterator] === "function") return [...roles];
+  throw new UsageError("OPTION_INVALID", "Expected the roles of checkCrew as a list. Give it the roles that a team would hire.");
 }
 
 function describedRoles(definitions: readonly Role[]): { readonly roles: readonly DescribedRole[]; readonly faults: readonly Found[] } {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { nearestWord } from "../kernel/known-options.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
-import { valueText } from "../kernel/value-text.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
 
 /** Parameters of a custom issue of zod. */
 export interface IssueWords {
@@ -27,7 +27,13 @@ export type Faults<T> = { readonly kind: "fits"; readonly value: T } | { readonl
 
 /** Checks a value, and says in words what does not fit its schema. */
 export function faultsOf<S extends z.ZodType>(schema: S, value: unknown): Faults<z.infer<S>> {
-  const read = schema.safeParse(value);
+  let read: z.ZodSafeParseResult<z.infer<S>>;
+  try {
+    read = schema.safeParse(value);
+  } catch (error) {
+    const message = `Expected a value that can be read, got ${valueText(value)}: ${thrownText(error)}.`;
+    return { kind: "misfit", faults: [{ path: "", at: [], message }] };
+  }
   if (read.success) return { kind: "fits", value: read.data };
   return { kind: "misfit", faults: read.error.issues.flatMap((issue) => placed(schema, value, issue)) };
 }

@@ -1,5 +1,6 @@
 import type { Document, LineCounter, Node } from "yaml";
 import type { z } from "zod";
+import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { faultsOf } from "./form-faults.ts";
 
@@ -33,9 +34,11 @@ const MOST_FAULTS = 20;
  *
  * @returns the value as the schema gives it
  * @throws UsageError with the code of the form, and with all faults in `data.faults`: each with line and column, what was expected, what came, and
- * the nearest known word
+ * the nearest known word; `ARGUMENT_INVALID` for what is no text
  */
 export async function readYaml<S extends z.ZodType>(text: string, form: CheckedForm<S>): Promise<z.infer<S>> {
+  takes("readYaml", "name", form.name, aText);
+  takes("readYaml", "text", text, aText);
   if (text.length > MOST_CHARACTERS) {
     const message = `Expected at most ${MOST_CHARACTERS} characters, got ${text.length}.`;
     throw formError(form, [{ path: "", message }]);

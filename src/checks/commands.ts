@@ -1,8 +1,10 @@
 import { TroupeError } from "../kernel/errors.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { checkPath, visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { CommandStep, Criterion } from "./acceptance.ts";
 import { type Job, type JobReport, runJobs, type StepReport } from "./jobs.ts";
+import { checkRequest, criteriaShape } from "./request.ts";
 import type { Verdict } from "./verification.ts";
 
 /** The criteria to check by commands, and the project they are about. */
@@ -16,6 +18,8 @@ export interface CommandChecksRequest {
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const commandChecksRequest: Known<CommandChecksRequest> = { root: true, sandbox: true, criteria: true, timeout: true, signal: true };
 
 /** Milliseconds for one criterion. */
 const CRITERION_TIMEOUT = 15_000;
@@ -35,9 +39,11 @@ const OUTPUT_LENGTH = 400;
  *
  * @returns a verdict for each criterion with a command check, in their order
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be copied.
  */
 export async function checkCommands(request: CommandChecksRequest): Promise<Verdict[]> {
+  checkRequest("checkCommands", request, commandChecksRequest, { criteria: criteriaShape });
   const { root, sandbox, timeout = CRITERION_TIMEOUT, signal } = request;
   const prepared = request.criteria.flatMap((criterion) => {
     const { check } = criterion;

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 import type { Criterion, PageStep } from "./acceptance.ts";
 import { findPageMeans, type PageMeans, type PageMeansChoice } from "./page-means.ts";
 import { type Opening, type PageRecord, readPageRecord, type StepsResult } from "./page-record.ts";
+import { checkRequest, criteriaShape } from "./request.ts";
 import type { Fault, Verdict } from "./verification.ts";
 
 /** A page to check, and the steps to do on it. */
@@ -101,11 +102,11 @@ interface PageCriterion {
  * `not checked`, and `notChecked` has the reason. The DOM knows no layout: steps that need one are `not checked`.
  *
  * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` for an invalid request.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be copied, `WORKSPACE_PATH` for a page outside the project.
  */
 export async function checkPages(request: PageCheckRequest): Promise<PageReport> {
-  checkGivenOptions("checkPages", request, pageCheckRequest);
+  checkRequest("checkPages", request, pageCheckRequest, { criteria: criteriaShape });
   checkPath(request.open ?? "index.html");
   const { means: choice = "auto", timeout = TIMEOUT, sandbox } = request;
   if (!(timeout > 0)) throw new UsageError("OPTION_INVALID", `Expected timeout in milliseconds above 0, got ${String(timeout)}.`);

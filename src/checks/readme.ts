@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Known } from "../kernel/known-options.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -8,6 +9,7 @@ import { visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandText } from "./commands.ts";
 import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
+import { checkRequest } from "./request.ts";
 import type { Fault } from "./verification.ts";
 
 /** A project whose README to try. */
@@ -19,6 +21,8 @@ export interface ReadmeRequest {
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const readmeRequest: Known<ReadmeRequest> = { root: true, sandbox: true, timeout: true, signal: true };
 
 /** What a README tells to run: the commands of one fenced block, in their order. */
 export interface ReadmeBlock {
@@ -52,9 +56,12 @@ const LEFT_OUT =
  *
  * @returns a fault for each command that fails where the README does not say so
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read.
  */
-export async function checkReadme({ root, sandbox, timeout = BLOCK_TIMEOUT, signal }: ReadmeRequest): Promise<Fault[]> {
+export async function checkReadme(request: ReadmeRequest): Promise<Fault[]> {
+  checkRequest("checkReadme", request, readmeRequest);
+  const { root, sandbox, timeout = BLOCK_TIMEOUT, signal } = request;
   const text = await textOf(root, README);
   if (text === undefined) return [];
   const blocks = await readmeBlocks(text, await programsOf(root));

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { aNumber, orNothing } from "../kernel/argument.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { contentHash } from "../kernel/json.ts";
 import { ioError } from "../workspace/folders.ts";
 import { isNormalPath, visible } from "../workspace/path-rules.ts";
@@ -7,6 +9,7 @@ import { copyProject } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { inspectJavaScript, type Inspection, type SourceFunction } from "./inspection.ts";
 import { inspectPython } from "./python-inspection.ts";
+import { checkRequest, suitesShape } from "./request.ts";
 import { runSuites } from "./suites.ts";
 import type { Fault, SuiteReport } from "./verification.ts";
 
@@ -24,6 +27,8 @@ export interface SpotCheckRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+const spotCheckRequest: Known<SpotCheckRequest> = { root: true, sandbox: true, suites: true, seed: true, timeout: true, signal: true };
+
 /** Functions that are broken, one after another, before the tests are called weak. */
 const TRIES = 3;
 /** Most weak tests that are named. */
@@ -36,9 +41,11 @@ type Language = SuiteReport["language"];
  * function of another file than theirs are not suspected.
  *
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]> {
+  checkRequest("findWeakTests", request, spotCheckRequest, { suites: suitesShape });
   const faults: Fault[] = [];
   for (const { language, files } of ranSuites(request.suites)) {
     const { weak } = await inspect(request, language, files);
@@ -57,9 +64,11 @@ export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]>
  *
  * @returns a fault for each language whose tests stayed green each time
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read or copied.
  */
 export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
+  checkRequest("spotCheck", request, spotCheckRequest, { suites: suitesShape, seed: orNothing(aNumber) });
   const faults: Fault[] = [];
   for (const { language, files, kind } of ranSuites(request.suites)) {
     if (kind !== "passed") continue;

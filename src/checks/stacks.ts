@@ -1,3 +1,4 @@
+import { aText, listOf, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Stack, StackName } from "./stack.ts";
 import { nodeStack } from "./stacks/node.ts";
@@ -24,8 +25,10 @@ export function stackNamed(name: string): Stack {
  * Returns the stack that an existing project is written in, by the names of its files; undefined where none fits.
  *
  * @param files paths relative to the project
+ * @throws UsageError `ARGUMENT_INVALID`
  */
 export function stackOf(files: readonly string[]): StackName | undefined {
+  takes("stackOf", "files", files, listOf(aText));
   const isThere = new Set(files);
   const count = (ending: RegExp): number => files.filter((file) => ending.test(file)).length;
   const [python, script] = [count(/\.py$/), count(/\.[cm]?[jt]sx?$/)];

@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { aText, listOf, orNothing } from "../kernel/argument.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -9,6 +11,7 @@ import { findTestFiles, type ProjectTests, runProjectTests } from "../workspace/
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
 import { isPythonTest, runPythonTests } from "./python-tests.ts";
+import { checkRequest } from "./request.ts";
 import type { SuiteReport } from "./verification.ts";
 
 /** A project whose tests to run. */
@@ -23,6 +26,8 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+const suitesRequest: Known<SuitesRequest> = { root: true, sandbox: true, languages: true, timeout: true, signal: true };
+
 /** Most failures of a report, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
@@ -35,9 +40,11 @@ const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
  *
  * @returns the reports, JavaScript first; empty where the project has no tests
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
+  checkRequest("runSuites", request, suitesRequest, { languages: orNothing(listOf(aText)) });
   const { root, sandbox, languages = ["javascript", "python"], timeout = SANDBOX_TIMEOUT, signal } = request;
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const python = languages.includes("python") ? files.filter(isPythonTest) : [];

@@ -1,9 +1,12 @@
 import { z } from "zod";
+import { aText, listOf, orNothing } from "../kernel/argument.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { walkFiles } from "../workspace/folders.ts";
 import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
 import { runDriver } from "./driver.ts";
+import { checkRequest } from "./request.ts";
 import type { StackName } from "./stack.ts";
 import { stackOf } from "./stacks.ts";
 import { SYNTAX_DRIVER } from "./syntax-driver.ts";
@@ -22,6 +25,8 @@ export interface SyntaxRequest {
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const syntaxRequest: Known<SyntaxRequest> = { root: true, sandbox: true, files: true, stack: true, timeout: true, signal: true };
 
 /** Most faults of one check. */
 const MOST_FAULTS = 30;
@@ -49,9 +54,11 @@ const Report = z.object({
  *
  * @returns the faults, at most 30; none where the sandbox runs nothing
  * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read, or a path leaves it.
  */
 export async function checkSyntax(request: SyntaxRequest): Promise<Fault[]> {
+  checkRequest("checkSyntax", request, syntaxRequest, { files: orNothing(listOf(aText)), stack: orNothing(aText) });
   return (await readSyntax(request)).faults;
 }
 

@@ -1,4 +1,5 @@
-import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
+import { takes } from "../kernel/argument.ts";
+import { checkVerification, type Fault, type SuiteReport, type Verdict, type Verification, verdictsShape } from "./verification.ts";
 
 /** Characters of the whole text, of one piece of evidence, and of one failing test. */
 const MOST_TEXT = 14_000;
@@ -8,8 +9,14 @@ const FAILURES = 10;
 /** Characters of the evidence in a line for a person. */
 const LINE_LENGTH = 160;
 
-/** A verification as a model reads it: what failed first, with its evidence, then the counts. At most 15,000 characters. */
-export function renderVerification({ verdicts, suites, faults, notChecked }: Verification): string {
+/**
+ * A verification as a model reads it: what failed first, with its evidence, then the counts. At most 15,000 characters.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for what is no verification
+ */
+export function renderVerification(verification: Verification): string {
+  checkVerification("renderVerification", verification);
+  const { verdicts, suites, faults, notChecked } = verification;
   const failed = verdicts.filter(({ outcome }) => outcome === "failed");
   const unchecked = notChecked === undefined ? verdicts.filter(({ outcome }) => outcome === "not checked") : [];
   const parts = [
@@ -63,8 +70,13 @@ function cut(text: string, limit = EVIDENCE): string {
   return text.length <= limit ? text : `${text.slice(0, limit)} ...`;
 }
 
-/** One line for each criterion, for a person: its id, what was found, and the evidence in short. */
+/**
+ * One line for each criterion, for a person: its id, what was found, and the evidence in short.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for what is no list of verdicts
+ */
 export function renderVerdicts(verdicts: readonly Verdict[]): string[] {
+  takes("renderVerdicts", "verdicts", verdicts, verdictsShape);
   const width = Math.max(0, ...verdicts.map(({ id }) => id.length));
   return verdicts.map(({ id, priority, outcome, by, evidence }) => {
     const means = outcome === "proven" && by === "dom" ? " (in a DOM without a browser)" : "";

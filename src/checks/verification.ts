@@ -1,3 +1,4 @@
+import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import type { Priority } from "./acceptance.ts";
 
 /** The result of one criterion. A judgement is never a proof. */
@@ -48,8 +49,33 @@ export interface Verification {
   readonly notChecked?: string | undefined;
 }
 
-/** True when every criterion of priority P0 is proven, nothing is at fault, and every suite that there is has passed. */
-export function isProven({ verdicts, suites, faults }: Verification): boolean {
+/** The shape of verdicts. @internal */
+export const verdictsShape: Shape = listOf(
+  object("a verdict with id, priority, outcome and evidence", { id: aText, priority: aText, outcome: aText, evidence: aText }),
+);
+
+/** Refuses a value that is no verification. @throws UsageError `ARGUMENT_INVALID` */
+export function checkVerification(door: string, value: unknown): void {
+  const suites = listOf(
+    object("a report of tests with kind, files and failures", { kind: aText, files: listOf(aText), failures: listOf(object("a failure")) }),
+  );
+  const faults = listOf(object("a fault with kind and message", { kind: aText, message: aText }));
+  takes(
+    door,
+    "verification",
+    value,
+    object("a verification with verdicts, suites and faults", { verdicts: verdictsShape, suites, faults }),
+  );
+}
+
+/**
+ * True when every criterion of priority P0 is proven, nothing is at fault, and every suite that there is has passed.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for what is no verification
+ */
+export function isProven(verification: Verification): boolean {
+  checkVerification("isProven", verification);
+  const { verdicts, suites, faults } = verification;
   const must = verdicts.filter(({ priority }) => priority === "P0");
   return (
     must.length > 0 &&
@@ -60,8 +86,14 @@ export function isProven({ verdicts, suites, faults }: Verification): boolean {
   );
 }
 
-/** True when something that ran has failed, so that there is something to repair. */
-export function isRed({ verdicts, suites, faults }: Verification): boolean {
+/**
+ * True when something that ran has failed, so that there is something to repair.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for what is no verification
+ */
+export function isRed(verification: Verification): boolean {
+  checkVerification("isRed", verification);
+  const { verdicts, suites, faults } = verification;
   const hasFailed = ({ kind }: SuiteReport): boolean => kind === "failed" || kind === "timeout";
   return verdicts.some(({ outcome }) => outcome === "failed") || faults.length > 0 || suites.some(hasFailed);
 }

@@ -1,5 +1,6 @@
+import { aText } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { Known } from "../kernel/known-options.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Criterion } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
@@ -8,6 +9,7 @@ import { checkPages } from "./page-check.ts";
 import { planFaults } from "./plan.ts";
 import { checkReadme } from "./readme.ts";
 import { findWeakTests, spotCheck } from "./spot-check.ts";
+import { checkRequest, criteriaShape } from "./request.ts";
 import type { StackName } from "./stack.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
@@ -58,11 +60,11 @@ const CRITERION_SHARE = 0.25;
  * and temporary paths: for one state of a project it is the same each time, as far as the project itself is.
  *
  * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` for an invalid request.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function verifyProject(request: VerifyRequest): Promise<Verification> {
-  checkGivenOptions("verifyProject", request, verifyRequest);
+  checkRequest("verifyProject", request, verifyRequest, { criteria: criteriaShape, depth: aText });
   const refusal = await refusalOf(request);
   if (refusal !== undefined) return refused(request, refusal);
   try {

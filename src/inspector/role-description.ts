@@ -1,3 +1,4 @@
+import { object, takes } from "../kernel/argument.ts";
 import type { Action } from "../role/action.ts";
 import type { ReactMode, Role } from "../role/role.ts";
 import { roleSpec } from "../role/role-spec.ts";
@@ -42,6 +43,7 @@ export interface RoleDescription {
  * console.log(watch, mode); // [ 'Arrive' ] by_cause
  */
 export function describeRole(role: Role): RoleDescription {
+  takes("describeRole", "role", role, object("a role that defineRole made"));
   const spec = roleSpec(role);
   const { card, addresses, watch, observeAll, mode, actions, reactions, maxReactLoop } = spec;
   return {

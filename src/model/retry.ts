@@ -20,8 +20,8 @@ export interface RetryPolicy {
   readonly outage: number;
 }
 
-/** The names of the members. @internal */
-export const retryPolicy: Known<RetryPolicy> = { tries: true, baseDelay: true, maxDelay: true, maxRetryAfter: true, outage: true };
+/** The names of the members. */
+const retryPolicy: Known<RetryPolicy> = { tries: true, baseDelay: true, maxDelay: true, maxRetryAfter: true, outage: true };
 
 /** Four tries, waits up to 1, 2 and 4 s but never above 20 s, up to 60 s where the server asks for it, and 60 s for a server that is away. */
 export const defaultRetry: RetryPolicy = { tries: 4, baseDelay: 1_000, maxDelay: 20_000, maxRetryAfter: 60_000, outage: 60_000 };

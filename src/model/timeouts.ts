@@ -18,8 +18,8 @@ export interface CallTimeouts {
   readonly call?: number | undefined;
 }
 
-/** The names of the limits. @internal */
-export const callTimeouts: Known<CallTimeouts> = { firstByte: true, silence: true, call: true };
+/** The names of the limits. */
+const callTimeouts: Known<CallTimeouts> = { firstByte: true, silence: true, call: true };
 
 /** The limits with their values, in milliseconds; `Infinity`: none. */
 export type SetTimeouts = { readonly [Limit in keyof Required<CallTimeouts>]: number };

@@ -1,3 +1,4 @@
+import { having, takes } from "../kernel/argument.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
@@ -35,8 +36,14 @@ interface Editing {
 
 const editings = new WeakMap<Workspace, Editing>();
 
-/** The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another. */
-export function editingOf(workspace: Workspace): Editing {
+/**
+ * The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another.
+ *
+ * @param door the function that makes the tool, for the error
+ * @throws UsageError `ARGUMENT_INVALID` for what is no workspace
+ */
+export function editingOf(door: string, workspace: Workspace): Editing {
+  takes(door, "workspace", workspace, having("a workspace", "read"));
   const known = editings.get(workspace);
   if (known !== undefined) return known;
   const made = { turns: new Turns(), histories: new ToolStates(() => new EditHistory()) };

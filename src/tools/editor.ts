@@ -50,7 +50,7 @@ export function editorTool(options: EditorOptions): Tool {
   checkGivenOptions("editorTool", options, editorOptions);
   const { workspace, ...rules } = options;
   const files = new ToolFiles(workspace);
-  const { turns, histories } = editingOf(workspace);
+  const { turns, histories } = editingOf("editorTool", workspace);
   return defineTool({
     name: "editor",
     description:

@@ -1,4 +1,4 @@
-import { object, type Shape, takes } from "../kernel/argument.ts";
+import { having, object, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { ChatMemory } from "../memory/chat-memory.ts";
@@ -78,7 +78,10 @@ export function softwareEngineer(all: MachineOptions & MachineAgentOptions): Age
   return agentWith("engineer", ENGINEER_PROMPT, engineerTools({ workspace, sandbox }), options);
 }
 
-const aMachine: Shape = object("an object with workspace and sandbox");
+const aMachine: Shape = object("an object with workspace and sandbox", {
+  workspace: having("a workspace", "read"),
+  sandbox: having("a sandbox", "run"),
+});
 
 function engineerTools(ports: MachineOptions): Tool[] {
   const { workspace } = ports;

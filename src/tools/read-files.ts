@@ -43,7 +43,7 @@ export function readFilesTool(options: ReadFilesOptions): Tool {
   checkGivenOptions("readFilesTool", options, readFilesOptions);
   const { workspace, limit = LIMIT } = options;
   const files = new ToolFiles(workspace);
-  const { histories } = editingOf(workspace);
+  const { histories } = editingOf("readFilesTool", workspace);
   return defineTool({
     name: "read_files",
     description: "Reads text files of the project, or lines of them, many in one call. Ask at once for all that you need.",

@@ -41,7 +41,7 @@ export function writeFilesTool(options: WriteFilesOptions): Tool {
   checkGivenOptions("writeFilesTool", options, writeFilesOptions);
   const { workspace, ...rules } = options;
   const files = new ToolFiles(workspace);
-  const { turns, histories } = editingOf(workspace);
+  const { turns, histories } = editingOf("writeFilesTool", workspace);
   return defineTool({
     name: "write_files",
     description:

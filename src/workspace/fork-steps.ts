@@ -1,3 +1,4 @@
+import { aText, having, object, takes } from "../kernel/argument.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
@@ -16,8 +17,18 @@ export interface ForkedProject {
   readonly forks: WorkspaceForks;
 }
 
-/** Opens a fork, as a step that a resumed run repeats. Call it at the beginning of each activation that works in the fork. @throws WorkspaceError */
-export async function openFork(steps: StepPort, { workspace, forks }: ForkedProject, name: string): Promise<FileWorkspace> {
+/** Refuses arguments that a step of a fork cannot use. @throws UsageError `ARGUMENT_INVALID` */
+function checkArguments(door: string, steps: StepPort, project: ForkedProject, name: string): void {
+  takes(door, "steps", steps, having("the context of an action", "step"));
+  const parts = { workspace: having("a workspace", "list"), forks: having("forks of a project", "open", "compare") };
+  takes(door, "project", project, object("an object with workspace and forks", parts));
+  takes(door, "name", name, aText);
+}
+
+/** Opens a fork, as a step that a resumed run repeats. Call it at the beginning of each activation that works in the fork. @throws UsageError `ARGUMENT_INVALID` @throws WorkspaceError */
+export async function openFork(steps: StepPort, project: ForkedProject, name: string): Promise<FileWorkspace> {
+  checkArguments("openFork", steps, project, name);
+  const { workspace, forks } = project;
   await steps.step({ kind: "step", name: "open fork", request: { name }, again: true }, async ({ mode, signal }) => {
     if (await mayWrite(workspace, mode)) await forks.open(name, signal);
     return null;
@@ -28,14 +39,13 @@ export async function openFork(steps: StepPort, { workspace, forks }: ForkedProj
 /**
  * Merges a fork into its project and commits that, in steps. When both changed a file in ways that do not fit, nothing is written.
  *
+ * @throws UsageError `ARGUMENT_INVALID`
  * @throws WorkspaceError
  */
-export async function mergeFork(
-  steps: StepPort,
-  { workspace, forks }: ForkedProject,
-  name: string,
-  request: CommitRequest,
-): Promise<ForkMerge> {
+export async function mergeFork(steps: StepPort, project: ForkedProject, name: string, request: CommitRequest): Promise<ForkMerge> {
+  checkArguments("mergeFork", steps, project, name);
+  const { workspace, forks } = project;
+  takes("mergeFork", "request", request, object("a request of a commit", { message: aText }));
   const compared = await steps.step<ForkComparison>({ kind: "step", name: "compare fork", request: { name }, fresh: true }, ({ signal }) =>
     forks.compare(name, signal),
   );
@@ -65,15 +75,19 @@ async function commitStep(steps: StepPort, workspace: Workspace, { date, signal:
   });
 }
 
-/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws WorkspaceError */
-export function updateFork(steps: StepPort, { workspace, forks }: ForkedProject, name: string): Promise<ForkUpdate> {
+/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws UsageError `ARGUMENT_INVALID` @throws WorkspaceError */
+export async function updateFork(steps: StepPort, project: ForkedProject, name: string): Promise<ForkUpdate> {
+  checkArguments("updateFork", steps, project, name);
+  const { workspace, forks } = project;
   return steps.step({ kind: "step", name: "update fork", request: { name }, again: true }, async ({ mode, signal }) =>
     (await mayWrite(workspace, mode)) ? forks.update(name, signal) : { updated: [], conflicts: [] },
   );
 }
 
-/** Removes a fork, as a step that a resumed run repeats. @throws WorkspaceError */
-export async function removeFork(steps: StepPort, { workspace, forks }: ForkedProject, name: string): Promise<void> {
+/** Removes a fork, as a step that a resumed run repeats. @throws UsageError `ARGUMENT_INVALID` @throws WorkspaceError */
+export async function removeFork(steps: StepPort, project: ForkedProject, name: string): Promise<void> {
+  checkArguments("removeFork", steps, project, name);
+  const { workspace, forks } = project;
   await steps.step({ kind: "step", name: "remove fork", request: { name }, again: true }, async ({ mode, signal }) => {
     if (await mayWrite(workspace, mode)) await forks.remove(name, signal);
     return null;

@@ -1,3 +1,5 @@
+import { aText, takes } from "../kernel/argument.ts";
+
 /** Longer lines are data or minified code: they name nothing a reader looks for. */
 const LONGEST_LINE = 400;
 const MOST_LINES = 20_000;
@@ -61,6 +63,8 @@ export function endingOf(path: string): string {
  * tells. In the order of the file, each once, at most 200; none of a file that is minified or of no known language.
  */
 export function namesIn(path: string, content: string): readonly string[] {
+  takes("namesIn", "path", path, aText);
+  takes("namesIn", "content", content, aText);
   const patterns = PATTERNS.get(endingOf(path));
   if (patterns === undefined || isMinified(content)) return [];
   const names = new Set<string>();

@@ -102,7 +102,7 @@ export const SANDBOX_TIMEOUT = 60_000;
 export const SANDBOX_OUTPUT = 1_000_000;
 
 /** Most bytes of standard input: 16 MiB. */
-export const SANDBOX_INPUT: number = 16 * 1024 ** 2;
+const SANDBOX_INPUT = 16 * 1024 ** 2;
 
 /** Folders that the sandbox makes itself; nothing can be mounted on or below them. */
 const RESERVED = ["/project", "/source", "/troupe/node", "/proc", "/dev", "/tmp", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
