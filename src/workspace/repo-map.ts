@@ -73,10 +73,8 @@ interface MappedFile {
  * import { memoryWorkspace, repoMap } from "troupe/workspace";
  *
  * const workspace = memoryWorkspace({ files: { "src/cart.js": "export function total() {}\n", "README.md": "# Shop\n" } });
- * console.log(await repoMap({ workspace, budget: 200, focus: "the total is wrong" }));
- * // 2 files.
- * // src/cart.js (1 line): total
- * // README.md (1 line): Shop
+ * const map = await repoMap({ workspace, budget: 200, focus: "the total is wrong" });
+ * console.log(map.split("\n")[1]); // src/cart.js (1 line): total
  */
 export async function repoMap(options: RepoMapOptions): Promise<string> {
   checkGivenOptions("repoMap", options, repoMapOptions);
