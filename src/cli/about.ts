@@ -74,6 +74,7 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
     .discriminatedUnion("kind", [
       z.object({
         kind: z.literal("software-company"),
+        existing: z.literal(true).optional(),
         size: z.enum(["S", "M", "L"]).optional(),
         stack: z.enum(["node", "page", "python"]).optional(),
       }),

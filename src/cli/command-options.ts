@@ -69,7 +69,7 @@ export function withMetaGPT(command: Command): Command {
     .option("--project-name <name>", "the project's folder: ./workspace/<name>")
     .option("--recover-path <path>", "go on with the newest run of this store, or of the store below this folder; needs no idea")
     .option("--max-auto-summarize-code <n>", "0: code is not summarized, it is run (default 0)")
-    .option("--inc", "work on the project at --project-path")
+    .option("--inc", "as --in, with --project-path")
     .option("--project-path <dir>", "the project that is changed")
     .option("--reqa-file <file>", "write the tests of this file again")
     .option("--init-config", "write a config file with comments, and do nothing else; one that is there stays")

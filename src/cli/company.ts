@@ -4,7 +4,9 @@ import { untilAborted } from "../kernel/abort.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
+import type { ExistingProject } from "../workspace/existing-project.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
+import type { IsOwn } from "../workspace/kept-files.ts";
 import type { RecordedFiles } from "../workspace/recorded-files.ts";
 import type { Refusal, Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -28,6 +30,7 @@ export interface CompanyParts {
   readonly chosen: Pick<ChosenModel, "model" | "budget" | "secrets" | "modelOf">;
   readonly sandbox: Sandbox;
   readonly folder: string;
+  readonly runId: string;
   readonly journal: Journal;
   /** The files that the folder has already, of a run that continues. */
   readonly past: RecordedFiles | undefined;
@@ -39,6 +42,8 @@ export interface Company {
   readonly workspace: FileWorkspace;
   /** Disconnects the servers of tools. Never rejects. */
   readonly close: () => Promise<void>;
+  /** The project of the user's that is changed. */
+  readonly existing?: ExistingProject | undefined;
   /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
   /** The agent that works instead of a company, with the state of its folder. */
@@ -58,7 +63,9 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
   const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
   // An agent in a user's folder changes files that it was asked to change; it has seen them.
   const isOwn = (path: string, content: Uint8Array): boolean => isGuest || past?.expected(path)?.has(sha256Of(content)) === true;
-  const workspace = await openWorkspace({ root: folder, force: isContinued || settings.force || isGuest, git, signal, isOwn });
+  const existing = await openedProject(parts, isOwn, signal);
+  const workspace =
+    existing?.workspace ?? (await openWorkspace({ root: folder, force: isContinued || settings.force || isGuest, git, signal, isOwn }));
   const dirty = settings.agent === undefined || isContinued ? {} : await dirtyIn(workspace, signal);
   const { close, tools } = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
   try {
@@ -66,13 +73,30 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
     const agent = settings.agent && { ...settings.agent, ...dirty, ...mcpTools };
     const { screen } = session;
     const tell = (line: string): void => screen.say(screen.style.faint(shown(line, LONGEST_PLAN)));
-    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell });
+    const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
+    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell, diff });
     const { name, roles, output } = crew;
-    return { team: await teamOf(session, parts, { name, roles }), roles, output, workspace, agent, close };
+    return { team: await teamOf(session, parts, { name, roles }), roles, output, workspace, existing, agent, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The project that is changed, where the crew changes one. @throws WorkspaceError */
+async function openedProject(
+  { settings: { crew, agent }, folder, runId }: CompanyParts,
+  isOwn: IsOwn,
+  signal: AbortSignal,
+): Promise<ExistingProject | undefined> {
+  if (agent !== undefined || !changesProject(crew)) return undefined;
+  const { openExisting } = await import("../workspace/existing-project.ts");
+  return openExisting({ root: folder, name: runId, isOwn, signal });
+}
+
+/** True for a crew that changes a project that is there. */
+export function changesProject(crew: CrewSettings): boolean {
+  return crew.kind === "software-company" && crew.existing === true;
 }
 
 async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew): Promise<Team> {
@@ -105,7 +129,12 @@ export interface RunCrew {
 /** The software company, or the one agent of `troupe agent`. */
 export async function crewOf(
   { agent, crew, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent" | "crew">,
-  parts: { readonly workspace: Workspace; readonly sandbox: Sandbox } & Pick<AgentRoleParts, "more" | "tell">,
+  parts: {
+    readonly workspace: Workspace;
+    readonly sandbox: Sandbox;
+    /** Returns the difference to a project that is changed. */
+    readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
+  } & Pick<AgentRoleParts, "more" | "tell">,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
     const { agentRole } = await import("./agent-work.ts");
@@ -115,7 +144,7 @@ export async function crewOf(
   const { workspace, sandbox } = parts;
   switch (crew.kind) {
     case "software-company":
-      return { name: "", roles: softwareCompany({ workspace, sandbox, size: crew.size, stack: crew.stack, review: codeReview }) };
+      return { name: "", roles: softwareCompany({ workspace, sandbox, ...companyParts(crew, parts), review: codeReview }) };
     case "waterfall":
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
@@ -124,6 +153,13 @@ export async function crewOf(
       return openedCrew(crew, { workspace, sandbox });
     }
   }
+}
+
+function companyParts(
+  { size, stack, existing }: Extract<CrewSettings, { kind: "software-company" }>,
+  { diff = () => Promise.resolve("") }: Pick<Parameters<typeof crewOf>[1], "diff">,
+) {
+  return { size, stack, ...(existing === true ? { existing, diff } : {}) };
 }
 
 /** True for a crew whose result is a delivery. */

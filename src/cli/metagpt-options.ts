@@ -21,11 +21,7 @@ export interface MetaGPTFlags {
  * @throws UsageError `OPTION_UNSUPPORTED`, `OPTION_CONFLICT`
  */
 export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): void {
-  const { inc, projectPath, reqaFile, maxAutoSummarizeCode = "0", projectName, out } = flags;
-  if (inc === true || projectPath !== undefined) {
-    const advice = 'One agent can: troupe agent --out <dir> "what to change"';
-    throw unsupported(inc === true ? "--inc" : "--project-path", `the company cannot change a project that is there. ${advice}`);
-  }
+  const { reqaFile, maxAutoSummarizeCode = "0", projectName, out } = flags;
   if (reqaFile !== undefined)
     throw unsupported(
       "--reqa-file",

@@ -15,7 +15,7 @@ import type { CommitReport } from "./agent-work.ts";
 import { type Company, folderName, openCompany, provesProduct, workerOf, worksInNamedFolder } from "./company.ts";
 import { type ErrorReport, errorReport, type ExitCode } from "./errors.ts";
 import type { ChosenModel } from "./model-choice.ts";
-import { nextSteps, type ResultReport, resultReport } from "./report.ts";
+import { type ChangeReport, nextSteps, type ResultReport, resultReport } from "./report.ts";
 import type { Progress } from "./screen/progress.ts";
 import { printResult } from "./screen/summary.ts";
 import { plural, shortId, shown } from "./screen/text.ts";
@@ -176,6 +176,7 @@ async function finished(session: Session, production: Production, company: Compa
     proves: provesProduct(settings),
     output: company.output,
     ...(await committed(session, production, company, result)),
+    ...(await finishedChange(session, production, company, result)),
   });
   if (error !== undefined && status !== "stopped" && interruptions.first !== "pipe") await printError(session, describe(error));
   return report;
@@ -212,6 +213,42 @@ async function committed(
   } catch (error) {
     screen.warn(`The changes are not committed: ${thrownText(error)}`);
     return { commit: { files: 0, note: "not made: git failed, see --verbose" } };
+  }
+}
+
+/** Characters of the first line of a commit. */
+const SUBJECT = 72;
+
+function subjectOf(idea: string): string {
+  const [line = ""] = idea.trim().split("\n");
+  return line.length <= SUBJECT ? line : `${line.slice(0, SUBJECT - 1).trimEnd()}…`;
+}
+
+/** Ends the work on a project that was changed: what it wrote is committed, and told with its difference. */
+async function finishedChange(
+  { host, screen, interruptions }: Session,
+  { runId }: Production,
+  { existing }: Company,
+  { status, messages }: RunResult,
+): Promise<{ readonly change?: ChangeReport }> {
+  if (existing === undefined) return {};
+  const { place } = existing;
+  const branch = place.kind === "folder" ? {} : { branch: place.branch };
+  const reason = place.kind === "in place" ? {} : { reason: place.reason };
+  const { signal } = interruptions;
+  try {
+    const request = {
+      message: subjectOf(messages[0]?.content ?? ""),
+      author: "Troupe",
+      date: host.clock.now(),
+      trailers: { "Troupe-Run": runId },
+      signal,
+    };
+    const changes = status === "finished" ? await existing.finish(request) : await existing.changes(signal);
+    return { change: { place: place.kind, ...branch, ...reason, ...changes } };
+  } catch (error) {
+    screen.warn(`What was changed cannot be told: ${thrownText(error)}`);
+    return {};
   }
 }
 

@@ -275,6 +275,7 @@ function withCompany(command: Command): Command {
     .option("--force", "work in a folder that holds files; they stay unless the company writes them again")
     .option(...SEED)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
+    .option("--in <dir>", "change the project in this folder: what you have not committed stays as it is")
     .option(
       "--crew <name>",
       "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",

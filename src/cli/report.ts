@@ -1,3 +1,5 @@
+import type { ProjectPlace } from "../workspace/existing-project.ts";
+import type { ProjectChanges } from "../workspace/project-changes.ts";
 import type { Message } from "../message/message.ts";
 import type { Spendings, UsageSum } from "../model/ledger.ts";
 import { formatCost } from "../model/money.ts";
@@ -21,6 +23,15 @@ export interface TestsReport {
   readonly hint?: string;
 }
 
+/** What was changed in a project that was there, and where it is. */
+export interface ChangeReport extends ProjectChanges {
+  readonly place: ProjectPlace["kind"];
+  /** The branch with the commits; undefined where nothing is committed. */
+  readonly branch?: string;
+  /** Why the work was not done in the user's folder, or not committed. */
+  readonly reason?: string;
+}
+
 /** The result of a run: the last line of `--json`, and the base of the summary. */
 export interface ResultReport {
   readonly type: "result";
@@ -37,6 +48,8 @@ export interface ResultReport {
   readonly out: string;
   /** Paths in the project. */
   readonly files: readonly string[];
+  /** What was changed in a project that was there. */
+  readonly change?: ChangeReport;
   /** What the company proved; undefined where it did not come that far, or proves nothing. */
   readonly delivery?: DeliveryReport;
   /** Null when the company did not come as far as its tests. */
@@ -77,6 +90,7 @@ export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScr
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
   readonly next: NextSteps;
+  readonly change?: ChangeReport;
   readonly commit?: CommitReport;
   /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
@@ -86,7 +100,7 @@ export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScr
 
 /** The result of a run as plain JSON. */
 export function resultReport(result: RunResult, facts: ReportFacts): ResultReport {
-  const { by, commit, out, files, worstCase, isScripted, store, next, interruption } = facts;
+  const { by, commit, change, out, files, worstCase, isScripted, store, next, interruption } = facts;
   const tests = testsOf(result.messages);
   const delivery = deliveryOf(result.messages);
   const isProven = facts.proves ? delivery?.isDone === true : undefined;
@@ -101,6 +115,7 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     by,
     ...(by === "company" ? {} : answerIn(result, facts.output)),
     ...(commit === undefined ? {} : { commit }),
+    ...(change === undefined ? {} : { change }),
     out,
     files,
     ...(delivery === undefined ? {} : { delivery }),

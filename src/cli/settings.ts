@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
+import { aliased, dollars, invalidOption, nonEmpty, oneOf, priceFrom, wholeNumber } from "./option-values.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
@@ -9,7 +10,7 @@ import type { SandboxMode } from "../workspace/sandbox.ts";
 import { AGENT_TOOLS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";
 import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
-import { durationIn, shown } from "./screen/text.ts";
+import { shown } from "./screen/text.ts";
 import { type TimeFlags, timeLimits } from "./time-limits.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -32,6 +33,7 @@ export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly codeReview?: boolean;
   readonly runTests?: boolean;
   /** Of the company. */
+  readonly in?: string;
   readonly crew?: string;
   readonly size?: string;
   readonly stack?: string;
@@ -99,7 +101,13 @@ export type ModelChoice =
 
 /** The crew that works, with its own settings. */
 export type CrewSettings =
-  | { readonly kind: "software-company"; readonly size?: "S" | "M" | "L" | undefined; readonly stack?: StackName | undefined }
+  | {
+      readonly kind: "software-company";
+      readonly size?: "S" | "M" | "L" | undefined;
+      readonly stack?: StackName | undefined;
+      /** It changes the project that is there. */
+      readonly existing?: true | undefined;
+    }
   | { readonly kind: "waterfall"; readonly implement?: false | undefined }
   | FileCrew
   | ModuleCrew;
@@ -179,41 +187,10 @@ const DEFAULT_ROUNDS = "20";
 const DEFAULT_MODEL = "gpt-5-mini";
 const DEFAULT_STEPS = "30";
 const MOST_ROUNDS = 100_000;
-const MOST_DOLLARS = 1_000_000;
 const MOST_STEPS = 1_000;
 const SANDBOX_MODES: readonly SandboxMode[] = ["auto", "bubblewrap", "none"];
 const KEY_VARIABLES = ["TROUPE_API_KEY", "OPENAI_API_KEY"] as const;
 const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
-
-export function invalidOption(option: string, expected: string, given: string): UsageError {
-  const got = given.trim() === "" ? "an empty text" : `"${shown(given, 80)}"`;
-  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${got}.`);
-}
-
-/** The value of an option that is a whole number. @throws UsageError `OPTION_INVALID` */
-export function wholeNumber(option: string, text: string, most: number): number {
-  const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
-  if (n >= 1 && n <= most) return n;
-  throw invalidOption(option, `a whole number from 1 to ${most}`, text);
-}
-
-export function eventNumber(option: string, text: string): number {
-  if (/^\d{1,10}$/.test(text.trim())) return Number(text);
-  throw invalidOption(option, "the number of an event, such as 12", text);
-}
-
-export function ageOf(text: string): number {
-  const age = durationIn(text);
-  if (age !== undefined) return age;
-  throw invalidOption("--older-than", "a time such as 30d, 12h or 0s", text);
-}
-
-/** The value of an option that is one of several words. @throws UsageError `OPTION_INVALID` */
-export function oneOf<T extends string>(option: string, text: string, words: readonly T[]): T {
-  const word = words.find((known) => known === text);
-  if (word !== undefined) return word;
-  throw invalidOption(option, `one of ${words.join(", ")}`, text);
-}
 
 /** The settings of a new run: by its options, else by the environment. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function runSettings(flags: Flags, env: Variables): RunSettings {
@@ -240,7 +217,7 @@ export function companySettings(flags: Flags, env: Variables = {}): CompanySetti
     isBudgetExplicit: budget !== undefined,
     allowUnpriced: flags.allowUnpriced === true,
     rounds: wholeNumber("--rounds", rounds ?? DEFAULT_ROUNDS, MOST_ROUNDS),
-    out: nonEmpty("--out", flags.out, "a folder"),
+    out: existingFolder(flags) ?? nonEmpty("--out", flags.out, "a folder"),
     force: flags.force === true,
     seed: nonEmpty("--seed", flags.seed, "a word or a number"),
     sandbox: oneOf("--sandbox", flags.sandbox ?? valueOf(env["TROUPE_SANDBOX"]) ?? "auto", SANDBOX_MODES),
@@ -256,8 +233,16 @@ const SIZES = ["S", "M", "L"] as const;
 const STACKS: readonly StackName[] = ["node", "page", "python"];
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
-function crewSettings({ crew = "software-company", size, stack, implement }: Flags): CrewSettings {
+function crewSettings(flags: Flags): CrewSettings {
+  const { crew = "software-company", size, stack, implement } = flags;
   const kind = oneOf("--crew", crew, COMPANIES);
+  const isChange = existingFolder(flags) !== undefined;
+  if (isChange && kind !== "software-company") {
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      `Expected --in with the crew software-company, got it with ${kind}, which makes new projects only.`,
+    );
+  }
   if (kind === "waterfall") {
     const other = size === undefined ? (stack === undefined ? undefined : "--stack") : "--size";
     if (other === undefined) return implement === false ? { kind, implement } : { kind };
@@ -276,7 +261,27 @@ function crewSettings({ crew = "software-company", size, stack, implement }: Fla
     kind,
     ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), SIZES) }),
     ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, STACKS) }),
+    ...(isChange ? { existing: true } : {}),
   };
+}
+
+/**
+ * The folder of a project that is changed; undefined for a new project.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`
+ */
+function existingFolder({ in: folder, inc, projectPath, out }: Flags): string | undefined {
+  const named = aliased(
+    "--in",
+    nonEmpty("--in", folder, "a folder"),
+    "--project-path",
+    nonEmpty("--project-path", projectPath, "a folder"),
+  );
+  if (named === undefined && inc === true) {
+    throw new UsageError("OPTION_CONFLICT", "Expected --project-path with --inc, got none. Name the project that is changed.");
+  }
+  if (named === undefined || out === undefined) return named;
+  throw new UsageError("OPTION_CONFLICT", "Expected --in for a project that is changed, or --out for a new one, got both. Leave one out.");
 }
 
 /** The answers that a continued run or a fork uses again. @throws UsageError `OPTION_INVALID` */
@@ -349,18 +354,6 @@ function valueOf(value: string | undefined): string | undefined {
   return text === "" ? undefined : text;
 }
 
-function aliased(name: string, value: string | undefined, alias: string, other: string | undefined): string | undefined {
-  if (value !== undefined && other !== undefined) {
-    throw new UsageError("OPTION_CONFLICT", `Expected ${name} or ${alias}, which mean the same, got both. Leave one out.`);
-  }
-  return value ?? other;
-}
-
-function nonEmpty(option: string, text: string | undefined, expected: string): string | undefined {
-  if (text === undefined || text.trim() !== "") return text?.trim();
-  throw invalidOption(option, expected, text);
-}
-
 function namesIn(text: string): readonly string[] {
   return [...new Set(text.split(",").map((name) => name.trim()))];
 }
@@ -371,24 +364,4 @@ function toolNames(option: string, text: string, known: readonly string[]): read
   if (unknown === undefined) return names;
   const expected = `Expected ${option} to name tools of ${known.join(", ")}, with commas between`;
   throw new UsageError("OPTION_INVALID", `${expected}, got "${shown(unknown, 60)}".`);
-}
-
-/** A number as people write it: `3`, `0.50`, `$3`. Not `1e9`, not `0x10`, not `Infinity`. */
-function decimal(text: string): number | undefined {
-  return /^\$?\d+(\.\d+)?$|^\$?\.\d+$/.test(text.trim()) ? Number(text.trim().replace("$", "")) : undefined;
-}
-
-function dollars(text: string): number {
-  const amount = decimal(text);
-  if (amount !== undefined && amount > 0 && amount <= MOST_DOLLARS) return amount;
-  throw invalidOption("--budget", "an amount of dollars above 0, such as 3 or 0.50", text);
-}
-
-function priceFrom(text: string): ModelPrice {
-  const [input, output, cachedInput, ...rest] = text.split(",").map(decimal);
-  const isWhole = text.split(",").length === (cachedInput === undefined ? 2 : 3);
-  if (input === undefined || output === undefined || !isWhole || rest.length > 0) {
-    throw invalidOption("--price", "dollars for a million tokens in and out, and from the cache, such as 0.25,2 or 0.25,2,0.025", text);
-  }
-  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
 }

@@ -12,7 +12,7 @@ import type { Journal } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
 import { aboutFor, aboutOf, crewIn, readAbout, recordedModel, recordedSettings, type RunAbout } from "../about.ts";
-import { crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
+import { changesProject, crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
@@ -22,7 +22,8 @@ import { boundsOf, produce, type Production, testsPlan } from "../production.ts"
 import { confirmPaidRun } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { companySettings, type CompanySettings, eventNumber, type Flags, invalidOption, reuseOf } from "../settings.ts";
+import { companySettings, type CompanySettings, type Flags, reuseOf } from "../settings.ts";
+import { eventNumber, invalidOption } from "../option-values.ts";
 import { assertOurs, sealOf, type Store } from "../store.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
@@ -54,6 +55,12 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
   const { store, parent, plan } = wanted;
   const about = aboutOf(parent.runId, parent.state.about);
   await assertOurs(store, parent.runId, about, flags.force === true);
+  if (changesProject(crewIn(about))) {
+    throw new UsageError(
+      "FORK_CHANGE",
+      "Expected a run that made a project of its own, got one that changed a project that was there, whose files it does not have. Begin a new run: troupe --in <dir>",
+    );
+  }
   const { out, seed = about.seed } = companySettings(flags);
   const reuse = reuseOf(flags);
   const settings: CompanySettings = { ...recordedSettings(about, parent.state, flags), out, seed };

@@ -71,6 +71,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     ...(report.delivery === undefined ? [] : deliveryRows(report.delivery, style)),
     ["Denied", deniedText(report, style)],
     ["Commit", commitText(report)],
+    ...changeRows(report),
     ["Cost", costText(report, facts)],
     ["Tokens", `${tokensText(usage)}${usage.estimated ? " (some counted from characters)" : ""}`],
     ["Models", modelsText(report)],
@@ -96,6 +97,28 @@ function commitText({ commit }: ResultReport): string | undefined {
   if (commit === undefined) return undefined;
   const made = commit.id === undefined ? "" : `${commit.id.slice(0, 10)} (${plural(commit.files, "file")})`;
   return [made, shown(commit.note, 300)].filter((part) => part !== "").join("; ");
+}
+
+/** Files that are named of a change. */
+const NAMED_FILES = 8;
+
+/** What was changed in a project that was there, and how to look at it. */
+function changeRows({ change, out }: ResultReport): readonly Fact[] {
+  if (change === undefined) return [];
+  const { files, commit, branch, place, reason, left } = change;
+  const named = files.slice(0, NAMED_FILES).map(({ path, change: how }) => `${how === "changed" ? "" : `${how} `}${shown(path, 100)}`);
+  const more = files.length > NAMED_FILES ? [`and ${files.length - NAMED_FILES} more`] : [];
+  const where =
+    place === "worktree"
+      ? `branch ${shown(branch ?? "", 100)}, your files stay as they are: ${shown(reason ?? "", 100)}`
+      : reason && shown(reason, 200);
+  return [
+    ["Changed", files.length === 0 ? "nothing" : [...named, ...more].join(", ")],
+    ["Commit", commit && `${commit.slice(0, 10)}${branch === undefined ? "" : ` on ${shown(branch, 100)}`}`],
+    ["Where", where],
+    ["Left out", left.length === 0 ? undefined : shown(left.join(", "), 300)],
+    ["Diff", commit && branch && `git -C ${shellWord(out)} show ${place === "worktree" ? shellWord(branch) : commit.slice(0, 10)}`],
+  ];
 }
 
 function answerLines({ answer }: ResultReport): readonly string[] {

@@ -1,0 +1,101 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { ResultReport } from "../../src/cli/report.ts";
+import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+
+function git(cwd: string, ...args: readonly string[]): string {
+  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
+  return execFileSync("git", ["-C", cwd, ...who, ...args], { encoding: "utf8" }).trim();
+}
+
+const files = {
+  "package.json": '{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }\n',
+  "README.md": "# sums\r\n\r\nIt adds.\r\n",
+  "src/add.mjs": adding(RIGHT).content,
+  "tests/add.test.mjs": written.content,
+};
+
+/** A folder with a project in a repository of its own, in which everything is committed. */
+function repository(): { readonly cwd: string; readonly project: string } {
+  const cwd = freshFolder();
+  const project = join(cwd, "sums");
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), content);
+  }
+  git(project, "init", "--quiet");
+  git(project, "config", "core.autocrlf", "false");
+  git(project, "add", "-A");
+  git(project, "commit", "--quiet", "-m", "Begin");
+  return { cwd, project };
+}
+
+const criterion = {
+  id: "A1",
+  priority: "P0",
+  given: "two numbers",
+  when: "they are multiplied",
+  then: "the product is printed",
+  check: { kind: "command", steps: [{ run: ["node", "src/times.mjs", "2", "3"], stdout: { equals: "6" } }] },
+};
+const times = { path: "src/times.mjs", content: "const [a, b] = process.argv.slice(2).map(Number);\nconsole.log(a * b);\n" };
+const called = (name: string, args: unknown): { name: string; arguments: string } => ({ name, arguments: JSON.stringify(args) });
+
+/** A model that adds a command to the project. */
+function changing(): Promise<OpenAIStub> {
+  const replies: Readonly<Record<string, StubReply>> = {
+    Alice: { text: brief("S", { criteria: [criterion] }) },
+    Alex: { text: "", toolCalls: [called("write_files", { files: [times] }), called("done", { summary: "Multiplies." })] },
+    Vera: { text: accepted },
+  };
+  const roleOf = ({ messages }: OpenAIBody): string => /named (\w+)/.exec(String(messages[0]?.content))?.[1] ?? "";
+  return openaiStub({ handler: (body) => replies[roleOf(body)] ?? { text: "?" } });
+}
+
+async function changed(cwd: string, stub: OpenAIStub, ...more: readonly string[]): Promise<{ code: number | null; report: ResultReport }> {
+  const words = ["run", "Multiply, too", "--in", "sums", "--base-url", stub.url, "--model", "stub-1", "--json", ...more];
+  const { code, stdout } = await command(cwd, words);
+  return { code, report: linesIn(stdout).at(-1) as ResultReport };
+}
+
+describe("a project that is there", () => {
+  it("is changed in place when everything is committed: a commit, a diff, and the rest byte for byte", async () => {
+    await using stub = await changing();
+    const { cwd, project } = repository();
+    const { code, report } = await changed(cwd, stub);
+    expect([code, report.delivery?.isDone]).toEqual([0, true]);
+    expect(report.change).toMatchObject({ place: "in place", branch: "main", left: [] });
+    expect(report.change?.files).toContainEqual({ path: "src/times.mjs", change: "added" });
+    expect(report.change?.diff).toContain("+console.log(a * b);");
+    for (const [path, content] of Object.entries(files)) expect(readFileSync(join(project, path), "utf8")).toBe(content);
+    expect(git(project, "status", "--porcelain")).toBe("");
+  });
+
+  it("with uncommitted changes is changed on a branch of its own, with force too, and nothing of the user's moves", async () => {
+    await using stub = await changing();
+    const { cwd, project } = repository();
+    writeFileSync(join(project, "src/add.mjs"), "// mine, not committed\n");
+    const { code, report } = await changed(cwd, stub, "--force");
+    expect([code, report.change?.place]).toEqual([0, "worktree"]);
+    expect(readFileSync(join(project, "src/add.mjs"), "utf8")).toBe("// mine, not committed\n");
+    expect(git(project, "show", `${report.change?.branch ?? ""}:src/times.mjs`)).toContain("a * b");
+    expect(git(project, "status", "--porcelain").split("\n")).toContain("M src/add.mjs");
+  });
+
+  it.each([
+    [["--in", "sums", "--out", "other"], "OPTION_CONFLICT"],
+    [["--inc"], "OPTION_CONFLICT"],
+    [["--in", "sums", "--crew", "waterfall"], "OPTION_CONFLICT"],
+    [["--in", "nowhere"], "WORKSPACE_NOT_A_FOLDER"],
+  ])("is refused with %j", async (words, error) => {
+    await using stub = await changing();
+    const { cwd } = repository();
+    const { code, stderr } = await command(cwd, ["run", "Multiply, too", ...words, "--base-url", stub.url]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(error)]);
+    expect(stub.requests).toEqual([]);
+  });
+});
