@@ -8,7 +8,7 @@ import type { RunAbout } from "./about.ts";
 import type { Host } from "./host.ts";
 import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import { type Flags } from "./settings.ts";
+import type { Flags } from "./settings.ts";
 import { invalidOption } from "./option-values.ts";
 
 const FOLDER = ".troupe";

@@ -52,7 +52,7 @@ function changing(): Promise<OpenAIStub> {
     Alex: { text: "", toolCalls: [called("write_files", { files: [times] }), called("done", { summary: "Multiplies." })] },
     Vera: { text: accepted },
   };
-  const roleOf = ({ messages }: OpenAIBody): string => /named (\w+)/.exec(String(messages[0]?.content))?.[1] ?? "";
+  const roleOf = ({ messages }: OpenAIBody): string => /named (\w+)/.exec(JSON.stringify(messages[0]))?.[1] ?? "";
   return openaiStub({ handler: (body) => replies[roleOf(body)] ?? { text: "?" } });
 }
 

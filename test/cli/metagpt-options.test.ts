@@ -7,7 +7,6 @@ const KEY = { OPENAI_API_KEY: "sk-test-0123456789abcdef0123" };
 
 describe("MetaGPT's options", () => {
   it.each<[string, readonly string[], RegExp]>([
-    ["--inc", ["x", "--inc"], /Expected no --inc: the company cannot change a project that is there/],
     ["--project-path", ["x", "--project-path", "."], /Expected no --project-path/],
     ["--reqa-file", ["x", "--reqa-file", "a.py"], /Expected no --reqa-file/],
     ["--max-auto-summarize-code", ["x", "--max-auto-summarize-code", "3"], /Only 0 can be said/],

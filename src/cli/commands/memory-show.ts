@@ -8,7 +8,7 @@ import { findMessage, withMemory } from "../memory-store.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { bytesText, counted, factLines, momentText, plural, shortId, shown, tableLines, type TextStyle } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type Flags } from "../settings.ts";
+import type { Flags } from "../settings.ts";
 import { invalidOption } from "../option-values.ts";
 
 /** Groups of messages, and repeated texts, that are listed. */

@@ -14,7 +14,7 @@ import { printCompaction, printLines, report, resultStyle } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, bytesText, counted, plural, shortId, shown, tableLines } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type Flags } from "../settings.ts";
+import type { Flags } from "../settings.ts";
 import { ageOf, invalidOption, wholeNumber } from "../option-values.ts";
 import { isStore } from "../store.ts";
 import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";

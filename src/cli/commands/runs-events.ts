@@ -8,7 +8,7 @@ import { escapedJson, printLines } from "../output.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { column, counted, elapsed, plural, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type Flags } from "../settings.ts";
+import type { Flags } from "../settings.ts";
 import { eventNumber, oneOf } from "../option-values.ts";
 import { eventAt, eventsOf, findRun, loadRun, withRun } from "../stored-run.ts";
 

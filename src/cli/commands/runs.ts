@@ -15,7 +15,7 @@ import { printCompaction, printLines, report, resultStyle } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural, shortId, shown, tableLines } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type Flags } from "../settings.ts";
+import type { Flags } from "../settings.ts";
 import { ageOf, invalidOption } from "../option-values.ts";
 import { isStore, storePlace, withRuns, withStore } from "../store.ts";
 import { eventAt, findRun, runIds, withRun } from "../stored-run.ts";
