@@ -64,7 +64,7 @@ describe("the words of an answer", () => {
 async function waitingRun(...questions: readonly string[]): Promise<{ readonly cwd: string; readonly ids: readonly string[] }> {
   const cwd = freshFolder();
   const place = storePlace({}, { cwd, env: {} });
-  const settings = companySettings({ seed: "1", runTests: false });
+  const settings = companySettings({ seed: "1", runTests: false, crew: "waterfall" });
   const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
   if (idea === undefined) throw new Error("expected the bundled to-do list");
   const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });
@@ -96,7 +96,7 @@ function askFirst(roles: readonly Role[], questions: readonly string[]): void {
 describe("a run that comes to wait", () => {
   it("ends with 5 and the exact line that answers, which another process takes", async () => {
     const host = fakeHost({ cwd: freshFolder(), clock: systemClock });
-    const settings = companySettings({ runTests: false });
+    const settings = companySettings({ runTests: false, crew: "waterfall" });
     const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
     if (idea === undefined) throw new Error("expected the bundled to-do list");
     const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });

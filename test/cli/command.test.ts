@@ -140,6 +140,7 @@ describe("words without a run", () => {
       "sandbox",
       "pages",
       "model",
+      "settings",
       "output",
       "store",
       "leftovers",

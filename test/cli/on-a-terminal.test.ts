@@ -47,7 +47,7 @@ describe("a paid run on a terminal", () => {
     await shows(/Start\? \[Y\/n\]/);
     expect(stub.requests).toEqual([]);
     host.stdin.write("y\n");
-    await shows(/WritePrd, ~\d+ tok/);
+    await shows(/Specify, ~\d+ tok/);
     expect(terminal.isCursorHidden).toBe(true);
     host.signal("SIGINT");
     expect(await code).toBe(130);
@@ -61,7 +61,7 @@ describe("a paid run on a terminal", () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
     const { host, terminal, shows } = seat();
     const code = main(host, ["Write a word counter", "--yes", "--base-url", stub.url]);
-    await shows(/WritePrd, ~\d+ tok/);
+    await shows(/Specify, ~\d+ tok/);
     host.signal("SIGINT");
     host.signal("SIGINT");
     expect(host.exits).toEqual([130]);
