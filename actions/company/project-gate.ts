@@ -75,14 +75,20 @@ function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
 
 /** The answer of a worker. */
 export interface WorkReport {
-  /** `stuck`: the work cannot be done, or not with the steps there are. `disputed`: a test contradicts the order. */
+  /** `stuck`: the work cannot be done, or not with the steps there are. `disputed`: a test or a check contradicts the user's words. */
   readonly status: "finished" | "stuck" | "disputed";
+  /** Id of the criterion whose check is disputed; undefined where it is a test, or nothing. */
+  readonly criterion?: string | undefined;
   /** What was done, or why it could not be, or what is wrong with the test. */
   readonly summary: string;
 }
 
 /** Guards a {@link WorkReport}. */
-export const WorkReportSchema: z.ZodType<WorkReport> = z.object({ status: z.enum(["finished", "stuck", "disputed"]), summary: z.string() });
+export const WorkReportSchema: z.ZodType<WorkReport> = z.object({
+  status: z.enum(["finished", "stuck", "disputed"]),
+  criterion: z.string().optional(),
+  summary: z.string(),
+});
 
 /** Options of {@link doneTool}. */
 export interface DoneToolOptions {
@@ -138,6 +144,23 @@ export function giveUpTool(): Tool {
     effect: "read",
     ends: true,
     execute: ({ why }) => toolOutput(JSON.stringify({ status: "stuck", summary: why } satisfies WorkReport)),
+  });
+}
+
+/** Makes the tool with which an engineer hands the check of a criterion back to the product manager: nobody else changes it. */
+export function disputeCheckTool(): Tool {
+  return defineTool({
+    name: "dispute_check",
+    description:
+      "Hands the check of a criterion back to the product manager. Only for a check that expects what the user's words do not say, or that no correct product passes. Your files stay, and you go on when there is an answer.",
+    parameters: z.object({
+      criterion: z.string().describe("its id"),
+      why: z.string().describe("what the user's words say, and what the check expects"),
+    }),
+    effect: "read",
+    ends: true,
+    execute: ({ criterion, why }) =>
+      toolOutput(JSON.stringify({ status: "disputed", criterion, summary: `${criterion}: ${why}` } satisfies WorkReport)),
   });
 }
 

@@ -44,6 +44,8 @@ export interface WorkOrder {
   /** What was wrong before the work began, such as failing tests: nobody here is to blame for it. */
   readonly failedBefore?: readonly string[] | undefined;
   readonly design?: SystemDesign | undefined;
+  /** Ids of the criteria whose check was corrected because an engineer disputed it. */
+  readonly corrected?: readonly string[] | undefined;
   /** The test files of the QA engineer. Nobody else changes them. */
   readonly tests?: readonly string[] | undefined;
 }
@@ -63,6 +65,7 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   recordedWords: z.string().optional(),
   failedBefore: z.array(z.string()).optional(),
   design: z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) }).optional(),
+  corrected: z.array(z.string()).optional(),
   tests: z.array(z.string()).optional(),
 });
 

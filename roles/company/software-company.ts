@@ -1,5 +1,6 @@
 import { ProjectGate, type Verifier } from "../../actions/company/project-gate.ts";
 import { DesignSystem } from "../../actions/company/design-system.ts";
+import { Reconsider } from "../../actions/company/reconsider.ts";
 import { Specify } from "../../actions/company/specify.ts";
 import { Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
@@ -71,7 +72,11 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     name: MANAGER,
     profile: "Product Manager",
     goal: "say how one can tell that the product does what the user asked for",
-    reactions: [{ on: [UserRequirement, UserFeedback], do: new Specify({ gate, size, stack, asks, existing, receivers }) }],
+    watch: [UserRequirement, UserFeedback],
+    reactions: [
+      { on: IMPLEMENT, needs: [], do: new Reconsider({ workspace, receivers: [ENGINEER, VERIFIER] }) },
+      { on: [UserRequirement, UserFeedback], do: new Specify({ gate, size, stack, asks, existing, receivers }) },
+    ],
   });
   const architect = defineRole({
     name: ARCHITECT,
@@ -91,7 +96,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     manager,
     architect,
     qaEngineer({ name: QA, workspace, sandbox, gate, engineer: ENGINEER, verifier: VERIFIER }),
-    engineer({ name: ENGINEER, workspace, sandbox, gate, testedBy: QA, verifiedBy: VERIFIER }),
+    engineer({ name: ENGINEER, workspace, sandbox, gate, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
     verifier,
   ];
 }

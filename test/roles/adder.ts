@@ -42,7 +42,7 @@ export function calling(...named: readonly (readonly [string, unknown])[]): Scri
 }
 
 /** The criteria of a command that adds two numbers. */
-const criteria: readonly Criterion[] = [
+export const criteria: readonly Criterion[] = [
   {
     id: "A1",
     priority: "P0",

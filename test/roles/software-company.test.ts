@@ -6,7 +6,20 @@ import { memoryJournal, type RunResult, Team } from "../../src/index.ts";
 import type { ScriptedModel, ScriptedReply } from "../../src/testing/index.ts";
 import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { accepted, adding, around, brief, calling, RIGHT, roleIn, roleModel, type RoleScript, test as written, WRONG } from "./adder.ts";
+import {
+  accepted,
+  adding,
+  around,
+  brief,
+  calling,
+  criteria,
+  RIGHT,
+  roleIn,
+  roleModel,
+  type RoleScript,
+  test as written,
+  WRONG,
+} from "./adder.ts";
 
 const isolated = await chooseSandbox("auto");
 const sandbox = isolated.kind === "bubblewrap" ? isolated : await chooseSandbox("none");
@@ -99,6 +112,37 @@ describe("a small product", () => {
     const { delivery, workspace } = await work({ ...rest, Alex: [calling(files(easy, ...around, adding(RIGHT), written), done)] });
     expect(delivery.verification.verdicts).toHaveLength(2);
     expect(await workspace.read("docs/acceptance.json")).toContain('"A1"');
+  });
+});
+
+describe("a check that no correct product passes", () => {
+  const wrong = [
+    { ...criteria[0], check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "2", "3"], stdout: { equals: "6" } }] } },
+  ];
+  const dispute = ["dispute_check", { criterion: "A1", why: "2 and 3 are 5, and the check expects 6." }] as const;
+  const answer = (isWrong: boolean) =>
+    JSON.stringify({ reasons: "2 and 3 are 5.", isWrong, ...(isWrong ? { check: criteria[0]?.check } : {}) });
+
+  it("goes back to the product manager, and is corrected by the user's words alone", async () => {
+    const { delivery, calls, workspace } = await work({
+      Alice: [brief("S", { criteria: wrong }), answer(true)],
+      Alex: [calling(whole(RIGHT), done), calling(dispute), calling(done)],
+      Vera: [accepted],
+    });
+    expect(delivery.isDone).toBe(true);
+    expect(delivery.assumptions).toContain("The check of A1 was corrected: 2 and 3 are 5.");
+    expect(calls.map(roleIn)).toEqual(["Alice", "Alex", "Alex", "Alice", "Alex", "Vera"]);
+    expect(await workspace.read("docs/acceptance.json")).toContain('"equals": "5"');
+  });
+
+  it("stays where the product manager says so, and the product is not done", async () => {
+    const { delivery, calls } = await work({
+      Alice: [brief("S", { criteria: wrong }), answer(false)],
+      Alex: [calling(whole(RIGHT), done), calling(dispute), calling(done), calling(["give_up", { why: "It expects 6." }])],
+      Vera: [accepted],
+    });
+    expect(delivery).toMatchObject({ isDone: false, summary: "It expects 6." });
+    expect(calls.length).toBeLessThanOrEqual(8);
   });
 });
 
