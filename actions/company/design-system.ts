@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import type { ProjectFile } from "../project-files.ts";
 import { promptOf } from "../prompt.ts";
+import { APPROVE, isYes, MOST_APPROVALS } from "./approval.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
   isTestPath,
@@ -20,9 +21,11 @@ import {
 export interface DesignSystemOptions {
   readonly gate: ProjectGate;
   readonly receivers: readonly Address[];
+  /** A person approves the design before anybody works on it, or says what is different. Default false. */
+  readonly approves?: boolean | undefined;
 }
 
-const designOptions: Known<DesignSystemOptions> = { gate: true, receivers: true };
+const designOptions: Known<DesignSystemOptions> = { gate: true, receivers: true, approves: true };
 
 /** An architect's answer. */
 interface Answer {
@@ -70,7 +73,7 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
 
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
     const order = newestOrder(ctx.memory) as WorkOrder;
-    const first = await this.#ask(ctx, order, "");
+    const first = await this.#approved(ctx, order);
     const written = await this.#write(ctx, first, []);
     const faults = await this.#faults(ctx);
     const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, faults), written);
@@ -86,9 +89,24 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     return this.#options.receivers;
   }
 
-  #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string): Promise<Answer> {
+  async #approved(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<Answer> {
+    let answer = await this.#ask(ctx, order, "");
+    if (this.#options.approves !== true) return answer;
+    const said: string[] = [];
+    for (let round = 0; round < MOST_APPROVALS; round++) {
+      const files = answer.files.map(({ path, purpose }) => `${path}: ${purpose}`).join("\n");
+      const reply = await ctx.human.ask(`${answer.approach}\n\n${files}\n\n${APPROVE}`);
+      if (isYes(reply)) return answer;
+      said.push(reply);
+      answer = await this.#ask(ctx, order, "", said);
+    }
+    return answer;
+  }
+
+  #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string, said: readonly string[] = []): Promise<Answer> {
     const parts = [
       ["Order", renderOrder(order)],
+      ["What the user says of your design", said.join("\n")],
       ["Your first answer does not compile", faults],
     ] as const;
     return ctx.ask(promptOf("DesignSystem", INSTRUCTION, parts), { schema: AnswerSchema });

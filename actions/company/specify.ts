@@ -7,12 +7,14 @@ import { repoMap } from "../../src/workspace/index.ts";
 import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
+import { APPROVE, isYes, MOST_APPROVALS } from "./approval.ts";
 import {
   ACCEPTANCE_FILE,
   type AcceptanceFile,
   acceptanceIn,
   orderFiles,
   renderCriteria,
+  renderForReview,
   REQUIREMENT_FILE,
   renderOrder,
   type Size,
@@ -31,11 +33,21 @@ export interface SpecifyOptions {
   /** The project has files of a user, and is changed. Default false. */
   readonly existing?: boolean | undefined;
   readonly gate: ProjectGate;
+  /** A person approves the criteria before anybody works on them, or says what is different. Default false. */
+  readonly approves?: boolean | undefined;
   /** True when a person can be asked. Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
 }
 
-const specifyOptions: Known<SpecifyOptions> = { size: true, stack: true, receivers: true, asks: true, existing: true, gate: true };
+const specifyOptions: Known<SpecifyOptions> = {
+  size: true,
+  stack: true,
+  receivers: true,
+  asks: true,
+  approves: true,
+  existing: true,
+  gate: true,
+};
 
 /** What a product manager adds to the user's words. */
 interface Brief {
@@ -105,7 +117,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const brief = await this.#brief(ctx, { earlier, project, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
     const known: KnownFacts = { earlier, project, answers };
-    const order = this.#order(ctx, known, answers.length === 0 ? brief : await this.#brief(ctx, known));
+    const order = await this.#approved(ctx, known, answers.length === 0 ? brief : await this.#brief(ctx, known));
     const files = orderFiles(order);
     await this.write(ctx, files);
     return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
@@ -152,6 +164,20 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       ]),
       { schema: BriefSchema },
     );
+  }
+
+  /** The order as the user approves it. What they say is different counts as their words; after some rounds their last words stand. */
+  async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
+    let facts = known;
+    let order = this.#order(ctx, facts, brief);
+    if (this.#options.approves !== true) return order;
+    for (let round = 0; round < MOST_APPROVALS; round++) {
+      const answer = await ctx.human.ask(`${renderForReview(order)}\n\n${APPROVE}`);
+      if (isYes(answer)) return order;
+      facts = { ...facts, answers: [...facts.answers, answer] };
+      order = this.#order(ctx, facts, await this.#brief(ctx, facts));
+    }
+    return order;
   }
 
   #order(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): WorkOrder {

@@ -25,6 +25,8 @@ export interface SoftwareCompanyOptions {
   readonly existing?: boolean | undefined;
   /** Returns the difference to the project before the change, for the review. Default: the review reads the project's files. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** A person approves the criteria (`prd`), or the design of products of size M and L (`plan`). Default: nobody does. */
+  readonly approve?: "prd" | "plan" | undefined;
   /** True when a person can be asked what the requirement leaves open. Default false: it is decided and told as an assumption. */
   readonly asks?: boolean | undefined;
   /** False: no review by a model. Default true. */
@@ -44,6 +46,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   stack: true,
   existing: true,
   diff: true,
+  approve: true,
   asks: true,
   review: true,
   reviewModel: true,
@@ -65,7 +68,7 @@ const VERIFIER = "Vera";
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
   checkProjectOptions("softwareCompany", options, companyOptions);
-  const { workspace, sandbox, size, stack, existing, diff, asks, review, reviewModel, rounds, verify } = options;
+  const { workspace, sandbox, size, stack, existing, diff, approve, asks, review, reviewModel, rounds, verify } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
   const receivers = { S: [ENGINEER, VERIFIER], M: [ARCHITECT, VERIFIER], L: [ARCHITECT, VERIFIER] };
   const manager = defineRole({
@@ -75,7 +78,10 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     watch: [UserRequirement, UserFeedback],
     reactions: [
       { on: IMPLEMENT, needs: [], do: new Reconsider({ workspace, receivers: [ENGINEER, VERIFIER] }) },
-      { on: [UserRequirement, UserFeedback], do: new Specify({ gate, size, stack, asks, existing, receivers }) },
+      {
+        on: [UserRequirement, UserFeedback],
+        do: new Specify({ gate, size, stack, asks, approves: approve === "prd", existing, receivers }),
+      },
     ],
   });
   const architect = defineRole({
@@ -83,7 +89,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     profile: "Architect",
     goal: "give the product a structure that is simple and easy to test",
     watch: [],
-    reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers: [QA, VERIFIER] }) }],
+    reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers: [QA, VERIFIER], approves: approve === "plan" }) }],
   });
   const verifier = defineRole({
     name: VERIFIER,

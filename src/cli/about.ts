@@ -75,6 +75,8 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
       z.object({
         kind: z.literal("software-company"),
         existing: z.literal(true).optional(),
+        approve: z.enum(["prd", "plan"]).optional(),
+        asks: z.literal(true).optional(),
         size: z.enum(["S", "M", "L"]).optional(),
         stack: z.enum(["node", "page", "python"]).optional(),
       }),

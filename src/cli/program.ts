@@ -280,6 +280,7 @@ function withCompany(command: Command): Command {
       "--crew <name>",
       "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
     )
+    .option("--approve <what>", "ask you before the work goes on: prd (the criteria) or plan (the design)")
     .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
     .option("--stack <name>", "node, page or python (default: the product manager decides)")
     .option("--code-review", "review (default)")

@@ -36,6 +36,7 @@ export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly in?: string;
   readonly crew?: string;
   readonly size?: string;
+  readonly approve?: string;
   readonly stack?: string;
   readonly force?: boolean;
   readonly json?: boolean;
@@ -107,6 +108,10 @@ export type CrewSettings =
       readonly stack?: StackName | undefined;
       /** It changes the project that is there. */
       readonly existing?: true | undefined;
+      /** A person approves the criteria, or the design. */
+      readonly approve?: "prd" | "plan" | undefined;
+      /** A person can be asked what the words leave open. */
+      readonly asks?: true | undefined;
     }
   | { readonly kind: "waterfall"; readonly implement?: false | undefined }
   | FileCrew
@@ -229,12 +234,13 @@ export function companySettings(flags: Flags, env: Variables = {}): CompanySetti
 
 /** The crews that have settings of their own. */
 export const COMPANIES = ["software-company", "waterfall"] as const;
+const APPROVED = ["prd", "plan"] as const;
 const SIZES = ["S", "M", "L"] as const;
 const STACKS: readonly StackName[] = ["node", "page", "python"];
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
 function crewSettings(flags: Flags): CrewSettings {
-  const { crew = "software-company", size, stack, implement } = flags;
+  const { crew = "software-company", size, stack, implement, approve } = flags;
   const kind = oneOf("--crew", crew, COMPANIES);
   const isChange = existingFolder(flags) !== undefined;
   if (isChange && kind !== "software-company") {
@@ -262,6 +268,7 @@ function crewSettings(flags: Flags): CrewSettings {
     ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), SIZES) }),
     ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, STACKS) }),
     ...(isChange ? { existing: true } : {}),
+    ...(approve === undefined ? {} : { approve: oneOf("--approve", approve, APPROVED) }),
   };
 }
 

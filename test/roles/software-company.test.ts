@@ -33,15 +33,22 @@ interface Tried {
   readonly team: Team;
 }
 
+/** A person who says one thing after another. */
+function saying(says: readonly string[]): () => string {
+  let count = 0;
+  return () => says[count++] ?? "";
+}
+
 async function work(
   script: RoleScript,
   options: Partial<SoftwareCompanyOptions> = {},
   idea = "A command that adds two numbers",
+  says: readonly string[] = [],
 ): Promise<Tried> {
   const workspace = await openWorkspace({ root: scratchFolder() });
   const model = roleModel(script);
   const journal = memoryJournal();
-  const team = new Team({ roles: softwareCompany({ workspace, sandbox, ...options }), model, journal, seed: 1 });
+  const team = new Team({ roles: softwareCompany({ workspace, sandbox, ...options }), model, journal, seed: 1, human: saying(says) });
   const result = await team.run(idea, { id: "run" }).result;
   const replayed = new Team({
     roles: softwareCompany({ workspace: fileWorkspace({ root: scratchFolder(), git: false }), sandbox, ...options }),
@@ -143,6 +150,26 @@ describe("a check that no correct product passes", () => {
     });
     expect(delivery).toMatchObject({ isDone: false, summary: "It expects 6." });
     expect(calls.length).toBeLessThanOrEqual(8);
+  });
+});
+
+describe("a person who approves", () => {
+  it("is asked before anybody works, and what they say is different counts", async () => {
+    const script = { Alice: [brief("S"), brief("S")], Alex: [calling(whole(RIGHT), done)], Vera: [accepted] };
+    const { delivery, calls } = await work(script, { approve: "prd" }, undefined, ["No, only whole numbers.", "yes"]);
+    expect(delivery).toMatchObject({ isDone: true, assumptions: ["Numbers are decimal.", "No, only whole numbers."] });
+    expect(calls.map(roleIn)).toEqual(["Alice", "Alice", "Alex", "Vera"]);
+    expect(String(calls[1]?.messages.at(-1)?.content)).toContain("No, only whole numbers.");
+  });
+
+  it("answers what the words leave open", async () => {
+    const script = {
+      Alice: [brief("S", { questions: ["How many numbers?"] }), brief("S")],
+      Alex: [calling(whole(RIGHT), done)],
+      Vera: [accepted],
+    };
+    const { delivery } = await work(script, { asks: true }, undefined, ["Two."]);
+    expect(delivery.assumptions).toContain("How many numbers? Two.");
   });
 });
 

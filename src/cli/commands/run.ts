@@ -44,7 +44,15 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (model.kind === "model") {
     const chosen = await realModel(model.model, settings);
     if (asked.crew !== undefined) await assertSound(session, asked.crew.crew, settings, chosen);
-    return begin(session, { settings, idea, name: slugOf(flags.projectName ?? idea), chosen, flags, isConfirmed, isDoubtful });
+    return begin(session, {
+      settings: askingSettings(session, settings),
+      idea,
+      name: slugOf(flags.projectName ?? idea),
+      chosen,
+      flags,
+      isConfirmed,
+      isDoubtful,
+    });
   }
   if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
@@ -78,6 +86,12 @@ async function initConfig({ host, json }: Session): Promise<ExitCode> {
   if (json === undefined) host.stdout.write(`Written: ${shown(path)}. Every line is a comment: take away the # of those you want.\n`);
   else await json.write({ type: "config", path });
   return 0;
+}
+
+/** A company asks what the words leave open where a person sits at the terminal. */
+function askingSettings<S extends CompanySettings>({ host, json }: Session, settings: S): S {
+  const { crew } = settings;
+  return crew.kind === "software-company" && json === undefined && canAsk(host) ? { ...settings, crew: { ...crew, asks: true } } : settings;
 }
 
 /** The crew that the bundled scripts answer. */
