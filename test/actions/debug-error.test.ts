@@ -87,7 +87,7 @@ describe("DebugError", () => {
   test.each(["../secret.js", "/etc/passwd", ".git/hooks/pre-commit", "notes.txt", "docs/prd/greeter.json", "src/new.js"])(
     "%s is no file that may be repaired",
     async (path) => {
-      const { workspace, result } = debug({ "DebugError (round 1)": [diagnosis("src/greet.js", path), diagnosis(path)] });
+      const { workspace, result } = debug({ "DebugError (round 1)": [diagnosis("src/greet.js", path), diagnosis(path), diagnosis(path)] });
       expect(await result).toMatchObject({ status: "failed", error: { code: "OUTPUT_INVALID" } });
       expect(await workspace.read("src/greet.js")).toBe(brokenGreetJs);
       expect(workspace.commits).toEqual([]);

@@ -79,8 +79,8 @@ describe("WriteCode", () => {
 
   test.each([
     ["prose", "I cannot.", "holds no fenced block"],
-    ["an empty block", "```js\n```", "holds an empty fenced block"],
-    ["a block cut off", "```js\nlet a", "ends before its fenced block is closed"],
+    ["an empty block", "```html\n```", "holds an empty fenced block"],
+    ["a block cut off", "```html\n<p>a", "ends before its fenced block is closed"],
   ])("three replies of %s end the action with a typed error; what was written before stays", async (_what, reply, fault) => {
     const { workspace, result } = writeCode({ "WriteCode: index.html": [reply, reply, reply] });
     expect(await result).toMatchObject({
