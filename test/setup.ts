@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
 import { endFile } from "./after-file.ts";
 
 /**
@@ -11,3 +11,8 @@ const { TROUPE_SEED: asked = "1" } = process.env;
 fc.configureGlobal({ seed: asked === "any" ? Date.now() % 2 ** 31 : Number(asked) });
 
 afterAll(endFile);
+// Vitest undoes stubs before the next test: a file that shares the process reads its environment before its first one.
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
