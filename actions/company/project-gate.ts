@@ -1,7 +1,10 @@
 import {
   type Fault,
+  installPackages,
+  type InstallReport,
   isRed,
   renderVerification,
+  stackOf,
   type SuiteReport,
   type Verification,
   verifyProject,
@@ -51,6 +54,33 @@ export class ProjectGate {
     const faults = found.faults.filter((fault) => !failedBefore.includes(faultMark(fault)));
     return { ...found, faults, suites: found.suites.map((suite) => withoutOld(suite, failedBefore)) };
   }
+
+  /** Installs the packages that the project names. @throws ControlError */
+  install(steps: Pick<RoleContext["steps"], "step">): Promise<InstallReport> {
+    const { workspace } = this;
+    return steps.step({ kind: "step", name: "install packages", request: {}, fresh: true }, async ({ signal }) => {
+      const stack = stackOf(await workspace.list()) ?? "node";
+      return installPackages({ root: workspace.root, sandbox: this.#sandbox, stack, signal });
+    });
+  }
+}
+
+/** Makes the tool that installs the packages that a project names, in the sandbox, with the network for this step alone. */
+export function installTool(gate: ProjectGate): Tool {
+  return defineTool({
+    name: "install_packages",
+    description: "Installs the packages that package.json or requirements.txt names. The only step with a network.",
+    parameters: z.object({}),
+    effect: "write",
+    idempotent: true,
+    parallel: false,
+    timeout: CHECK_TIME,
+    execute: async (_args, ctx) => {
+      const report = await gate.install(ctx);
+      if (report.kind === "installed") return toolOutput(`Installed into ${report.folder}.`);
+      return report.kind === "nothing" ? toolOutput("There is nothing to install.") : toolFailure(report.reason);
+    },
+  });
 }
 
 /** Marks of what is wrong with a project: its failing tests as `file: name`, and its faults as `kind in file`. */

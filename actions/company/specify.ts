@@ -33,6 +33,8 @@ export interface SpecifyOptions {
   /** The project has files of a user, and is changed. Default false. */
   readonly existing?: boolean | undefined;
   readonly gate: ProjectGate;
+  /** The user allows packages to be installed. Default false. */
+  readonly mayInstall?: boolean | undefined;
   /** A person approves the criteria before anybody works on them, or says what is different. Default false. */
   readonly approves?: boolean | undefined;
   /** True when a person can be asked. Default false: open questions become assumptions. */
@@ -45,6 +47,7 @@ const specifyOptions: Known<SpecifyOptions> = {
   receivers: true,
   asks: true,
   approves: true,
+  mayInstall: true,
   existing: true,
   gate: true,
 };
@@ -189,6 +192,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       assumptions: [...(project?.acceptance?.assumptions ?? earlier?.assumptions ?? []), ...brief.assumptions, ...answers],
       criteria: numbered(brief.criteria, project?.acceptance?.criteria ?? earlier?.criteria ?? []),
       isChange: project !== undefined,
+      ...(this.#options.mayInstall === true ? { mayInstall: true } : {}),
       ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore }),
     };
     if (earlier !== undefined) {

@@ -35,6 +35,8 @@ export interface WorkOrder {
   readonly stack: StackName;
   readonly assumptions: readonly string[];
   readonly criteria: readonly Criterion[];
+  /** True when the user allows packages to be installed. */
+  readonly mayInstall?: boolean | undefined;
   /** True when the project had files before. */
   readonly isChange: boolean;
   /** The files and symbols of a project that had files before. */
@@ -60,6 +62,7 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   stack: z.enum(["node", "page", "python"]),
   assumptions: z.array(z.string()),
   criteria: z.array(CriterionSchema),
+  mayInstall: z.boolean().optional(),
   isChange: z.boolean(),
   map: z.string().optional(),
   recordedWords: z.string().optional(),
@@ -103,15 +106,19 @@ export function acceptanceIn(text: string | undefined): AcceptanceFile | undefin
   }
 }
 
+const INSTALL =
+  "The user allows packages to be installed. Use few, well-kept ones; name them with versions in package.json or requirements.txt, and call install_packages before done.";
+
 /** The order as every worker reads it: what stays the same comes first, so that a provider's cache of prefixes serves all that follows. */
 export function renderOrder(order: WorkOrder): string {
-  const { requirement, feedback, name, size, stack, assumptions, map, failedBefore, design, tests } = order;
+  const { requirement, feedback, name, size, stack, assumptions, mayInstall, map, failedBefore, design, tests } = order;
   const { rules, layout } = stackNamed(stack);
   const parts: readonly (readonly [string, string])[] = [
     ["The user's words", requirement],
     ...feedback.map((words, index): [string, string] => [`The user's later words, ${index + 1}`, words]),
     ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. docs/ is written already.`],
     ["Rules of the stack", bullets(rules)],
+    ["Packages", mayInstall === true ? INSTALL : ""],
     ["Assumptions", bullets(assumptions)],
     [`Acceptance criteria (${ACCEPTANCE_FILE})`, renderCriteria(order)],
     ["The project is there already: its files and symbols", map ?? ""],

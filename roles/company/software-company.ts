@@ -25,6 +25,8 @@ export interface SoftwareCompanyOptions {
   readonly existing?: boolean | undefined;
   /** Returns the difference to the project before the change, for the review. Default: the review reads the project's files. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** The user allows the packages that the project names to be installed, with the network for that step alone. Default false. */
+  readonly allowInstall?: boolean | undefined;
   /** A person approves the criteria (`prd`), or the design of products of size M and L (`plan`). Default: nobody does. */
   readonly approve?: "prd" | "plan" | undefined;
   /** True when a person can be asked what the requirement leaves open. Default false: it is decided and told as an assumption. */
@@ -46,6 +48,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   stack: true,
   existing: true,
   diff: true,
+  allowInstall: true,
   approve: true,
   asks: true,
   review: true,
@@ -68,41 +71,50 @@ const VERIFIER = "Vera";
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
   checkProjectOptions("softwareCompany", options, companyOptions);
-  const { workspace, sandbox, size, stack, existing, diff, approve, asks, review, reviewModel, rounds, verify } = options;
+  const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
+  const machine = { workspace, sandbox, gate };
+  return [
+    manager(gate, options),
+    architect(gate, options),
+    qaEngineer({ ...machine, name: QA, engineer: ENGINEER, verifier: VERIFIER }),
+    engineer({ ...machine, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
+    verifier(gate, options),
+  ];
+}
+
+function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks }: SoftwareCompanyOptions): Role {
   const receivers = { S: [ENGINEER, VERIFIER], M: [ARCHITECT, VERIFIER], L: [ARCHITECT, VERIFIER] };
-  const manager = defineRole({
+  const said = [UserRequirement, UserFeedback];
+  const approves = approve === "prd";
+  return defineRole({
     name: MANAGER,
     profile: "Product Manager",
     goal: "say how one can tell that the product does what the user asked for",
-    watch: [UserRequirement, UserFeedback],
+    watch: said,
     reactions: [
-      { on: IMPLEMENT, needs: [], do: new Reconsider({ workspace, receivers: [ENGINEER, VERIFIER] }) },
-      {
-        on: [UserRequirement, UserFeedback],
-        do: new Specify({ gate, size, stack, asks, approves: approve === "prd", existing, receivers }),
-      },
+      { on: IMPLEMENT, needs: [], do: new Reconsider({ workspace: gate.workspace, receivers: [ENGINEER, VERIFIER] }) },
+      { on: said, do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, receivers }) },
     ],
   });
-  const architect = defineRole({
+}
+
+function architect(gate: ProjectGate, { approve }: SoftwareCompanyOptions): Role {
+  return defineRole({
     name: ARCHITECT,
     profile: "Architect",
     goal: "give the product a structure that is simple and easy to test",
     watch: [],
     reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers: [QA, VERIFIER], approves: approve === "plan" }) }],
   });
-  const verifier = defineRole({
+}
+
+function verifier(gate: ProjectGate, { diff, review, reviewModel, rounds }: SoftwareCompanyOptions): Role {
+  return defineRole({
     name: VERIFIER,
     profile: "Verifier",
     goal: "find out by running it whether the product does what the user asked for",
     watch: [],
     reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ gate, repairedBy: ENGINEER, diff, review, model: reviewModel, rounds }) }],
   });
-  return [
-    manager,
-    architect,
-    qaEngineer({ name: QA, workspace, sandbox, gate, engineer: ENGINEER, verifier: VERIFIER }),
-    engineer({ name: ENGINEER, workspace, sandbox, gate, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
-    verifier,
-  ];
 }

@@ -156,10 +156,10 @@ export async function crewOf(
 }
 
 function companyParts(
-  { size, stack, existing, approve, asks }: Extract<CrewSettings, { kind: "software-company" }>,
+  { size, stack, existing, approve, asks, allowInstall }: Extract<CrewSettings, { kind: "software-company" }>,
   { diff = () => Promise.resolve("") }: Pick<Parameters<typeof crewOf>[1], "diff">,
 ) {
-  return { size, stack, approve, asks, ...(existing === true ? { existing, diff } : {}) };
+  return { size, stack, approve, asks, allowInstall, ...(existing === true ? { existing, diff } : {}) };
 }
 
 /** True for a crew whose result is a delivery. */

@@ -281,6 +281,7 @@ function withCompany(command: Command): Command {
       "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
     )
     .option("--approve <what>", "ask you before the work goes on: prd (the criteria) or plan (the design)")
+    .option("--allow-install", "let packages be installed, with the network for that step alone")
     .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
     .option("--stack <name>", "node, page or python (default: the product manager decides)")
     .option("--code-review", "review (default)")

@@ -37,6 +37,7 @@ export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly crew?: string;
   readonly size?: string;
   readonly approve?: string;
+  readonly allowInstall?: boolean;
   readonly stack?: string;
   readonly force?: boolean;
   readonly json?: boolean;
@@ -110,6 +111,8 @@ export type CrewSettings =
       readonly existing?: true | undefined;
       /** A person approves the criteria, or the design. */
       readonly approve?: "prd" | "plan" | undefined;
+      /** Packages may be installed. */
+      readonly allowInstall?: true | undefined;
       /** A person can be asked what the words leave open. */
       readonly asks?: true | undefined;
     }
@@ -268,6 +271,7 @@ function crewSettings(flags: Flags): CrewSettings {
     ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), SIZES) }),
     ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, STACKS) }),
     ...(isChange ? { existing: true } : {}),
+    ...(flags.allowInstall === true ? { allowInstall: true } : {}),
     ...(approve === undefined ? {} : { approve: oneOf("--approve", approve, APPROVED) }),
   };
 }

@@ -173,6 +173,18 @@ describe("a person who approves", () => {
   });
 });
 
+describe("packages", () => {
+  it("are installed only where the user allows it", async () => {
+    const script = { ...rest, Alex: [calling(whole(RIGHT), ["install_packages", {}], done)] };
+    const allowed = await work(script, { allowInstall: true });
+    const refused = await work(script);
+    const tools = ({ calls }: Tried) => calls.find((request) => roleIn(request) === "Alex")?.tools?.map(({ name }) => name);
+    expect(tools(allowed)).toContain("install_packages");
+    expect(tools(refused)).not.toContain("install_packages");
+    expect(allowed.delivery.isDone && refused.delivery.isDone).toBe(true);
+  });
+});
+
 describe("the user's words", () => {
   it("reach everybody unchanged, however long they are", async () => {
     const rules = Array.from({ length: 40 }, (_rule, index) => `${index + 1}. Rule ${index + 1} holds for case ${index * 7}.`).join("\n");
