@@ -125,7 +125,7 @@ export interface DoneToolOptions {
   readonly gate: ProjectGate;
   /** Returns what is still missing, or undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
-  /** False: the tests run, and the criteria do not. Default true. */
+  /** False: the tests run, and neither the criteria nor the rules of the stack do. Default true. */
   readonly criteria?: boolean;
 }
 
@@ -153,8 +153,9 @@ export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneTool
     timeout: CHECK_TIME,
     maxOutput: 16_000,
     execute: async ({ summary }, ctx) => {
-      const { criteria, failedBefore } = await recordedAcceptance(gate.workspace, ctx);
-      const missing = judge(await gate.check(ctx, { criteria: hasCriteria ? criteria : [], failedBefore, depth: "quick" }));
+      const { criteria, failedBefore, stack } = await recordedAcceptance(gate.workspace, ctx);
+      const asked = hasCriteria ? { criteria, stack } : { criteria: [] };
+      const missing = judge(await gate.check(ctx, { ...asked, failedBefore, depth: "quick" }));
       const report: WorkReport = { status: "finished", summary };
       if (missing === undefined) return toolOutput(JSON.stringify(report));
       const session = ctx.session ?? gate;

@@ -79,19 +79,23 @@ export const ACCEPTANCE_FILE = "docs/acceptance.json";
 
 /** The documents of an order, as files of the project. */
 export function orderFiles(order: WorkOrder): readonly { path: string; content: string }[] {
-  const { requirement, feedback, assumptions, criteria, failedBefore, recordedWords } = order;
+  const { requirement, feedback, stack, assumptions, criteria, failedBefore, recordedWords } = order;
   const later = feedback.map((words, index) => `# Change ${index + 1}\n\n${words}`);
   const first = recordedWords === undefined ? ["# Requirement", requirement] : [recordedWords.trimEnd(), "# A change", requirement];
   return [
     { path: REQUIREMENT_FILE, content: [...first, ...later].join("\n\n") },
-    { path: ACCEPTANCE_FILE, content: JSON.stringify({ assumptions, criteria, failedBefore }, undefined, 2) },
+    { path: ACCEPTANCE_FILE, content: JSON.stringify({ stack, assumptions, criteria, failedBefore }, undefined, 2) },
   ];
 }
 
 /** What `docs/acceptance.json` says to those who check. */
-export type AcceptanceFile = Pick<WorkOrder, "criteria" | "failedBefore"> & { readonly assumptions?: readonly string[] | undefined };
+export interface AcceptanceFile extends Pick<WorkOrder, "criteria" | "failedBefore"> {
+  readonly stack?: StackName | undefined;
+  readonly assumptions?: readonly string[] | undefined;
+}
 
 const AcceptanceFileSchema: z.ZodType<AcceptanceFile> = z.object({
+  stack: z.enum(["node", "page", "python"]).optional(),
   assumptions: z.array(z.string()).optional(),
   criteria: z.array(CriterionSchema),
   failedBefore: z.array(z.string()).optional(),

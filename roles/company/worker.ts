@@ -29,7 +29,7 @@ export interface WorkerOptions<M extends string> {
 }
 
 /** The ends of an agent that leave work behind: the verifier tells what it is worth. */
-const UNFINISHED: ReadonlySet<string> = new Set(["AGENT_UNFINISHED", "AGENT_GAVE_UP", "OUTPUT_INVALID"]);
+const UNFINISHED: ReadonlySet<string> = new Set(["AGENT_UNFINISHED", "AGENT_GAVE_UP", "AGENT_REPLY_UNUSABLE", "OUTPUT_INVALID"]);
 
 /**
  * Makes a role in mode `agent` that works on the project with tools. An activation ends with a report, a commit of what was written, and one

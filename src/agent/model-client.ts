@@ -9,7 +9,7 @@ import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
-import { askAgain, issueLine, readReply, REASKS } from "../model/structured-output.ts";
+import { askAgain, cutReply, issueLine, readReply, REASKS } from "../model/structured-output.ts";
 import { promptFor } from "../model/format-ladder.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";
@@ -92,10 +92,11 @@ export class ModelClient {
     let asked = first;
     for (let n = 0; ; n++) {
       const reply = await this.#plainReply(question, asked);
-      const read = readReply(reply.content, schema, output);
+      const isCut = reply.finishReason === "length";
+      const read = isCut ? cutReply : readReply(reply.content, schema, output);
       if (read.ok) return read.value;
       if (n === REASKS) throw unreadable(this.#parts.model.id, reply.content, read.issues.map(issueLine));
-      asked = askAgain(first, output, reply.content, read.issues, n === REASKS - 1);
+      asked = askAgain(first, output, { reply: reply.content, issues: read.issues, isCut, isLast: n === REASKS - 1 });
     }
   }
 
@@ -132,7 +133,7 @@ export class ModelClient {
   async #chat(asked: ChatModel | undefined, request: ChatRequest): Promise<ChatResponse> {
     const model = this.#steppedOf(asked);
     const meter = this.tally.begin(model.id);
-    return this.#took(await model.chat(request, { signal: this.#parts.signal, meter }), meter);
+    return this.#took(await model.chat(request, { signal: this.#parts.signal, meter, takesCut: true }), meter);
   }
 
   #took(reply: ChatResponse, meter: CallTally): ChatResponse {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readWrittenCheck } from "./written-check.ts";
 
 /** The priority of an acceptance criterion: P0 must hold, P1 should, P2 may. */
 export type Priority = "P0" | "P1" | "P2";
@@ -79,16 +80,32 @@ export interface Acceptance {
 }
 
 const texts = z.array(z.string());
+const pattern = z
+  .string()
+  .refine((text) => !/^\/.+\/[a-z]+$/s.test(text), {
+    error: "write a regular expression without slashes and flags; the flag m is always set",
+  })
+  .refine(isPattern, { error: "is no regular expression of JavaScript" });
 const textRule = {
   equals: z.string().optional(),
   contains: z.union([texts, z.string().transform((text) => [text])]).optional(),
   lacks: z.union([texts, z.string().transform((text) => [text])]).optional(),
-  matches: z.string().optional(),
+  matches: pattern.optional(),
 };
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, "m") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
 
 const CommandStepSchema = z.object({
   run: z
-    .array(z.string())
+    .array(z.string(), {
+      error: 'expected a program and its arguments as a list, such as ["node", "src/cli.mjs", "2"]; no shell reads them',
+    })
     .min(1)
     .transform((words) => words as [string, ...string[]]),
   stdin: z.string().optional(),
@@ -96,6 +113,8 @@ const CommandStepSchema = z.object({
   stdout: z.object(textRule).optional(),
   stderr: z.object(textRule).optional(),
   files: z.array(z.object({ path: z.string(), ...textRule })).optional(),
+  // A check whose expectation were left out would pass for a wrong product.
+  expect: z.never({ error: 'a command has no "expect"; write exit, stdout, stderr or files' }).optional(),
 });
 
 /** Most milliseconds of one wait on a page. */
@@ -120,16 +139,19 @@ const PageStepSchema = z.discriminatedUnion("do", [
   }),
 ]);
 
-/** Guards a {@link Check}. */
-export const CheckSchema: z.ZodType<Check> = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("command"),
-    given: z.array(z.object({ path: z.string(), content: z.string() })).optional(),
-    steps: z.array(CommandStepSchema).min(1),
-  }),
-  z.object({ kind: z.literal("page"), steps: z.array(PageStepSchema).min(1) }),
-  z.object({ kind: z.literal("judgement"), reason: z.string() }),
-]);
+/** Guards a {@link Check}. It reads what a model may write instead where only one meaning is possible, such as a command as one text. */
+export const CheckSchema: z.ZodType<Check> = z.preprocess(
+  readWrittenCheck,
+  z.discriminatedUnion("kind", [
+    z.object({
+      kind: z.literal("command"),
+      given: z.array(z.object({ path: z.string(), content: z.string() })).optional(),
+      steps: z.array(CommandStepSchema).min(1),
+    }),
+    z.object({ kind: z.literal("page"), steps: z.array(PageStepSchema).min(1) }),
+    z.object({ kind: z.literal("judgement"), reason: z.string() }),
+  ]),
+);
 
 /** Guards a {@link Criterion}. */
 export const CriterionSchema: z.ZodType<Criterion> = z.object({

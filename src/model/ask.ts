@@ -10,7 +10,7 @@ import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsa
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
-import { askAgain, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
+import { askAgain, cutReply, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
 /** The parts of a model call besides its request. */
@@ -23,7 +23,7 @@ export interface CallParts extends TextListener {
   readonly signal?: AbortSignal | undefined;
   /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
-  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
@@ -56,6 +56,7 @@ const SHOWN_ISSUE = 300;
  *
  * A reply that does not fit is repaired here if that is possible, and else requested again, twice at most, in steps that show the faults.
  * Listeners are told that its text is void. A reply that its length limit cut is continued by further steps, unless the caller set the limit.
+ * With `schema` one that stays cut does not fit: it is requested again in a shorter form.
  *
  * @throws OutputError `OUTPUT_INVALID` when the last reply does not fit either; its data keeps text, issues and usage.
  * @throws UsageError `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry.
@@ -64,48 +65,57 @@ const SHOWN_ISSUE = 300;
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
-  if (input.schema === undefined) return (await wholeReply(input, input.messages, input)).content;
+  if (input.schema === undefined) return wholeText(input);
   const output = outputSchema(input.schema);
   let messages = input.messages;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   for (let n = 0; ; n++) {
     const streamed = new LastStreamed(input, input.policy.logger);
-    const reply = await wholeReply(input, messages, streamed.listener, output, n > 0);
+    const { reply, isCut } = await longestReply(input, messages, streamed.listener, output, n > 0);
     usage = addUsage(usage, reply.usage);
-    const read = readReply(reply.content, input.schema, output);
+    const read = isCut ? cutReply : readReply(reply.content, input.schema, output);
     if (read.ok) return read.value;
     streamed.takeBack();
     if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
     input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
-    messages = askAgain(input.messages, output, reply.content, read.issues, n === REASKS - 1);
+    messages = askAgain(input.messages, output, { reply: reply.content, issues: read.issues, isCut, isLast: n === REASKS - 1 });
   }
+}
+
+/** @throws ModelError `MODEL_TRUNCATED` when the rest brings nothing new, or is cut too often */
+async function wholeText(input: AskInput): Promise<string> {
+  const { reply, isCut } = await longestReply(input, input.messages, input);
+  if (isCut) throw truncated(input.model.id, undefined, reply);
+  return reply.content;
 }
 
 /**
  * Asks for a reply, and for its rest while its length limit cuts it. Each part is a step. The rest is asked for as text: a server that enforces a
  * schema would begin a new value.
  *
- * @throws ModelError `MODEL_TRUNCATED` when the rest brings nothing new, or is cut too often
+ * @returns `isCut` when the rest brings nothing new, is cut too often, or is not asked for
  */
-async function wholeReply(
+async function longestReply(
   input: AskInput,
   messages: readonly ChatMessage[],
   listener: TextListener,
   output?: OutputSchema,
   isSchemaTold?: boolean,
-): Promise<ChatResponse> {
-  const parts = { ...input, onDelta: listener.onDelta, onVoid: listener.onVoid, takesCut: input.maxTokens === undefined };
+): Promise<{ readonly reply: ChatResponse; readonly isCut: boolean }> {
+  const isLimited = input.maxTokens !== undefined;
+  const takesCut = !isLimited || output !== undefined;
+  const parts = { ...input, onDelta: listener.onDelta, onVoid: listener.onVoid, takesCut };
   let reply = await chatStep({ ...input, messages, schema: undefined }, parts, output, isSchemaTold);
   for (let n = 0; reply.finishReason === "length"; n++) {
     const soFar = reply.content.replace(/\s{100,}$/, "");
-    if (n === MOST_CONTINUATIONS) throw truncated(input.model.id, undefined, reply);
+    if (isLimited || soFar.trim() === "" || n === MOST_CONTINUATIONS) return { reply, isCut: true };
     input.policy.logger?.warn(`${input.model.id}: a reply reached its length limit after ${soFar.length} characters and is continued.`);
     const rest = await chatStep({ ...input, messages: askOn(messages, soFar), schema: undefined }, parts);
     const content = joined(soFar, rest.content);
-    if (rest.finishReason === "length" && content.length <= soFar.length) throw truncated(input.model.id, undefined, reply);
+    if (rest.finishReason === "length" && content.length <= soFar.length) return { reply, isCut: true };
     reply = { ...rest, content, usage: addUsage(reply.usage ?? { inputTokens: 0, outputTokens: 0 }, rest.usage) };
   }
-  return reply;
+  return { reply, isCut: false };
 }
 
 /**
@@ -205,7 +215,7 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
 export interface SteppedChatOptions extends ChatOptions, TextListener {
   /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
-  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface AttemptBounds {
   readonly timeLeft: number;
   /** Text as it comes. */
   readonly onText?: (text: string) => void;
-  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
@@ -266,7 +266,7 @@ export class ReplyBuilder {
 
 /**
  * Refuses an incomplete answer. An answer that its length limit cut passes when it calls tools, with `finishReason` "length": its last call
- * may be incomplete. So does cut text where the caller takes it.
+ * may be incomplete. So does cut text, also none at all, where the caller takes it.
  *
  * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
  */
@@ -293,8 +293,8 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
   const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
   // The caller can see which calls of a cut reply are whole, so such a reply passes, and its finish reason shows the cut.
-  const isKept = (mayCall && named && reply.toolCalls.length > 0) || (takesCut && reply.content.trim() !== "");
-  if (reply.finishReason === "length" && !isKept) throw truncated(model, request.maxTokens, reply);
+  const isCut = reply.finishReason === "length";
+  if (isCut && !takesCut && !(mayCall && named && reply.toolCalls.length > 0)) throw truncated(model, request.maxTokens, reply);
   if (!named) {
     throw modelError(
       "MODEL_PROTOCOL",
@@ -303,7 +303,7 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
     );
   }
   const called = reply.toolCalls.length > 0 && request.tools !== undefined && request.tools.length > 0;
-  if (!called && reply.content.trim() === "") {
+  if (!called && !isCut && reply.content.trim() === "") {
     throw modelError(
       "MODEL_EMPTY",
       `Expected text${request.tools === undefined ? "" : " or tool calls"} from ${model}, got an empty answer. Say more plainly what to answer, raise maxTokens if the model thinks before it writes, or use another model.`,

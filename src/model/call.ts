@@ -56,7 +56,7 @@ export interface CallDeps extends CallPolicy, TextListener {
   /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;
   readonly signal: AbortSignal | Cancellation;
-  /** Text that the length limit cut is an answer, with `finishReason` "length". Default: it is an error. */
+  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 

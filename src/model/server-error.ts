@@ -31,14 +31,15 @@ const GENERATION_FAILED = /json_validate_failed|failed to generate json/i;
 /**
  * Returns the error for a server's refusal.
  *
- * Money: 4xx, 429, 503 and 529 are refusals before the model ran. 500, 502, 504 and other 5xx come from servers and gateways whose
+ * Money: 4xx, 501, 503 and 529 are refusals before the model ran. 500, 502, 504 and other 5xx come from servers and gateways whose
  * model may have run, and so does any error inside a begun stream: those tries keep their hold.
  *
  * @param formatAsked true when the request asked for a reply format, so that a complaint about formats is about it
  */
 export function serverError(model: string, said: ServerSaid, formatAsked: boolean): ModelError {
-  const data = facts(said);
   const words = `${said.code ?? ""} ${said.type ?? ""} ${said.message}`;
+  const status = said.status ?? statusOf(words);
+  const data = facts(said, status);
   const fail = (
     code: ModelErrorCode,
     expected: string,
@@ -64,7 +65,6 @@ export function serverError(model: string, said: ServerSaid, formatAsked: boolea
       `a request that ${model} can read in one piece`,
       "Send less or use a model with a longer context.",
     );
-  const status = said.status ?? statusOf(words);
   if (QUOTA.test(words) || status === 402)
     return fail("MODEL_QUOTA", "credit for this call", "Add credit with the provider or use another key.");
   if (status === 429) {
@@ -84,12 +84,16 @@ export function serverError(model: string, said: ServerSaid, formatAsked: boolea
   if (status === 404) return fail("MODEL_NOT_FOUND", `model ${model} on this server`, "Check the name of the model and the base URL.");
   if (status === 413) return fail("MODEL_CONTEXT_OVERFLOW", "a request the server takes in one piece", "Send less.");
   if (status === 408 || status === 409) return fail("MODEL_SERVER", `an answer from ${model}`, "The server asks to be tried again.");
-  if (status < 500) return fail("MODEL_BAD_REQUEST", `a request that the server of ${model} takes`, "Change what it complains about.");
+  if (status < 500 || status === 501)
+    return fail("MODEL_BAD_REQUEST", `a request that the server of ${model} takes`, "Change what it complains about.");
   return fail("MODEL_SERVER", `an answer from ${model}`, "The server failed; look at its status page or logs if this persists.");
 }
 
-function facts(said: ServerSaid): ModelErrorData {
-  const refusedBefore = said.status !== undefined && (said.status < 500 || said.status === 503 || said.status === 529);
+/** Statuses of servers that did not begin: not implemented, unavailable, overloaded. */
+const REFUSED_BY_SERVER: ReadonlySet<number> = new Set([501, 503, 529]);
+
+function facts(said: ServerSaid, status: number): ModelErrorData {
+  const refusedBefore = status < 500 || REFUSED_BY_SERVER.has(status);
   return {
     ...(said.status === undefined ? {} : { status: said.status }),
     ...(said.requestId === undefined ? {} : { requestId: said.requestId }),

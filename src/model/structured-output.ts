@@ -53,25 +53,41 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
 /** Further requests after a reply that does not fit its schema. */
 export const REASKS = 2;
 
+/** What is wrong with every reply that its length limit cut: which part of it is missing cannot be known. */
+export const cutReply: { readonly ok: false; readonly issues: readonly OutputIssue[] } = {
+  ok: false,
+  issues: [{ path: "", message: "reached its length limit before it was whole" }],
+};
+
+/** A reply that does not fit its schema. */
+export interface MisfitReply {
+  readonly reply: string;
+  readonly issues: readonly OutputIssue[];
+  /** Its length limit cut it. Default false. */
+  readonly isCut?: boolean;
+  /** The next request is the last one. Default false. */
+  readonly isLast?: boolean;
+}
+
 /**
- * Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. The last request
- * asks for the shortest form.
+ * Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. After a reply
+ * that was too long, and in the last request, it asks for the shortest form.
  */
-export function askAgain(
-  messages: readonly ChatMessage[],
-  output: OutputSchema,
-  reply: string,
-  issues: readonly OutputIssue[],
-  isLast: boolean = false,
-): readonly ChatMessage[] {
+export function askAgain(messages: readonly ChatMessage[], output: OutputSchema, misfit: MisfitReply): readonly ChatMessage[] {
+  const { reply, issues, isCut = false, isLast = false } = misfit;
   const list = issues.slice(0, SHOWN_ISSUES).map((issue) => `- ${issueLine(issue)}`);
   if (issues.length > SHOWN_ISSUES) list.push(`- and ${issues.length - SHOWN_ISSUES} more like these`);
-  if (isLast) {
-    const last = `That reply, your second, cannot be used either:\n${list.join("\n")}\nThis is the last time. Give the shortest JSON object that is right, and nothing else: no words around it, no optional members. It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
-    return [...messages, { role: "assistant", content: shorten(reply, SHOWN_REPLY) }, { role: "user", content: last }];
-  }
-  const words = `That reply cannot be used:\n${list.join("\n")}\nGive the whole reply again with these mended and everything else as it was, as one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
-  return [...messages, { role: "assistant", content: shorten(reply, SHOWN_REPLY) }, { role: "user", content: words }];
+  const first = isLast ? "That reply, your second, cannot be used either:" : "That reply cannot be used:";
+  const shortest = "the shortest JSON object that is right, and nothing else: no words around it, no optional members";
+  const form = isLast
+    ? `This is the last time. Give ${shortest}.`
+    : isCut
+      ? `Give ${shortest}, and few words in each text.`
+      : "Give the whole reply again with these mended and everything else as it was, as one JSON object and nothing else.";
+  const words = `${first}\n${list.join("\n")}\n${form} It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
+  // Some servers refuse a message without text.
+  const shown = reply.trim() === "" ? "(no text)" : shorten(reply, SHOWN_REPLY);
+  return [...messages, { role: "assistant", content: shown }, { role: "user", content: words }];
 }
 
 /** One line for people and models. */
@@ -114,7 +130,8 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): Outp
     .slice(0, KEPT_ISSUES)
     .map(({ issue, path }) => {
       const got = at(value, path);
-      const missing = got === undefined && issue.code !== "custom";
+      // A schema that changes a value first finds faults in places that the value itself does not have.
+      const missing = got === undefined && issue.code !== "custom" && at(value, path.slice(0, -1)) !== undefined;
       const message = missing ? "is missing" : issue.message;
       return { path: pathText(path), message, ...(got === undefined ? {} : { got: preview(got) }) };
     });
@@ -122,12 +139,35 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): Outp
 
 type Placed = { readonly issue: z.core.$ZodIssue; readonly path: readonly PropertyKey[] };
 
-/** An issue of a union is the issues of the branch that came closest. */
+/** An issue of a union is the issues of the branch that came closest, or what each branch expects instead of the value. */
 function flatten(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Placed[] {
   const path = [...base, ...issue.path];
   if (issue.code !== "invalid_union") return [{ issue, path }];
-  const [closest] = issue.errors.toSorted((a, b) => a.length - b.length);
+  const expected = expectedBy(issue);
+  if (expected !== undefined) return [{ issue: { ...issue, message: `expected ${expected}` }, path }];
+  const [closest] = issue.errors.toSorted((a, b) => distance(a) - distance(b));
   return closest === undefined ? [{ issue, path }] : closest.flatMap((inner) => flatten(inner, path));
+}
+
+/** A branch whose constant, such as a kind, is another was not meant. */
+function distance(branch: readonly z.core.$ZodIssue[]): number {
+  const isOther = branch.some(({ code, path }) => code === "invalid_value" && path.length === 1);
+  return branch.length + (isOther ? OTHER_BRANCH : 0);
+}
+
+/** More than the issues of any branch. */
+const OTHER_BRANCH = 1_000_000;
+
+/** The values that a union takes, where the value is of no branch at all. */
+function expectedBy(union: z.core.$ZodIssueInvalidUnion): string | undefined {
+  const { options } = union as { readonly options?: readonly unknown[] };
+  if (union.errors.length === 0) return options?.map((option) => JSON.stringify(option)).join(" or ");
+  const expected = union.errors.map(([issue, ...more]) => {
+    if (issue === undefined || more.length > 0 || issue.path.length > 0) return undefined;
+    if (issue.code === "invalid_type") return issue.expected;
+    return issue.code === "invalid_value" ? issue.values.map((value) => JSON.stringify(value)).join(" or ") : undefined;
+  });
+  return expected.includes(undefined) ? undefined : [...new Set(expected)].join(" or ");
 }
 
 function preview(value: Json): string {

@@ -16,7 +16,8 @@ const [orderText, command] = process.argv.slice(1);
 const order = JSON.parse(orderText);
 const root = process.cwd();
 const state = fs.mkdtempSync(path.join(os.tmpdir(), "state-"));
-const UNSEEN = new Set([".git", ".troupe", "node_modules"]);
+// Nobody's work: what belongs to others, and caches that Python's programs leave wherever they run.
+const UNSEEN = new Set([".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"]);
 const HERE = order.projectMark;
 const OWN = new Set(["PWD", "OLDPWD", "SHLVL", "_"]);
 const base = { ...process.env };

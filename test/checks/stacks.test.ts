@@ -19,6 +19,10 @@ describe("the stacks", () => {
     }
   });
 
+  it("expect of a project in Python no more than a README, for it may be one script", () => {
+    expect(stackNamed("python").layout).toEqual(["README.md"]);
+  });
+
   it.each([
     [["package.json", "src/cli.mjs"], "node"],
     [["index.html", "src/app.js", "package.json"], "page"],

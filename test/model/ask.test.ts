@@ -169,6 +169,31 @@ describe("askModel for a text that its length limit cut", () => {
     }
   });
 
+  it("asks again in a shorter form where a value is wanted, also when nothing came, and then the shortest", async () => {
+    const endless = ["one", "two", "three", "four"].map((n) => cut(`{"title": "${n}`));
+    for (const [replies, maxTokens] of [
+      [[cut(""), cut("")], undefined],
+      [[cut('{"title": '), cut('{"titl')], 5],
+      [[...endless, cut(" \n ")], undefined],
+    ] as const) {
+      const model = scriptedModel([...replies, '{"title": "T"}']);
+      expect(await askModel({ ...setup(model).input, maxTokens, schema: Plan })).toEqual({ title: "T" });
+      const [last, before] = [model.calls.at(-1)?.messages ?? [], model.calls.at(-2)?.messages ?? []];
+      expect(before.at(-1)?.content).toMatch(/the reply: reached its length limit before it was whole\nGive the shortest JSON object/);
+      expect(last.at(-1)?.content).toMatch(/reached its length limit[\s\S]*This is the last time/);
+      expect(last.every(({ content }) => content?.trim() !== "")).toBe(true);
+    }
+  });
+
+  it("ends after three that are cut, with the fault of a value that does not fit", async () => {
+    const model = scriptedModel(() => cut(""));
+    expect(await errorOf(askModel({ ...setup(model).input, schema: Plan }))).toMatchObject({
+      code: "OUTPUT_INVALID",
+      data: { issues: [{ message: expect.stringContaining("length limit") as string }] },
+    });
+    expect(model.calls).toHaveLength(3);
+  });
+
   it("takes the text of all parts back when the value in it does not fit", async () => {
     const voided: string[] = [];
     let n = 0;

@@ -208,7 +208,7 @@ describe("the instructions for the model", () => {
 
   it("of a bad reply the bad fields only, and no more than a bounded part of it", () => {
     const issues = Array.from({ length: 50 }, (_, n) => ({ path: `steps[${n}].do`, message: "is missing" }));
-    const again = askAgain(messages, output, `START${"x".repeat(1_000_000)}END`, issues);
+    const again = askAgain(messages, output, { reply: `START${"x".repeat(1_000_000)}END`, issues });
     expect(again.slice(0, 2)).toEqual(messages);
     expect(again[2]?.content?.length).toBeLessThan(8_100);
     expect(again[2]?.content).toMatch(/^START[\s\S]*END$/);

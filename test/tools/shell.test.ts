@@ -109,6 +109,14 @@ describe("files a command writes", () => {
       expect(text).toMatch(new RegExp(`Not kept: .*${path.replace("?", "\\?")}`));
   });
 
+  it("do not include the caches of Python's programs", async () => {
+    const { shell, root } = project();
+    const caches = ["__pycache__", "pkg/__pycache__", ".pytest_cache/v", ".mypy_cache", ".ruff_cache"];
+    const text = await read(shell, { command: `mkdir -p ${caches.join(" ")} && for d in ${caches.join(" ")}; do echo x > $d/f; done; echo x > a.py` });
+    expect([readdirSync(root), text]).toEqual([["a.py"], expect.stringContaining("Files written: a.py.")]);
+    expect(text).not.toContain("cache");
+  });
+
   it("never go through a link in the project", async () => {
     const outside = scratchFolder();
     const { shell, root } = project();

@@ -1,0 +1,109 @@
+import { parse } from "shell-quote";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+
+/*
+ * Reads the checks that models write. Each change here has one possible meaning; everything else stays as it is, and the schema refuses it.
+ */
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The member that each step on a page is about. */
+const SUBJECTS: Readonly<Record<string, string | undefined>> = {
+  ...{ open: "path", click: "at", type: "at", press: "key", select: "at" },
+  ...{ drag: "at", wait: "ms", reload: undefined, expect: "at" },
+};
+/** Members of a command's step. */
+const COMMAND_PARTS = ["run", "stdin", "exit", "stdout", "stderr", "files", "expect"];
+/** Members of a page's step. */
+const PAGE_PARTS = ["do", "at", "text", "key", "value", "to", "ms", "path", "count", "visible", "equals", "contains", "lacks", "matches"];
+/** A regular expression between slashes. One with a slash inside is a path. */
+const LITERAL = /^\/((?:[^/\\]|\\.)+)\/[gm]*$/s;
+
+/** Returns a check in its form: `kind` and `steps` as they are told by the rest, and nulls left out. */
+export function readWrittenCheck(written: unknown): unknown {
+  if (!isRecord(written)) return written;
+  const check = withoutNulls(written);
+  const kind = check["kind"] ?? kindOf(check);
+  if (kind === "command") return { ...withSteps(check, COMMAND_PARTS, "run"), kind };
+  if (kind === "page") return { ...withSteps(check, PAGE_PARTS, "do"), kind };
+  return kind === undefined ? check : { ...check, kind };
+}
+
+function kindOf(check: Members): string | undefined {
+  const { steps, run, reason } = check;
+  const all = isList(steps) ? steps : [check];
+  const has = (name: string): boolean => all.length > 0 && all.every((step) => isRecord(step) && name in step);
+  if (run !== undefined || has("run")) return "command";
+  if (has("do")) return "page";
+  return typeof reason === "string" && steps === undefined ? "judgement" : undefined;
+}
+
+/** A check whose only step is written into the check itself, or stands without a list, has a list of it. */
+function withSteps(check: Members, parts: readonly string[], sign: string): Members {
+  const { steps } = check;
+  if (isList(steps)) return { ...check, steps: steps.map(readStep) };
+  if (isRecord(steps)) return { ...check, steps: [readStep(steps)] };
+  if (steps !== undefined || !(sign in check)) return check;
+  const isPart = ([name]: readonly [string, unknown]): boolean => parts.includes(name);
+  const members = Object.entries(check);
+  return {
+    ...Object.fromEntries(members.filter((member) => !isPart(member))),
+    steps: [readStep(Object.fromEntries(members.filter(isPart)))],
+  };
+}
+
+function readStep(written: unknown): unknown {
+  if (!isRecord(written)) return written;
+  return "run" in written ? readCommandStep(written) : readRule(readPageStep(written));
+}
+
+function readCommandStep(written: Members): Members {
+  const { expect, ...own } = written;
+  const isSpread = isRecord(expect) && Object.keys(expect).every((name) => !(name in own));
+  const step: Members = isSpread ? { ...own, ...expect } : written;
+  const { run, exit, stdout, stderr, files } = step;
+  return {
+    ...step,
+    run: wordsOf(run),
+    ...(typeof exit === "string" && /^\s*\d{1,3}\s*$/.test(exit) ? { exit: Number(exit) } : {}),
+    ...(isRecord(stdout) ? { stdout: readRule(stdout) } : {}),
+    ...(isRecord(stderr) ? { stderr: readRule(stderr) } : {}),
+    ...(isList(files) ? { files: files.map((file) => (isRecord(file) ? readRule(file) : file)) } : {}),
+  };
+}
+
+/** The words of a command that is written as one text. One that needs a shell stays a text. */
+function wordsOf(run: unknown): unknown {
+  const line = isList(run) && run.length === 1 ? run[0] : run;
+  if (typeof line !== "string" || (isList(run) && !/\s/.test(line)) || /[`\n]/.test(line)) return run;
+  const words = parse(line, (name) => ({ op: `$${name}` }));
+  const isPlain = words.length > 0 && words.every((word) => typeof word === "string") && !/^\w+=/.test(String(words[0]));
+  return isPlain ? words : run;
+}
+
+/** `{"click": "#add"}` is `{"do": "click", "at": "#add"}`. */
+function readPageStep(step: Members): Members {
+  const names = Object.keys(step).filter((name) => Object.hasOwn(SUBJECTS, name));
+  const [name] = names;
+  if ("do" in step || name === undefined || names.length > 1) return step;
+  const { [name]: subject, ...rest } = step;
+  if (isRecord(subject)) return Object.keys(subject).some((key) => key in rest) ? step : { do: name, ...rest, ...subject };
+  const member = SUBJECTS[name];
+  if (member === undefined) return subject === true || subject === "" ? { do: name, ...rest } : step;
+  return member in rest ? step : { do: name, ...rest, [member]: subject };
+}
+
+function readRule(rule: Members): Members {
+  const { matches } = rule;
+  const literal = typeof matches === "string" ? LITERAL.exec(matches)?.[1] : undefined;
+  return literal === undefined ? rule : { ...rule, matches: literal };
+}
+
+function withoutNulls(value: Members): Members {
+  return Object.fromEntries(Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, cleaned(member)]])));
+}
+
+function cleaned(value: unknown): unknown {
+  if (isList(value)) return value.map(cleaned);
+  return isRecord(value) ? withoutNulls(value) : value;
+}
