@@ -84,16 +84,17 @@ export function serverError(model: string, said: ServerSaid, formatAsked: boolea
   if (status === 404) return fail("MODEL_NOT_FOUND", `model ${model} on this server`, "Check the name of the model and the base URL.");
   if (status === 413) return fail("MODEL_CONTEXT_OVERFLOW", "a request the server takes in one piece", "Send less.");
   if (status === 408 || status === 409) return fail("MODEL_SERVER", `an answer from ${model}`, "The server asks to be tried again.");
-  if (status < 500 || status === 501)
-    return fail("MODEL_BAD_REQUEST", `a request that the server of ${model} takes`, "Change what it complains about.");
+  if (isRefused(status)) return fail("MODEL_BAD_REQUEST", `a request that the server of ${model} takes`, "Change what it complains about.");
   return fail("MODEL_SERVER", `an answer from ${model}`, "The server failed; look at its status page or logs if this persists.");
 }
 
-/** Statuses of servers that did not begin: not implemented, unavailable, overloaded. */
-const REFUSED_BY_SERVER: ReadonlySet<number> = new Set([501, 503, 529]);
+/** A server that says 501 cannot do what was asked, now or later. */
+function isRefused(status: number): boolean {
+  return status < 500 || status === 501;
+}
 
 function facts(said: ServerSaid, status: number): ModelErrorData {
-  const refusedBefore = status < 500 || REFUSED_BY_SERVER.has(status);
+  const refusedBefore = isRefused(status) || status === 503 || status === 529;
   return {
     ...(said.status === undefined ? {} : { status: said.status }),
     ...(said.requestId === undefined ? {} : { requestId: said.requestId }),

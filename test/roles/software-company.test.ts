@@ -87,6 +87,16 @@ describe("a small product", () => {
     expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1"/);
   });
 
+  it("lacks a file of its stack: its engineer is told at once, and not by the verifier in another round", async () => {
+    const readme = around.filter(({ path }) => path === "README.md");
+    const others = around.filter(({ path }) => path !== "README.md");
+    const first = calling(files(...others, adding(RIGHT), written), done);
+    const { delivery, calls } = await work({ ...rest, Alex: [first, calling(files(...readme), done)] });
+    expect([readme.length, delivery.isDone, calls.length]).toEqual([1, true, 4]);
+    const second = calls.filter((request) => roleIn(request) === "Alex")[1];
+    expect(String(second?.messages.at(-1)?.content)).toContain("README.md: It is planned, and is not there.");
+  });
+
   it("is never done when its engineer cannot get it right", async () => {
     const wrong = calling(whole(WRONG), done);
     const again = (body: string): ScriptedReply => calling(files(adding(body)), done);

@@ -112,7 +112,9 @@ describe("files a command writes", () => {
   it("do not include the caches of Python's programs", async () => {
     const { shell, root } = project();
     const caches = ["__pycache__", "pkg/__pycache__", ".pytest_cache/v", ".mypy_cache", ".ruff_cache"];
-    const text = await read(shell, { command: `mkdir -p ${caches.join(" ")} && for d in ${caches.join(" ")}; do echo x > $d/f; done; echo x > a.py` });
+    const text = await read(shell, {
+      command: `mkdir -p ${caches.join(" ")} && for d in ${caches.join(" ")}; do echo x > $d/f; done; echo x > a.py`,
+    });
     expect([readdirSync(root), text]).toEqual([["a.py"], expect.stringContaining("Files written: a.py.")]);
     expect(text).not.toContain("cache");
   });
