@@ -1,4 +1,4 @@
-// `npm start`: the command itself, or without arguments the sentence everybody tries first.
+// `npm start`: the command itself, or without arguments the bundled company.
 const given = process.argv.slice(2);
-if (given.length === 0) process.argv.push("run", "Create a 2048 game");
+if (given.length === 0) process.argv.push("demo");
 await import("../dist/src/cli/main.js");

@@ -39,6 +39,32 @@ export interface DeliveryReport {
   readonly round: number;
 }
 
+/** The parts of a verification that the command line shows. */
+export const VerificationReportSchema: z.ZodType<DeliveryReport["verification"]> = z.object({
+  verdicts: z.array(
+    z.object({
+      id: z.string(),
+      priority: z.enum(["P0", "P1", "P2"]),
+      outcome: z.enum(["proven", "failed", "judged", "not checked"]),
+      by: z.string(),
+      evidence: z.string(),
+    }),
+  ),
+  suites: z.array(
+    z.object({
+      language: z.string(),
+      kind: z.enum(["passed", "failed", "timeout", "not run"]),
+      total: z.number(),
+      passed: z.number(),
+      failed: z.number(),
+      skipped: z.number(),
+      reason: z.string().optional(),
+    }),
+  ),
+  faults: z.array(z.object({ kind: z.string(), file: z.string().optional(), command: z.string().optional(), message: z.string() })),
+  notChecked: z.string().optional(),
+});
+
 /** The parts of a delivery that the command line shows. A record may come from elsewhere: only what has this shape is one. */
 const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
   kind: z.literal("delivery"),
@@ -46,30 +72,7 @@ const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
   size: z.enum(["S", "M", "L"]),
   stack: z.string(),
   isDone: z.boolean(),
-  verification: z.object({
-    verdicts: z.array(
-      z.object({
-        id: z.string(),
-        priority: z.enum(["P0", "P1", "P2"]),
-        outcome: z.enum(["proven", "failed", "judged", "not checked"]),
-        by: z.string(),
-        evidence: z.string(),
-      }),
-    ),
-    suites: z.array(
-      z.object({
-        language: z.string(),
-        kind: z.enum(["passed", "failed", "timeout", "not run"]),
-        total: z.number(),
-        passed: z.number(),
-        failed: z.number(),
-        skipped: z.number(),
-        reason: z.string().optional(),
-      }),
-    ),
-    faults: z.array(z.object({ kind: z.string(), file: z.string().optional(), command: z.string().optional(), message: z.string() })),
-    notChecked: z.string().optional(),
-  }),
+  verification: VerificationReportSchema,
   complaints: z.array(z.object({ id: z.string(), text: z.string(), state: z.enum(["failing", "answered", "unproven"]) })),
   assumptions: z.array(z.string()),
   summary: z.string(),

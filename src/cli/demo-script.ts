@@ -2,12 +2,13 @@ import { inFence } from "../../actions/markdown.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
+import { companyReply, placeOf } from "./company-script.ts";
 import { checkPath } from "../workspace/path-rules.ts";
 import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readdir, readFile } from "node:fs/promises";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { scriptedModel, type ScriptedReply } from "../testing/scripted-model.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { thrownText } from "../kernel/value-text.ts";
 
@@ -24,6 +25,10 @@ export interface DemoIdea {
   readonly model: string;
   /** The price of its replies in the ledger, as if a model had written them. */
   readonly price: ModelPrice;
+  /** The crew whose roles the replies answer. */
+  readonly crew: "waterfall" | "software-company";
+  /** What the user says when the product is there; only a software company's script has replies for it. */
+  readonly change?: string;
   /** Absolute path of the replies. */
   readonly folder: string;
 }
@@ -71,15 +76,19 @@ function demoFolder(): string {
   );
 }
 
+type WrittenIdea = Omit<DemoIdea, "id" | "folder" | "crew"> & Partial<Pick<DemoIdea, "crew">>;
+
 async function readIdea(id: string, folder: string): Promise<DemoIdea> {
   const path = join(folder, "idea.json");
   try {
-    const { title, idea, aliases, model, price } = JSON.parse(await readFile(path, "utf8")) as DemoIdea;
+    const { title, idea, aliases, model, price, crew = "waterfall", change } = JSON.parse(await readFile(path, "utf8")) as WrittenIdea;
     if (![title, idea, model].every((text) => typeof text === "string" && text !== ""))
       throw new TypeError("title, idea or model is no text");
     if (!Array.isArray(aliases) || !aliases.every((alias) => typeof alias === "string")) throw new TypeError("aliases is no list of texts");
     if (typeof price?.input !== "number" || typeof price.output !== "number") throw new TypeError("price has no input and output");
-    return { id, title, idea, aliases, model, price, folder };
+    const isCompany = crew === "software-company";
+    if (isCompany !== (typeof change === "string" && change !== "")) throw new TypeError("a change goes with the software company");
+    return { id, title, idea, aliases, model, price, crew: isCompany ? crew : "waterfall", ...(isCompany ? { change } : {}), folder };
   } catch (error) {
     const reason = thrownText(error);
     throw new UsageError("DEMO_INVALID", `Expected a bundled idea in ${path}, but it cannot be read: ${reason}.`, { cause: error });
@@ -95,23 +104,31 @@ export interface DemoModelOptions {
 const PIECE = /[^]{1,48}/gu;
 
 /**
- * A model that plays a bundled idea: it answers each task, named in the first line of the last question, from the idea's files. Usage is
+ * A model that plays a bundled idea. Of the waterfall it answers each task, named in the first line of the last question, from the idea's
+ * files; of the software company it answers each role, see `companyReply`. Usage is
  * counted from characters and priced as the idea says.
  *
  * Its calls fail with ModelError `MODEL_SCRIPT` for a task without a reply.
  */
 export function demoModel(idea: DemoIdea, { latency = 0, clock = systemClock }: DemoModelOptions = {}): ChatModel {
   const { model: id, price } = idea;
-  const script = scriptedModel((request) => answer(idea, request), { id, price });
+  const script = scriptedModel((request) => (idea.crew === "waterfall" ? answer(idea, request) : companyAnswer(idea, request)), {
+    id,
+    price,
+  });
   return {
     id,
     price,
     chat: (request, o) => script.chat(request, o),
     async *stream(request, o) {
-      const { content, finishReason, usage } = await script.chat(request, o);
+      const { content, toolCalls, finishReason, usage } = await script.chat(request, o);
       for (const [piece] of content.matchAll(PIECE)) {
         if (latency > 0) await sleep(clock, latency, o.signal);
         yield { content: piece };
+      }
+      for (const [index, call] of toolCalls.entries()) {
+        const { name, arguments: given } = call.function;
+        yield { toolCalls: [{ index, id: call.id, name, arguments: given }] };
       }
       yield { finishReason, ...(usage === undefined ? {} : { usage }) };
     },
@@ -144,6 +161,14 @@ async function answer(idea: DemoIdea, request: ChatRequest): Promise<string> {
   } catch (error) {
     throw noReply(idea, task, error);
   }
+}
+
+async function companyAnswer(idea: DemoIdea, request: ChatRequest): Promise<ScriptedReply> {
+  const script = { folder: idea.folder, change: idea.change ?? "" };
+  const reply = await companyReply(script, request);
+  if (reply !== undefined) return reply;
+  const { part, role, step } = placeOf(request, script);
+  throw noReply(idea, part === "other" ? "another change" : `${part}, ${role}, reply ${step}`);
 }
 
 /** The task of the newest question that names one: a repeated question names none. */

@@ -108,8 +108,10 @@ async function produced(session: Session, production: Production, company: Compa
   });
   watchAgent?.(session, run);
   run.on("run.resumed", (event) => warnOfUncertain(session, event));
-  interruptions.signal.addEventListener("abort", () => sayStopping(session), { once: true });
+  const stopping = (): void => sayStopping(session);
+  interruptions.signal.addEventListener("abort", stopping, { once: true });
   const report = await finished(session, production, company, run, short);
+  interruptions.signal.removeEventListener("abort", stopping);
   const { budget, model } = chosen;
   await printResult(session, report, { folder, run: short, roundLimit: settings.rounds, budget, model });
   return interruptions.first === "pipe" ? 0 : report.exitCode;

@@ -144,7 +144,7 @@ function addRun(program: Command, run: RunCommand, isNamed: boolean): Command {
 function addDemo(program: Command, run: RunCommand): void {
   withCompany(program.command("demo"))
     .description("play a bundled idea from its script: no key, no cost")
-    .argument("[id]", "2048, life or todo", "2048")
+    .argument("[id]", "shopping (a red check, its repair and a change), or of the waterfall: 2048, life, todo", "shopping")
     .addOption(new Option("-y, --yes").hideHelp())
     .action((id: string, flags: Flags) => run(flags, newRuns, (commands, session) => commands.demo(session, id, flags)));
 }

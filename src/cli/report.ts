@@ -76,6 +76,8 @@ export interface ResultReport {
   readonly store: string;
   /** The command that continues it; none when it is finished. */
   readonly goOn?: string;
+  /** The command that asks a company for a change of what it has delivered. */
+  readonly tell?: string;
   /** The unanswered questions, each with the command that answers it. */
   readonly questions: readonly (PendingQuestion & { readonly answer: string })[];
   /** The parts a fork took from its parent. */
@@ -128,6 +130,7 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     deadLetters: result.deadLetters.length,
     store,
     ...(next.goOn === undefined ? {} : { goOn: next.goOn }),
+    ...(next.tell === undefined || delivery === undefined || isScripted ? {} : { tell: next.tell }),
     questions: result.questions.map((question, nth) => ({ ...question, answer: next.answers[nth] ?? "" })),
     ...(result.fork === undefined ? {} : { fork: result.fork }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
@@ -174,6 +177,8 @@ function dataOf(error: RunResult["error"]): { readonly data?: unknown } {
 export interface NextSteps {
   /** Continues the run; undefined when it is finished. */
   readonly goOn?: string;
+  /** Says something to a finished run; undefined while it is not finished. */
+  readonly tell?: string;
   /** Answer the open questions, in their order. */
   readonly answers: readonly string[];
 }
@@ -189,7 +194,7 @@ export function nextSteps(
   const run = `${shellWord(short)}${store.option}`;
   const ids = questions.map(({ id }) => id);
   const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
-  if (status === "finished") return { answers };
+  if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
   return { goOn: `troupe resume ${run}${more}${isForced ? " --force" : ""}`, answers };
 }

@@ -17,7 +17,7 @@ import { someOf } from "../effort.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 const scratch = scratchFolder();
-const ideas = await demoIdeas();
+const ideas = (await demoIdeas()).filter(({ crew }) => crew === "waterfall");
 const examples = readdirSync(new URL("../../examples/", import.meta.url)).filter((file) => file.endsWith(".ts"));
 /** These have an environment or an agent and no team. */
 const withoutTeam = [

@@ -17,7 +17,7 @@ import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
 import { produce } from "../production.ts";
 import { agrees } from "../prompt.ts";
-import { resultReport } from "../report.ts";
+import { nextSteps, resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
 import { shortId, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
@@ -77,6 +77,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
   const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
+  const short = shortId(runId, await runIds(store.journal));
   const report = resultReport(result, {
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),
@@ -88,11 +89,11 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     interruption: interruptions.first,
     describe: (error) => errorReport(error, host.env),
     store: store.path,
-    next: { answers: [] },
+    next: nextSteps(result, { short, store, budget: state.budget, isForced: false }),
   });
   await printResult(session, report, {
     folder: folderName(host, about.out),
-    run: shortId(runId, await runIds(store.journal)),
+    run: short,
     roundLimit: Math.max(state.bounds.rounds ?? about.rounds, state.round),
     budget: state.budget,
     model: about.model as { readonly id: string },

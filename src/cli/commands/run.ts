@@ -11,17 +11,9 @@ import { inOutFolder, slugOf } from "../out-folder.ts";
 import { checkMetaGPT, recoveredStore } from "../metagpt-options.ts";
 import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
 import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
-import { shown } from "../screen/text.ts";
+import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import {
-  type AgentSettings,
-  agentSettings,
-  companySettings,
-  type CompanySettings,
-  type CrewSettings,
-  type Flags,
-  runSettings,
-} from "../settings.ts";
+import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type Flags, runSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
@@ -57,7 +49,7 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
-  const scripted = settings.crew.kind === "waterfall" ? settings : { ...settings, crew: SCRIPTED_CREW };
+  const scripted: CompanySettings = settings.crew.kind === known.crew ? settings : { ...settings, crew: { kind: known.crew } };
   return begin(session, {
     settings: scripted,
     idea,
@@ -94,17 +86,38 @@ function askingSettings<S extends CompanySettings>({ host, json }: Session, sett
   return crew.kind === "software-company" && json === undefined && canAsk(host) ? { ...settings, crew: { ...crew, asks: true } } : settings;
 }
 
-/** The crew that the bundled scripts answer. */
-const SCRIPTED_CREW: CrewSettings = { kind: "waterfall" };
-
-/** `troupe demo [id]`: plays a bundled script, also where a model is set. */
+/** `troupe demo [id]`: plays a bundled script, with the change that it has, also where a model is set. */
 export async function demo(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   const { screen } = session;
-  const settings = { ...companySettings(flags), crew: SCRIPTED_CREW };
   const known = demoOf(await demoIdeas(), id);
+  const settings = { ...companySettings(flags), crew: { kind: known.crew } };
   const text = `Playing the bundled script for "${shown(known.title)}". No model is asked; everything after the replies is real.`;
   screen.say(screen.style.strong(text));
-  return begin(session, { settings, idea: known.idea, name: known.id, chosen: scriptModel(known, settings, session), flags });
+  const chosen = scriptModel(known, settings, session);
+  const { code, runId } = await begun(session, { settings, idea: known.idea, name: known.id, chosen, flags });
+  if (known.change === undefined || code !== 0) return code;
+  const { tell } = await import("./tell.ts");
+  screen.say("");
+  // A limit of rounds that was given holds for each part.
+  const { rounds: _rounds, nRound: _nRound, ...same } = flags;
+  const changed = await tell(session, runId, [known.change], same);
+  if (changed === 0) screen.print(tryNext(session, runId, flags), 6);
+  return changed;
+}
+
+/** The commands that a person may try after the demo, as they are typed where it was started. */
+function tryNext({ host: { env }, screen: { style }, output }: Session, runId: string, { store }: Flags): readonly string[] {
+  if (output.isQuiet) return [];
+  const isNpm = env["npm_lifecycle_event"] === "start";
+  const troupe = isNpm ? "npm start --" : "troupe";
+  const where = store === undefined ? "" : ` --store ${shellWord(store)}`;
+  const commands = [
+    ["play it again from its record, without a call", `${troupe} replay ${runId}${where}`],
+    ["what each role said", `${troupe} runs show ${runId}${where}`],
+    ["another crew, a game for the browser", `${troupe} demo 2048`],
+    ["your own idea, with OPENAI_API_KEY or TROUPE_BASE_URL", `${troupe} ${isNpm ? "run " : ""}"A habit tracker in the browser"`],
+  ] as const;
+  return ["", style.strong("Try next:"), ...commands.flatMap(([what, command]) => [`  ${style.faint(`# ${what}`)}`, `  ${command}`])];
 }
 
 function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
@@ -141,7 +154,16 @@ interface BeginningRun {
   readonly isDoubtful?: boolean;
 }
 
-async function begin(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun): Promise<ExitCode> {
+async function begin(session: Session, run: BeginningRun): Promise<ExitCode> {
+  return (await begun(session, run)).code;
+}
+
+interface EndedRun {
+  readonly code: ExitCode;
+  readonly runId: string;
+}
+
+async function begun(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun): Promise<EndedRun> {
   const { host, interruptions } = session;
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   const { out, force, agent: own } = settings;
@@ -159,7 +181,13 @@ async function begin(session: Session, { settings, idea, name, chosen, flags, ..
       });
     }
     throwIfAborted(interruptions.signal);
-    return withStore(session, flags, (store) => produce(session, newRun(session, { idea, settings, chosen, sandbox, folder, store })));
+    let runId = "";
+    const code = await withStore(session, flags, (store) => {
+      const production = newRun(session, { idea, settings, chosen, sandbox, folder, store });
+      runId = production.runId;
+      return produce(session, production);
+    });
+    return { code, runId };
   });
 }
 

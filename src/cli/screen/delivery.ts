@@ -1,4 +1,4 @@
-import { type DeliveryReport, outcomesText } from "../delivery-report.ts";
+import { type DeliveryReport, outcomesText, VerificationReportSchema } from "../delivery-report.ts";
 import { type Fact, shown, type Style } from "./text.ts";
 
 /** Characters of the evidence for one criterion, and of a fault. */
@@ -30,6 +30,44 @@ export function unprovenText(delivery: DeliveryReport | undefined): string {
   return `Not done: ${parts.length === 0 ? "no criterion of priority P0 is proven" : parts.join("; ")}.`;
 }
 
+/** Characters of the evidence in a line about checks that have just run. */
+const CHECK_EVIDENCE = 160;
+/** Criteria, faults and failed tests that such a line tells of. */
+const CHECK_PROBLEMS = 3;
+
+/** What one run of a project's checks has shown. */
+export interface ChecksText {
+  readonly isGreen: boolean;
+  readonly text: string;
+}
+
+/** The result of a project's checks in one line, such as `4 of 5 proven; A3 failed: ...`; undefined for what is none, or says nothing. */
+export function checksText(value: unknown): ChecksText | undefined {
+  const parsed = VerificationReportSchema.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { verdicts, suites, faults, notChecked } = parsed.data;
+  if (notChecked !== undefined) return { isGreen: false, text: `not checked: ${shown(notChecked, CHECK_EVIDENCE)}` };
+  const proven = verdicts.filter(({ outcome }) => outcome === "proven").length;
+  const problems = [
+    ...verdicts
+      .filter(({ outcome }) => outcome === "failed")
+      .map(({ id, evidence }) => `${shown(id, 20)} failed: ${shown(inOneLine(evidence), CHECK_EVIDENCE).replace(/\.$/, "")}`),
+    ...suites
+      .filter(({ kind }) => kind !== "passed")
+      .map(({ language, kind, failed, total }) => `tests in ${language}: ${kind === "failed" ? `${failed} of ${total} failed` : kind}`),
+    ...faults.map(({ kind, message }) => `${kind}: ${shown(inOneLine(message), CHECK_EVIDENCE)}`),
+  ];
+  const passed = suites.filter(({ kind }) => kind === "passed").reduce((sum, suite) => sum + suite.passed, 0);
+  const parts = [
+    ...(verdicts.length === 0 ? [] : [`${proven} of ${verdicts.length} proven`]),
+    ...problems.slice(0, CHECK_PROBLEMS),
+    ...(problems.length > CHECK_PROBLEMS ? [`and ${problems.length - CHECK_PROBLEMS} more`] : []),
+    ...(passed === 0 ? [] : [`${passed} ${passed === 1 ? "test" : "tests"} passed`]),
+  ];
+  const isGreen = problems.length === 0 && proven === verdicts.length;
+  return parts.length === 0 ? undefined : { isGreen, text: parts.join("; ") };
+}
+
 /** The delivery as rows of the summary: each criterion with its evidence, then tests, faults and objections. */
 export function deliveryRows(delivery: DeliveryReport, style: Style): readonly Fact[] {
   const { verification, complaints, assumptions } = delivery;
@@ -42,7 +80,10 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
     ["Criteria", (isAllProven ? style.good : style.warn)(outcomesText(delivery))],
     ...sorted
       .slice(0, SHOWN)
-      .map(({ id, outcome, evidence }): Fact => ["", `${paint(outcome)(`${shown(id, 20)} ${outcome}`)} ${shown(evidence, EVIDENCE)}`]),
+      .map(({ id, outcome, evidence }): Fact => [
+        "",
+        `${paint(outcome)(`${shown(id, 20)} ${outcome}`)} ${shown(inOneLine(evidence), EVIDENCE)}`,
+      ]),
     ...(sorted.length > SHOWN ? [["", `and ${sorted.length - SHOWN} more, see docs/acceptance.json`] as Fact] : []),
     ...suites.map((suite): Fact => ["Tests", suiteText(suite, style)]),
     ...faults.map(({ kind, file, message }): Fact => [
@@ -63,4 +104,9 @@ function suiteText(
   const counts = `${language}: ${passed} of ${total} passed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
   if (kind === "passed") return style.good(counts);
   return style.bad(`${counts}; ${kind}${reason === undefined ? "" : `: ${shown(reason, EVIDENCE)}`}`);
+}
+
+/** Evidence quotes what was printed: line ends, also in the form that a terminal is shown, become bars. */
+function inOneLine(text: string): string {
+  return text.trim().replace(/\s*(\n|\\u\{a\})\s*/g, " | ");
 }

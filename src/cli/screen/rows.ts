@@ -1,5 +1,6 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import { type ChecksText, checksText } from "./delivery.ts";
 import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type PresentWork } from "./progress.ts";
 import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
 
@@ -31,7 +32,7 @@ const LEAST_DOING = 14;
 /** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
 /** Steps of the bundled actions that are too quick for a line. */
-const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files"]);
+const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes"]);
 
 /** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
@@ -105,6 +106,23 @@ function footer(progress: Progress, frame: Frame): string {
   const fitting = all.filter((_, n) => n === 0 || widthOf(`  ${all.slice(0, n + 1).join(separator)}`) <= width);
   const text = fitted(`  ${fitting.join(separator)}`, width);
   return style.strong(text.slice(0, money.length + 2)) + style.faint(text.slice(money.length + 2));
+}
+
+/** The name of the step that runs a project's checks. */
+const CHECKS = "verify project";
+
+/** The result of a project's checks, with the name of the role that ran them. */
+export interface ToldChecks extends ChecksText {
+  readonly who: string;
+}
+
+/** What checks have shown that end with this event; undefined for other events. @param progress before it */
+export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): ToldChecks | undefined {
+  if (observed.type !== "step.ended" || !observed.ok) return undefined;
+  const name = roleOfAct(observed.act);
+  const step = progress.roles.find((role) => role.name === name)?.work?.step;
+  const checks = step?.name === CHECKS && step.key === observed.key ? checksText(observed.value) : undefined;
+  return checks && { who: nameText(name, profiles), ...checks };
 }
 
 /** The line about a change of state where no terminal is drawn on; undefined for changes that need none. @param progress after it */

@@ -5,7 +5,7 @@ import { canDraw, type Host } from "../host.ts";
 import type { OutputSettings } from "../settings.ts";
 import { LiveRegion, type Size } from "./live-region.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
-import { plainLine, progressLines } from "./rows.ts";
+import { checksIn, plainLine, progressLines, type ToldChecks } from "./rows.ts";
 import { DEFAULT_COLUMNS, elapsed, shown, type Style, styleFor, wantsColor, wrapped } from "./text.ts";
 
 /** The events and notices that change a screen. */
@@ -48,7 +48,7 @@ export class Screen {
   readonly #host: Host;
   readonly #output: OutputSettings;
   readonly #region: LiveRegion | undefined;
-  readonly #offExit: () => void;
+  #offExit: () => void = () => {};
   #progress: Progress = noProgress;
   #options: ScreenOptions = { rounds: 0, budget: undefined, profiles: new Map() };
   #began: number;
@@ -62,7 +62,6 @@ export class Screen {
     this.style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY: host.stderr.isTTY === true }));
     const isLive = !output.isQuiet && canDraw(host);
     this.#region = isLive ? new LiveRegion(host.stderr, host.clock, (size, tick) => this.#lines(size, tick)) : undefined;
-    this.#offExit = host.onExit(() => this.#region?.restore());
   }
 
   /** Prints a line, unless quiet. */
@@ -103,12 +102,15 @@ export class Screen {
     return this.#warnings;
   }
 
-  /** Shows a run from now on. To be called in the turn that started it, so that no event is missed. */
+  /** Shows a run from now on, after another one has ended too. To be called in the turn that started it, so that no event is missed. */
   watch(run: Run, options: ScreenOptions): void {
     this.#options = options;
     this.#progress = options.progress ?? noProgress;
     this.#began = this.#host.clock.now();
+    this.#hasEnded = false;
     if (this.#output.isQuiet) return;
+    this.#offExit();
+    this.#offExit = this.#host.onExit(() => this.#region?.restore());
     for (const type of WATCHED) run.on(type, (observed) => this.#see(observed));
     this.#region?.start();
   }
@@ -135,10 +137,19 @@ export class Screen {
   }
 
   #see(observed: Observed): void {
+    const checks = checksIn(this.#progress, observed, this.#options.profiles);
     this.#progress = progressAfter(this.#progress, observed);
+    if (checks !== undefined) return this.#tellChecks(checks);
     if (this.#region !== undefined || this.#options.isTold === true) return;
     const line = plainLine(this.#progress, observed, this.#options.profiles);
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
+  }
+
+  /** Where lines are plain each has its time; on a terminal it stays above what is drawn. */
+  #tellChecks({ who, isGreen, text }: ToldChecks): void {
+    const told = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks  ${text}`)}`;
+    if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${told}\n`);
+    else this.print([`  ${told}`], 4);
   }
 
   #lines(size: Size, tick: number): readonly string[] {

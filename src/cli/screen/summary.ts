@@ -203,12 +203,12 @@ function forkText({ fork }: ResultReport): string | undefined {
 }
 
 /** The open questions, and the command that continues the run. */
-function nextRows({ questions, goOn }: ResultReport): readonly Fact[] {
+function nextRows({ questions, goOn, tell, delivery }: ResultReport): readonly Fact[] {
   const asked = questions.flatMap(({ role, text, answer }): Fact[] => [
     ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
     ["Answer", shown(answer)],
   ]);
-  return [...asked, ["Go on", goOn && shown(goOn)]];
+  return [...asked, ["Go on", goOn && shown(goOn)], [delivery?.isDone === true ? "Change" : "Next", tell && shown(tell)]];
 }
 
 /** The ways to open the project and run its tests, guessed from its files. */
