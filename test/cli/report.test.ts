@@ -144,8 +144,8 @@ const questions = [
 ];
 
 describe("nextSteps", () => {
-  it("of a run that is finished are none", () => {
-    expect(nextSteps({ status: "finished", questions: [] }, asked)).toEqual({ answers: [] });
+  it("of a run that is finished say how to ask for a change", () => {
+    expect(nextSteps({ status: "finished", questions: [] }, asked)).toEqual({ answers: [], tell: 'troupe tell mabc1234 "..."' });
   });
 
   it("of any other go on with it, where and how it was begun", () => {
