@@ -306,3 +306,20 @@ describe.each(ids)("%s: the project", (id) => {
     },
   );
 });
+
+describe("shopping: the answers", () => {
+  const part = (name: string): string[] => filesBelow("shopping", "answers", name).filter((file) => !file.includes("/"));
+
+  test("are one file for each reply, the same roles in both parts", () => {
+    expect(part("first")).toEqual(["alex-1.json", "alex-2.json", "alice-1.json", "vera-1.json"]);
+    expect(part("change")).toEqual(["alex-1.json", "alex-2.json", "alice-1.json", "vera-1.json"]);
+  });
+
+  test("mend what the first version had wrong, and the change adds to that", () => {
+    const source = (...names: string[]): string => readFileSync(join(DEMO, "shopping", "answers", ...names, "src/cli.mjs"), "utf8");
+    const mended = source("first", "alex-2").split("\n");
+    expect(source("first", "alex-1").split("\n")).not.toEqual(mended);
+    const lines = new Set(source("change", "alex-2").split("\n"));
+    expect(mended.filter((line) => !lines.has(line))).toHaveLength(2);
+  });
+});

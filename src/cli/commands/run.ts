@@ -49,7 +49,8 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
-  const scripted: CompanySettings = settings.crew.kind === known.crew ? settings : { ...settings, crew: { kind: known.crew } };
+  const isAsked = known.crew === "waterfall" && settings.crew.kind === "waterfall";
+  const scripted: CompanySettings = isAsked ? settings : { ...settings, crew: { kind: known.crew } };
   return begin(session, {
     settings: scripted,
     idea,
@@ -154,8 +155,8 @@ interface BeginningRun {
   readonly isDoubtful?: boolean;
 }
 
-async function begin(session: Session, run: BeginningRun): Promise<ExitCode> {
-  return (await begun(session, run)).code;
+async function begin(session: Session, beginning: BeginningRun): Promise<ExitCode> {
+  return (await begun(session, beginning)).code;
 }
 
 interface EndedRun {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MicroUsd } from "../../../src/model/money.ts";
 import type { ResultReport } from "../../../src/cli/report.ts";
+import { checksText } from "../../../src/cli/screen/delivery.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
 import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
 
@@ -196,5 +197,30 @@ describe("summaryLines", () => {
       "Models   gpt-5-mini $0.0003; qwen\\u{1b}[2J $?",
     );
     expect(row("Models", { byModel: { "gpt-5-mini": small } })).toBeUndefined();
+  });
+});
+
+describe("checksText", () => {
+  const verdict = (id: string, outcome: string, evidence = "") => ({ id, priority: "P0", outcome, by: "command", evidence });
+
+  it("tells first what failed, in one line", () => {
+    const verdicts = [verdict("A1", "proven"), verdict("A2", "failed", "expected x\nand got y.")];
+    expect(checksText({ verdicts, suites: [], faults: [] })).toEqual({
+      isGreen: false,
+      text: "1 of 2 proven; A2 failed: expected x | and got y",
+    });
+  });
+
+  it("is green only when all is proven, and says why nothing was run", () => {
+    expect(checksText({ verdicts: [verdict("A1", "proven")], suites: [], faults: [] })).toEqual({ isGreen: true, text: "1 of 1 proven" });
+    expect(checksText({ verdicts: [verdict("A1", "judged")], suites: [], faults: [] })?.isGreen).toBe(false);
+    expect(checksText({ verdicts: [], suites: [], faults: [], notChecked: "no\u001b[2J sandbox" })).toEqual({
+      isGreen: false,
+      text: "not checked: no\\u{1b}[2J sandbox",
+    });
+  });
+
+  it("is nothing for what is no verification", () => {
+    for (const value of [undefined, null, 1, "green", {}, { verdicts: 1 }]) expect(checksText(value)).toBeUndefined();
   });
 });
