@@ -47,7 +47,7 @@ export function nonEmpty(option: string, text: string | undefined, expected: str
 }
 
 /** A number as people write it: `3`, `0.50`, `$3`. Not `1e9`, not `0x10`, not `Infinity`. */
-export function decimal(text: string): number | undefined {
+function decimal(text: string): number | undefined {
   return /^\$?\d+(\.\d+)?$|^\$?\.\d+$/.test(text.trim()) ? Number(text.trim().replace("$", "")) : undefined;
 }
 
