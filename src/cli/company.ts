@@ -208,8 +208,11 @@ export async function sandboxFor(
   settings: Pick<CompanySettings, "sandbox" | "runTests">,
   isScripted: boolean,
 ): Promise<Sandbox> {
-  const { chooseSandbox } = await import("../workspace/choose-sandbox.ts");
-  if (!settings.runTests) return chooseSandbox("none");
+  const [{ chooseSandbox }, { refusedSandbox }] = await Promise.all([
+    import("../workspace/choose-sandbox.ts"),
+    import("../workspace/sandbox.ts"),
+  ]);
+  if (!settings.runTests) return refusedSandbox("nothing is to run (--no-run-tests)", "Leave that option out.");
   const sandbox = await untilAborted(chooseSandbox(settings.sandbox), interruptions.signal);
   if (sandbox.kind === "none" && !isScripted) {
     screen.say(screen.style.warn("What the model writes runs without isolation, because of --sandbox none: it can do whatever you can."));

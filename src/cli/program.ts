@@ -287,7 +287,7 @@ function withCompany(command: Command): Command {
     .option("--code-review", "review (default)")
     .option("--no-code-review", "skip the reviews")
     .option("--run-tests", "run the tests (default)")
-    .option("--no-run-tests", "write the tests and do not run them");
+    .option("--no-run-tests", "run nothing of what is written: nothing is proven then");
   return withTalk(withStoreOption(given));
 }
 

@@ -57,6 +57,10 @@ describe("sandboxFor", () => {
     expect(await chosen("bubblewrap", true)).toMatchObject({ kind: "refused" });
   });
 
+  it.each(["auto", "bubblewrap", "none"] as const)("runs nothing at all where nothing is to run, with --sandbox %s", async (mode) => {
+    expect((await chosen(mode, false, false)).kind).toBe("refused");
+  });
+
   it("warns where a model's code runs without isolation, on purpose", async () => {
     const { kind, said } = await chosen("none", false);
     expect(kind).toBe("none");
