@@ -1,5 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { throwIfAborted } from "../kernel/abort.ts";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -191,6 +192,8 @@ class DiskForks implements WorkspaceForks {
   async #baseOf(root: string, kind: ForkBase["kind"], signal: AbortSignal | undefined): Promise<ForkBase | undefined> {
     if (kind === "copy") return new CopyBase(this.#project, root);
     const trees = await Worktrees.open(root, signal);
+    // A git that was stopped finds no repository: the fork must not be made anew for that.
+    throwIfAborted(signal);
     return typeof trees === "string" ? undefined : new TreeBase(this.#project, trees);
   }
 }

@@ -35,6 +35,15 @@ describe.each([
   ["in worktrees", inRepository],
   ["in copies", withoutRepository],
 ])("forks %s", (_kind, make) => {
+  it("stay as they are when whoever opens them again is stopped", async () => {
+    const { forks } = make();
+    await forks.open("t1");
+    const fork = forks.workspace("t1");
+    await fork.write("src/a.js", "changed\n");
+    await forks.open("t1", AbortSignal.abort()).catch(() => undefined);
+    expect([await fork.read("src/a.js"), await fork.list()]).toEqual(["changed\n", ["c.txt", "src/a.js", "src/b.js"]]);
+  });
+
   it("are the project's present files, seen by nobody but who opens them", async () => {
     const { root, project, forks } = make();
     await project.write("new.txt", "not committed");
