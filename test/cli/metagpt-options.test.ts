@@ -7,7 +7,12 @@ const KEY = { OPENAI_API_KEY: "sk-test-0123456789abcdef0123" };
 
 describe("MetaGPT's options", () => {
   it.each<[string, readonly string[], RegExp]>([
-    ["--project-path", ["x", "--project-path", "."], /Expected no --project-path/],
+    ["--inc without a project", ["x", "--inc"], /Expected --project-path with --inc/],
+    [
+      "--project-path with a new folder",
+      ["x", "--project-path", ".", "--out", "b"],
+      /Expected --in for a project that is changed, or --out/,
+    ],
     ["--reqa-file", ["x", "--reqa-file", "a.py"], /Expected no --reqa-file/],
     ["--max-auto-summarize-code", ["x", "--max-auto-summarize-code", "3"], /Only 0 can be said/],
     ["--no-implement of a crew without a plan", ["x", "--no-implement"], /Expected --no-implement with --crew waterfall/],
