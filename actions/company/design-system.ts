@@ -77,7 +77,10 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     const written = await this.#write(ctx, first, []);
     const faults = await this.#faults(ctx);
     const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, faults), written);
-    const design: SystemDesign = { approach: first.approach, files: first.files.map(({ path, purpose }) => ({ path, purpose })) };
+    const design: SystemDesign = {
+      approach: first.approach,
+      files: first.files.map(({ path, purpose }) => ({ path: checkPath(path), purpose })),
+    };
     return this.conclude(ctx, { ...order, design }, { files, summary: `Design ${order.name}` });
   }
 

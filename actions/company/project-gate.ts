@@ -45,6 +45,11 @@ export class ProjectGate {
     this.#verify = verify;
   }
 
+  /** Returns the same gate for another folder, such as a fork of the project. */
+  at(workspace: Workspace): ProjectGate {
+    return new ProjectGate({ workspace, sandbox: this.#sandbox, verify: this.#verify });
+  }
+
   /** @throws ControlError, WorkspaceError */
   async check(steps: Pick<RoleContext["steps"], "step">, { failedBefore = [], ...request }: GateRequest): Promise<Verification> {
     const spec = { kind: "step", name: "verify project", request, fresh: true };

@@ -20,6 +20,27 @@ export interface SystemDesign {
   readonly files: readonly DesignedFile[];
 }
 
+/** A part of a product of size L, which one engineer writes while others write theirs. Plain JSON. */
+export interface WorkTask {
+  /** Such as `t1`. */
+  readonly id: string;
+  readonly title: string;
+  /** Paths of the design; no other task writes them. */
+  readonly owns: readonly string[];
+  /** Test files that pass once it and its needs are merged. */
+  readonly tests: readonly string[];
+  /** Ids of the tasks that come before it. */
+  readonly needs: readonly string[];
+  /** `stuck`: the integrating engineer ends it. */
+  readonly state: "open" | "working" | "merged" | "stuck";
+  /** Name of the engineer. */
+  readonly by?: string | undefined;
+  /** How often it was given to its engineer. */
+  readonly tries: number;
+  /** What the next one must know, such as why it is stuck. */
+  readonly note?: string | undefined;
+}
+
 /**
  * Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole, so that no one works
  * from a summary.
@@ -50,7 +71,23 @@ export interface WorkOrder {
   readonly corrected?: readonly string[] | undefined;
   /** The test files of the QA engineer. Nobody else changes them. */
   readonly tests?: readonly string[] | undefined;
+  /** The plan of a product of size L with its present state. Each task comes after its needs. */
+  readonly tasks?: readonly WorkTask[] | undefined;
+  /** Id of the task of the one who gets the order. */
+  readonly task?: string | undefined;
 }
+
+const WorkTaskSchema: z.ZodType<WorkTask> = z.object({
+  id: z.string(),
+  title: z.string(),
+  owns: z.array(z.string()),
+  tests: z.array(z.string()),
+  needs: z.array(z.string()),
+  state: z.enum(["open", "working", "merged", "stuck"]),
+  by: z.string().optional(),
+  tries: z.number(),
+  note: z.string().optional(),
+});
 
 /** Guards a {@link WorkOrder}. */
 export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
@@ -70,6 +107,8 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   design: z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) }).optional(),
   corrected: z.array(z.string()).optional(),
   tests: z.array(z.string()).optional(),
+  tasks: z.array(WorkTaskSchema).optional(),
+  task: z.string().optional(),
 });
 
 /** The file with the user's words. */
@@ -129,6 +168,7 @@ export function renderOrder(order: WorkOrder): string {
     ["Wrong before you came; leave it alone", bullets(failedBefore ?? [])],
     ["Design", design === undefined ? "" : renderDesign(design)],
     ["Tests, written by QA; only QA changes them", bullets(tests ?? [])],
+    ...taskParts(order),
   ];
   return parted(parts);
 }
@@ -167,6 +207,24 @@ function renderCriterion(criterion: Criterion): string {
 
 function renderDesign({ approach, files }: SystemDesign): string {
   return `${approach}\n${bullets(files.map(({ path, purpose }) => `${path}: ${purpose}`))}`;
+}
+
+/** The plan comes last: it is the only part that differs between the engineers. */
+function taskParts({ tasks = [], task: id }: WorkOrder): readonly (readonly [string, string])[] {
+  const own = tasks.find((task) => task.id === id);
+  if (own === undefined) return [["The work of the engineers", bullets(tasks.map(taskResult))]];
+  return [
+    ["The tasks, each of one engineer", bullets(tasks.map(taskLine))],
+    ["Your task", [taskLine(own), ...(own.tests.length === 0 ? [] : [`Its tests: ${own.tests.join(", ")}.`]), own.note ?? ""].join("\n")],
+  ];
+}
+
+function taskLine({ id, title, owns, needs }: WorkTask): string {
+  return `${id}: ${title}. It writes ${owns.join(", ")}.${needs.length === 0 ? "" : ` It needs ${needs.join(", ")}.`}`;
+}
+
+function taskResult(task: WorkTask): string {
+  return `${taskLine(task)} ${task.state === "merged" ? "Merged." : "Not done."}${task.note === undefined ? "" : ` ${task.note}`}`;
 }
 
 /** The documents that only the product manager writes. */

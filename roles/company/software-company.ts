@@ -1,15 +1,20 @@
 import { ProjectGate, type Verifier } from "../../actions/company/project-gate.ts";
 import { DesignSystem } from "../../actions/company/design-system.ts";
+import { MergeTasks } from "../../actions/company/merge-tasks.ts";
+import { PlanTasks } from "../../actions/company/plan-tasks.ts";
 import { Reconsider } from "../../actions/company/reconsider.ts";
+import { TaskBoard } from "../../actions/company/task-board.ts";
 import { Specify } from "../../actions/company/specify.ts";
 import { Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import { type ChatModel, defineRole, type Known, type Role, UserFeedback, UserRequirement } from "../../src/index.ts";
+import { type ChatModel, defineRole, type Known, type Role, UsageError, UserFeedback, UserRequirement } from "../../src/index.ts";
 import type { StackName } from "../../src/checks/index.ts";
-import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
 import { engineer, IMPLEMENT } from "./engineer.ts";
-import { qaEngineer } from "./qa-engineer.ts";
+import { qaEngineer, TEST_FIRST } from "./qa-engineer.ts";
+import { IMPLEMENT_TASK, taskEngineer } from "./task-engineer.ts";
+import { workAction } from "./worker.ts";
 
 /** Options of a software company. */
 export interface SoftwareCompanyOptions {
@@ -37,6 +42,8 @@ export interface SoftwareCompanyOptions {
   readonly reviewModel?: ChatModel | undefined;
   /** Most rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
+  /** Engineers who work side by side on a product of size L, 1 to 8; such a product needs a workspace on disk. Default 3. */
+  readonly engineers?: number | undefined;
   /** Runs the project's checks. Default: `verifyProject` of `troupe/checks`. */
   readonly verify?: Verifier | undefined;
 }
@@ -54,6 +61,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   review: true,
   reviewModel: true,
   rounds: true,
+  engineers: true,
   verify: true,
 };
 
@@ -61,7 +69,10 @@ const MANAGER = "Alice";
 const ARCHITECT = "Bob";
 const QA = "Edward";
 const ENGINEER = "Alex";
+const PLANNER = "Eve";
 const VERIFIER = "Vera";
+const ENGINEERS = ["Ann", "Ben", "Cid", "Dora", "Emil", "Finn", "Gwen", "Hugo"];
+const USUAL_ENGINEERS = 3;
 
 /**
  * The roles that take an idea to a product that is proven by running it. Hire them all. The output of the run is a `Delivery`: a verdict
@@ -74,10 +85,15 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
   const machine = { workspace, sandbox, gate };
+  const project = forkedProject(workspace);
+  const engineers = namesOf(options.engineers);
+  const action = workAction(IMPLEMENT_TASK);
   return [
     manager(gate, options),
     architect(gate, options),
-    qaEngineer({ ...machine, name: QA, engineer: ENGINEER, verifier: VERIFIER }),
+    qaEngineer({ ...machine, name: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER }),
+    planner(gate, new TaskBoard({ project, engineers, integrator: ENGINEER })),
+    ...engineers.map((name) => taskEngineer({ ...machine, name, project, manager: PLANNER, action })),
     engineer({ ...machine, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
     verifier(gate, options),
   ];
@@ -117,4 +133,32 @@ function verifier(gate: ProjectGate, { diff, review, reviewModel, rounds }: Soft
     watch: [],
     reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ gate, repairedBy: ENGINEER, diff, review, model: reviewModel, rounds }) }],
   });
+}
+
+function planner(gate: ProjectGate, board: TaskBoard): Role {
+  return defineRole({
+    name: PLANNER,
+    profile: "Project Manager",
+    goal: "divide the work so that engineers do it side by side",
+    watch: [],
+    reactions: [
+      { on: TEST_FIRST, needs: [], do: new PlanTasks({ gate, board }) },
+      { on: IMPLEMENT_TASK, needs: [], do: new MergeTasks({ board }) },
+    ],
+  });
+}
+
+/** The project with its forks, made when they are first needed: only then must the workspace be on disk. */
+function forkedProject(workspace: Workspace): () => ForkedProject {
+  let made: ForkedProject | undefined;
+  return () => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
+}
+
+/** @throws UsageError `ARGUMENT_INVALID` */
+function namesOf(engineers: number = USUAL_ENGINEERS): readonly string[] {
+  if (Number.isInteger(engineers) && engineers >= 1 && engineers <= ENGINEERS.length) return ENGINEERS.slice(0, engineers);
+  throw new UsageError(
+    "ARGUMENT_INVALID",
+    `Expected engineers as a whole number from 1 to ${ENGINEERS.length}, got ${String(engineers)}. Leave it out for ${USUAL_ENGINEERS}.`,
+  );
 }

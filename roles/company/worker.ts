@@ -1,7 +1,7 @@
 import { ProjectFiles } from "../../actions/project-files.ts";
 import { type WorkReport, WorkReportSchema } from "../../actions/company/project-gate.ts";
 import type { PermissionPolicy, Tool } from "../../src/agent/index.ts";
-import { defineAction, defineRole, type Message, type Role, type RoleContext, TroupeError } from "../../src/index.ts";
+import { type Action, defineAction, defineRole, type Message, type Role, type RoleContext, TroupeError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 
 /** The tools and the number of steps of one activation. */
@@ -18,12 +18,20 @@ export interface WorkerOptions<M extends string> {
   readonly goal: string;
   /** The cause of its messages. */
   readonly cause: string;
+  /** The action of this cause, where several workers share it. Default: one of its own. */
+  readonly action?: Action<WorkReport>;
   /** What it is told besides the order. */
   readonly prompt: string;
   readonly workspace: Workspace;
   readonly modes: Readonly<Record<M, WorkMode>>;
   /** Chooses the mode of an activation. */
   readonly mode: (rc: RoleContext) => M;
+  /** Makes the mode of an activation whose tools depend on its order. Default: the one that was chosen. */
+  readonly prepare?: (rc: RoleContext, mode: M) => Promise<WorkMode>;
+  /** Most messages before the news that it is reminded of. Default 200. */
+  readonly recent?: number;
+  /** False: what it writes is committed by another role. Default true. */
+  readonly commits?: boolean;
   /** Makes the message that hands the work on. */
   readonly handOver: (rc: RoleContext, report: WorkReport) => Promise<Message>;
 }
@@ -36,9 +44,9 @@ const UNFINISHED: ReadonlySet<string> = new Set(["AGENT_UNFINISHED", "AGENT_GAVE
  * message. An agent whose steps are used up hands on what it has: only running it tells what that is worth.
  */
 export function worker<M extends string>(options: WorkerOptions<M>): Role {
-  const { name, profile, goal, cause, prompt, workspace, modes, mode, handOver } = options;
+  const { name, profile, goal, cause, prompt, workspace, modes, mode, prepare, recent, commits = true, handOver } = options;
   const files = new ProjectFiles(workspace);
-  const action = defineAction({ name: cause, output: WorkReportSchema, render: ({ summary }) => summary });
+  const action = options.action ?? workAction(cause);
   const all = Object.values<WorkMode>(modes);
   const roleOf = ({ tools, steps }: WorkMode, react?: (rc: RoleContext) => Promise<Message>): Role =>
     defineRole({
@@ -50,19 +58,33 @@ export function worker<M extends string>(options: WorkerOptions<M>): Role {
       actions: [action],
       maxReactLoop: steps,
       tools,
-      agent: { systemPrompt: prompt, permissions: allowing(tools), toolChoice: "required", terminate: false },
+      agent: {
+        systemPrompt: prompt,
+        permissions: allowing(tools),
+        toolChoice: "required",
+        terminate: false,
+        ...(recent === undefined ? {} : { recent }),
+      },
       ...(react === undefined ? {} : { react }),
     });
   const agents = new Map(Object.entries<WorkMode>(modes).map(([key, one]) => [key, roleOf(one)]));
   const react = async (rc: RoleContext): Promise<Message> => {
-    const report = await reportOf(agents.get(mode(rc)) as Role, rc);
+    const key = mode(rc);
+    const agent = prepare === undefined ? (agents.get(key) as Role) : roleOf(await prepare(rc, key));
+    const report = await reportOf(agent, rc);
     const message = await handOver(rc, report);
+    if (!commits) return message;
     const paths = await rc.step("list changes", {}, () => Promise.resolve([...workspace.pending]), { fresh: true });
     if (paths.length > 0) await files.commit(rc, { message: subjectOf(report.summary, cause), paths, messageId: message.id });
     return message;
   };
   const tools = [...new Map(all.flatMap((one) => one.tools).map((tool) => [tool.name, tool])).values()];
   return roleOf({ tools, steps: Math.max(...all.map(({ steps }) => steps)) }, react);
+}
+
+/** The action of workers: a company has one of each cause. */
+export function workAction(cause: string): Action<WorkReport> {
+  return defineAction({ name: cause, output: WorkReportSchema, render: ({ summary }) => summary });
 }
 
 async function reportOf(agent: Role, rc: RoleContext): Promise<WorkReport> {

@@ -5,11 +5,16 @@ import { type ScriptedModel, scriptedModel, type ScriptedReply } from "../../src
 /** Answers by the name of the role, in the order of its calls. */
 export type RoleScript = Readonly<Record<string, readonly ScriptedReply[]>>;
 
-/** A model that answers each role from its own list, whatever the order of the roles. */
-export function roleModel(script: RoleScript): ScriptedModel {
+/**
+ * A model that answers each role from its own list, whatever the order of the roles.
+ *
+ * @param heard is called with each request before it is answered
+ */
+export function roleModel(script: RoleScript, heard: (request: ChatRequest) => unknown = () => undefined): ScriptedModel {
   const counts = new Map<string, number>();
   return scriptedModel(
-    (request) => {
+    async (request) => {
+      await heard(request);
       const role = roleIn(request);
       const count = counts.get(role) ?? 0;
       counts.set(role, count + 1);

@@ -1,0 +1,129 @@
+import { type ActionContext, type Address, checkKnownOptions, type Known, type Message, Plan, TroupeError } from "../../src/index.ts";
+import { z } from "zod";
+import { ProjectAction } from "../project-action.ts";
+import { filesInPrompt } from "../project-files.ts";
+import { promptOf } from "../prompt.ts";
+import type { ProjectGate } from "./project-gate.ts";
+import type { TaskBoard } from "./task-board.ts";
+import { newestOrder, renderOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
+
+/** Options of {@link PlanTasks}. */
+export interface PlanTasksOptions {
+  readonly gate: ProjectGate;
+  readonly board: TaskBoard;
+}
+
+const planOptions: Known<PlanTasksOptions> = { gate: true, board: true };
+
+/** More tasks cost more in words and merges than they save in time. */
+const MOST_TASKS = 8;
+/** Characters of interfaces and tests that the planner reads. */
+const READ = 40_000;
+
+const INSTRUCTION = `Divide the code of the product into at most ${MOST_TASKS} tasks for engineers who work side by side, each in a copy of the project with the interfaces and the tests. A task owns the files that its engineer writes; nobody else writes them. Give each file of the design to exactly one task.
+
+needs names only tasks whose finished code this one cannot be tested without; an interface is there already. The fewer needs, the more is done at once. tests names the test files that pass once this task and its needs are merged. Keep together what changes together. Do not divide what one engineer writes in one go.`;
+
+const WrittenTaskSchema = z.object({
+  id: z.string().min(1).describe("t1, t2, ..."),
+  title: z.string().trim().min(1).describe("what is done, in a few words"),
+  owns: z.array(z.string()).min(1).describe("paths of the design"),
+  tests: z.array(z.string()).default([]).describe("paths of test files"),
+  needs: z.array(z.string()).default([]).describe("ids of tasks"),
+});
+
+type WrittenTask = z.infer<typeof WrittenTaskSchema>;
+
+/** A planner's answer. */
+interface Answer {
+  readonly tasks: readonly WrittenTask[];
+}
+
+/** The schema of a plan for an order: a plan that does not fit is asked for again, with the reason. */
+function planSchema(order: WorkOrder): z.ZodType<Answer> {
+  const shape = z.object({ tasks: z.array(WrittenTaskSchema).min(1).max(MOST_TASKS) });
+  return shape.superRefine(({ tasks }, ctx) => {
+    for (const message of planFaults(tasks, order)) ctx.addIssue({ code: "custom", path: ["tasks"], message });
+  });
+}
+
+function planFaults(tasks: readonly WrittenTask[], { design, tests = [] }: WorkOrder): readonly string[] {
+  const files = new Set(design?.files.map(({ path }) => path));
+  const owners = new Map<string, string>();
+  const faults: string[] = [];
+  for (const { id, owns, tests: named } of tasks) {
+    for (const path of owns) {
+      const owner = owners.get(path);
+      if (!files.has(path)) faults.push(`Expected ${id} to own files of the design, but ${path} is none.`);
+      else if (owner !== undefined) faults.push(`Expected each file in one task, but ${owner} and ${id} own ${path}.`);
+      owners.set(path, id);
+    }
+    const unknown = named.filter((path) => !tests.includes(path));
+    if (unknown.length > 0) faults.push(`Expected ${id} to name test files of QA, but ${unknown.join(", ")} is none.`);
+  }
+  try {
+    sorted(tasks);
+  } catch (error) {
+    if (!TroupeError.isInstance(error)) throw error;
+    faults.push(error.message);
+  }
+  return faults;
+}
+
+/** The tasks, each after its needs. @throws PlanError for needs that no order of work can meet */
+function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const plan = new Plan({
+    goal: "the product",
+    tasks: tasks.map(({ id, title, needs }) => ({ id, instruction: title, dependsOn: needs })),
+  });
+  return plan.tasks.flatMap(({ id }) => byId.get(id) ?? []);
+}
+
+/** The plan as the order has it: files that no task owns go to the last one. */
+function workTasks({ tasks }: Answer, { design }: WorkOrder): readonly WorkTask[] {
+  const owned = new Set(tasks.flatMap(({ owns }) => owns));
+  const left = (design?.files ?? []).map(({ path }) => path).filter((path) => !owned.has(path));
+  return sorted(tasks).map((task, place) => ({
+    ...task,
+    needs: [...new Set(task.needs)],
+    owns: place === tasks.length - 1 ? [...task.owns, ...left] : task.owns,
+    state: "open",
+    tries: 0,
+  }));
+}
+
+/** Divides a product of size L among engineers, in one question to the model, and gives out the first tasks. */
+export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
+  override readonly description: string = "Divide the work among the engineers.";
+  override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
+  readonly #board: TaskBoard;
+
+  /** @throws UsageError `OPTION_UNKNOWN` */
+  constructor(options: PlanTasksOptions) {
+    checkKnownOptions("new PlanTasks", options, planOptions);
+    super({ workspace: options.gate.workspace });
+    this.#board = options.board;
+  }
+
+  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {
+    const order = newestOrder(ctx.memory) as WorkOrder;
+    const paths = [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])];
+    const files = filesInPrompt(await this.files.read(ctx, paths), READ);
+    const parts = [
+      ["Order", renderOrder(order)],
+      ["Interfaces and tests", files],
+      ["Engineers", `${this.#board.engineers.length}`],
+    ] as const;
+    const answer = await ctx.ask(promptOf("PlanTasks", INSTRUCTION, parts), { schema: planSchema(order) });
+    return this.#board.given(ctx, { ...order, tasks: workTasks(answer, order) });
+  }
+
+  override render(order: WorkOrder): string {
+    return renderOrder(order);
+  }
+
+  override sendTo(): readonly Address[] {
+    return [this.#board.integrator];
+  }
+}
