@@ -1,7 +1,7 @@
 import { doneTool, giveUpTool, type ProjectGate, type WorkReport } from "../../actions/company/project-gate.ts";
 import { taskIn } from "../../actions/company/task-board.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
-import { type Verification } from "../../src/checks/index.ts";
+import type { Verification } from "../../src/checks/index.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import { type Action, type Address, type Message, type Role, type RoleContext, UsageError } from "../../src/index.ts";
 import { editorTool, fileSearchTool, type MachineOptions, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";

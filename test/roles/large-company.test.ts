@@ -139,7 +139,7 @@ describe("a product of size L", () => {
     expect(model.calls.map(roleIn).filter((name) => name === "Eve")).toHaveLength(1);
     expect(await contents(workspace)).toMatchObject({ [add.path]: add.content, [times.path]: times.content, [calc.path]: calc.content });
     const log = git(workspace.root, "log", "--format=%an: %s").split("\n");
-    expect(log).toEqual(expect.arrayContaining(["Ann: Write the sum", "Ben: Write the product", "Ann: Write the calculator"]));
+    expect(log).toEqual(expect.arrayContaining(["Ann via Troupe: Write the sum", "Ben via Troupe: Write the product", "Ann via Troupe: Write the calculator"]));
     expect([git(workspace.root, "status", "--porcelain"), git(workspace.root, "branch", "--list", "troupe/*")]).toEqual(["", ""]);
     expect(told(tried, "Alex", 0)).toContain("It needs sum, product. Merged.");
   });
@@ -249,7 +249,7 @@ describe("a run of size L that was stopped", () => {
     const rest = Object.fromEntries(Object.entries(script).map(([role, replies]) => [role, replies.slice(answered.get(role) ?? 0)]));
     const result = await teamOf(next, roleModel(rest), journal).resume("run").result;
     expect([result.status, result.error?.message]).toEqual(["finished", undefined]);
-    expect((result.output?.instructContent as Delivery).isDone).toBe(true);
+    expect(result.output?.instructContent).toMatchObject({ isDone: true });
     expect(await contents(next)).toEqual(await contents(uncut.workspace));
   });
 });
