@@ -129,7 +129,7 @@ function spanOf(events: readonly RunEvent[], role: string): readonly [number, nu
 }
 
 describe("a product of size L", () => {
-  it("is written by engineers side by side, merged, and proven as a whole", async () => {
+  it("is written by engineers side by side, merged, proven as a whole, and replays equal into an empty folder", async () => {
     const tried = await work();
     const { result, delivery, workspace, events, model } = tried;
     expect([result.status, result.error?.message, delivery.isDone, delivery.size]).toEqual(["finished", undefined, true, "L"]);
@@ -139,15 +139,17 @@ describe("a product of size L", () => {
     expect(model.calls.map(roleIn).filter((name) => name === "Eve")).toHaveLength(1);
     expect(await contents(workspace)).toMatchObject({ [add.path]: add.content, [times.path]: times.content, [calc.path]: calc.content });
     const log = git(workspace.root, "log", "--format=%an: %s").split("\n");
-    expect(log).toEqual(expect.arrayContaining(["Ann via Troupe: Write the sum", "Ben via Troupe: Write the product", "Ann via Troupe: Write the calculator"]));
+    expect(log).toEqual(
+      expect.arrayContaining([
+        "Ann via Troupe: Write the sum",
+        "Ben via Troupe: Write the product",
+        "Ann via Troupe: Write the calculator",
+      ]),
+    );
     expect([git(workspace.root, "status", "--porcelain"), git(workspace.root, "branch", "--list", "troupe/*")]).toEqual(["", ""]);
     expect(told(tried, "Alex", 0)).toContain("It needs sum, product. Merged.");
-  });
-
-  it("replays equal, into an empty folder, without a call", async () => {
-    const { journal, workspace, result } = await work();
     const copy = fileWorkspace({ root: scratchFolder(), git: false });
-    const replayed = await teamOf(copy, roleModel({}), journal).replay("run").result;
+    const replayed = await teamOf(copy, roleModel({}), tried.journal).replay("run").result;
     expect([replayed.status, replayed.error?.message]).toEqual(["finished", undefined]);
     expect(replayed.messages.map(({ id, content }) => [id, content])).toEqual(result.messages.map(({ id, content }) => [id, content]));
     expect(await contents(copy)).toEqual(await contents(workspace));
@@ -234,9 +236,9 @@ function answersIn(events: readonly RunEvent[]): ReadonlyMap<string, number> {
 }
 
 describe("a run of size L that was stopped", () => {
-  const places = ["Ann", "Ben", "Eve", "Alex"];
+  const places = ["Ann", "Eve", "Ben", "Alex"];
 
-  it.each(someOf(places, 2))("at the first call of %s goes on in another process and ends the same", async (place) => {
+  it.each(someOf(places, 1))("at the first call of %s goes on in another process and ends the same", async (place) => {
     const uncut = await work();
     const root = scratchFolder();
     const journal = memoryJournal();
