@@ -1,0 +1,58 @@
+import { expect } from "vitest";
+import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
+import { memoryJournal, type RunResult, Team } from "../../src/index.ts";
+import type { ScriptedModel } from "../../src/testing/index.ts";
+import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace, type Sandbox } from "../../src/workspace/index.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { accepted, adding, around, brief, roleModel, type RoleScript, test as written } from "./adder.ts";
+
+const isolated = await chooseSandbox("auto");
+/** The sandbox of the trials: one that isolates, where there is one. */
+export const sandbox: Sandbox = isolated.kind === "bubblewrap" ? isolated : await chooseSandbox("none");
+
+/** A company that has worked. */
+export interface Tried {
+  readonly result: RunResult;
+  readonly delivery: Delivery;
+  readonly workspace: FileWorkspace;
+  readonly calls: ReturnType<typeof roleModel>["calls"];
+  readonly model: ScriptedModel;
+  readonly team: Team;
+}
+
+/** A person who says one thing after another. */
+function saying(says: readonly string[]): () => string {
+  let count = 0;
+  return () => says[count++] ?? "";
+}
+
+/** Lets a company work, and replays its run into an empty folder. */
+export async function work(
+  script: RoleScript,
+  options: Partial<SoftwareCompanyOptions> = {},
+  idea = "A command that adds two numbers",
+  says: readonly string[] = [],
+): Promise<Tried> {
+  const workspace = await openWorkspace({ root: scratchFolder() });
+  const model = roleModel(script);
+  const journal = memoryJournal();
+  const team = new Team({ roles: softwareCompany({ workspace, sandbox, ...options }), model, journal, seed: 1, human: saying(says) });
+  const result = await team.run(idea, { id: "run" }).result;
+  const replayed = new Team({
+    roles: softwareCompany({ workspace: fileWorkspace({ root: scratchFolder(), git: false }), sandbox, ...options }),
+    model: roleModel({}),
+    journal,
+    seed: 1,
+  });
+  expect((await replayed.replay("run").result).status).toBe(result.status);
+  return { result, delivery: result.output?.instructContent as Delivery, workspace, calls: model.calls, model, team };
+}
+
+/** A call of the tool `done`. */
+export const done = ["done", { summary: "An adder." }] as const;
+/** A call that writes files. */
+export const files = (...own: readonly { path: string; content: string }[]) => ["write_files", { files: own }] as const;
+/** A call that writes the whole adder. */
+export const whole = (body: string) => files(...around, adding(body), written);
+/** The replies of the others for a small product. */
+export const rest = { Alice: [brief("S")], Vera: [accepted] };
