@@ -29,7 +29,9 @@ function testFiles(): { readonly path: string; readonly text: string }[] {
   const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
   const read = files.map((file) => ({ path: `test/${file.replaceAll("\\", "/")}`, text: readFileSync(`${root}test/${file}`, "utf8") }));
   const isLong = ({ path }: { readonly path: string }): boolean => path.endsWith("-soak.test.ts");
-  return read.filter((file) => (effort === "soak" ? isLong(file) || file.text.includes('/effort.ts"') : !isLong(file)));
+  const hasNumbers = ({ text }: { readonly text: string }): boolean => text.includes('/effort.ts"');
+  if (effort === "soak") return read.filter((file) => isLong(file) || hasNumbers(file));
+  return read.filter((file) => !isLong(file) || (effort === "kill" && hasNumbers(file)));
 }
 
 /** Counts blocks or bytes of its process, replaces a module, or runs a program by importing it. */

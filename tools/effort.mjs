@@ -1,12 +1,20 @@
-// node tools/effort.mjs soak|kill [options of vitest]
-// `soak` runs the tests that `npm test` runs with small numbers, with larger ones. `kill` kills processes at every point. Takes some minutes.
+// node tools/effort.mjs soak|kill|fallible [options of vitest]
+// `soak` runs the tests that `npm test` runs with small numbers, with larger ones. `kill` kills processes at every point. Both take some minutes.
+// `fallible` lets the company work with a fallible model two hundred times. Takes half an hour.
 import { npm } from "./npm.mjs";
 
 const KILLS = ["test/durability", "test/memory/kill.test.ts", "test/cli/killed.test.ts"];
 
-const [effort, ...options] = process.argv.slice(2);
-if (effort !== "soak" && effort !== "kill") throw new Error(`Expected soak or kill, got ${effort}.`);
-const files = effort === "kill" ? KILLS : [];
+const TARGETS = {
+  soak: { effort: "soak", files: [] },
+  kill: { effort: "kill", files: KILLS },
+  fallible: { effort: "kill", files: ["test/evaluation/fallible-soak.test.ts"] },
+};
+
+const [name, ...options] = process.argv.slice(2);
+const target = TARGETS[name];
+if (target === undefined) throw new Error(`Expected ${Object.keys(TARGETS).join(", ")}, got ${name}.`);
+const { effort, files } = target;
 const env = { ...process.env, TROUPE_EFFORT: effort };
 const { status } = npm(["test", "--", ...files, ...options], { stdio: "inherit", env });
 process.exit(status ?? 1);

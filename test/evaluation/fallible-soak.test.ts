@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/errors.ts";
 import { isolates } from "../checks/project.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { tries } from "../effort.ts";
 import { type FallibleRun, fallibleRun } from "./fallible.ts";
 
-const RUNS = 200;
+const RUNS = tries(0, 30, 200);
 /** Runs at the same time. */
 const SIDE_BY_SIDE = 2;
 /** Milliseconds for all of them: a run takes some seconds on a quiet machine. */
