@@ -52,7 +52,7 @@ const cases: readonly Case[] = [
   { what: "no code where code is asked for", given: { "WriteCode: index.html": "Let us talk." }, code: "CODE_MISSING", kept: [prd, plan] },
   {
     what: "a file larger than a project's may be",
-    given: { "WriteCode: index.html": whole(fence(`${"x".repeat(1_100_000)}\n`)) },
+    given: { "WriteCode: index.html": whole(fence(`<!doctype html>\n<p>${"x".repeat(1_100_000)}</p>\n`)) },
     code: "WORKSPACE_LIMIT",
     kept: [prd, plan],
   },

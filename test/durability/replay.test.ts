@@ -19,7 +19,7 @@ import { eventsOf } from "../team/recorded.ts";
 const scratch = scratchFolder();
 const ideas = (await demoIdeas()).filter(({ crew }) => crew === "waterfall");
 const examples = readdirSync(new URL("../../examples/", import.meta.url)).filter((file) => file.endsWith(".ts"));
-/** These have an environment or an agent and no team. */
+/** These have no team: an environment, an agent, or a project that is verified. */
 const withoutTeam = [
   "02-debate.ts",
   "07-coins.ts",
@@ -29,6 +29,7 @@ const withoutTeam = [
   "14-planning-flow.ts",
   "15-mcp.ts",
   "16-rumour.ts",
+  "27-verify.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts"];
