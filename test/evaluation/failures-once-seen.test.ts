@@ -97,13 +97,15 @@ describe.runIf(isolates)("a specification of forty rules", () => {
       }),
       architect: { approach: "One part.", files, tasks: [] },
       qa: [writes({ "tests/test_events.py": test })],
+      planner: { tasks: [{ id: "t1", title: "the simulator", owns: Object.keys(source), tests: ["tests/test_events.py"], needs: [] }] },
       engineer: [{ toolCalls: [{ name: "give_up", arguments: '{"why":"This is enough to read the order."}' }] }],
     };
     const cwd = scratchFolder();
     const { requests, all } = await scriptedRun(cwd, words, script);
     expect(all.filter((request) => !wordsOf(request).includes(words)).map((request) => wordsOf(request).slice(0, 80))).toEqual([]);
     const asked = Object.entries(requests).filter(([, given]) => given.length > 0);
-    expect(asked.map(([role]) => role)).toEqual(size === "S" ? ["manager", "engineer"] : ["manager", "architect", "qa", "engineer"]);
+    const between = { S: [], M: ["architect", "qa"], L: ["architect", "qa", "planner"] }[size];
+    expect(asked.map(([role]) => role)).toEqual(["manager", ...(between ?? []), "engineer"]);
     expect(readFileSync(join(cwd, "product/docs/requirement.md"), "utf8")).toContain(words);
   });
 });

@@ -8,6 +8,8 @@ export interface Script {
   readonly manager: object;
   readonly architect?: object;
   readonly qa?: readonly StubReply[];
+  /** Of products of size L. */
+  readonly planner?: object;
   readonly engineer: readonly StubReply[];
   readonly verifier?: object;
 }
@@ -28,6 +30,7 @@ const ROLES: readonly (readonly [string, keyof Script])[] = [
   ["Product Manager", "manager"],
   ["Architect", "architect"],
   ["QA Engineer", "qa"],
+  ["Project Manager", "planner"],
   ["Engineer", "engineer"],
   ["Verifier", "verifier"],
 ];
@@ -53,7 +56,7 @@ export function writes(files: Readonly<Record<string, string>>, ...reads: readon
 
 /** Runs `troupe run` inside this process, with a company that says what the script says. */
 export async function scriptedRun(cwd: string, idea: string, script: Script, words: readonly string[] = []): Promise<ScriptedRun> {
-  const requests: Record<keyof Script, OpenAIBody[]> = { manager: [], architect: [], qa: [], engineer: [], verifier: [] };
+  const requests: Record<keyof Script, OpenAIBody[]> = { manager: [], architect: [], qa: [], planner: [], engineer: [], verifier: [] };
   await using server = await openaiStub({
     handler: (body) => {
       const role = roleOf(body);
