@@ -2,7 +2,7 @@ import { aText, having, object, takes } from "../kernel/argument.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
-import { mayWrite, REMOVE_STEP, WRITE_STEP } from "./recorded-files.ts";
+import { mayWrite, OPEN_FORK_STEP, REMOVE_FORK_STEP, REMOVE_STEP, UPDATE_FORK_STEP, WRITE_STEP } from "./recorded-files.ts";
 import { COMMIT_STEP } from "./restore-files.ts";
 import { type CommitRequest, type Workspace, writtenFile } from "./workspace.ts";
 
@@ -29,7 +29,7 @@ function checkArguments(door: string, steps: StepPort, project: ForkedProject, n
 export async function openFork(steps: StepPort, project: ForkedProject, name: string): Promise<FileWorkspace> {
   checkArguments("openFork", steps, project, name);
   const { workspace, forks } = project;
-  await steps.step({ kind: "step", name: "open fork", request: { name }, again: true }, async ({ mode, signal }) => {
+  await steps.step({ kind: "step", name: OPEN_FORK_STEP, request: { name }, again: true }, async ({ mode, signal }) => {
     if (await mayWrite(workspace, mode)) await forks.open(name, signal);
     return null;
   });
@@ -39,6 +39,7 @@ export async function openFork(steps: StepPort, project: ForkedProject, name: st
 /**
  * Merges a fork into its project and commits that, in steps. When both changed a file in ways that do not fit, nothing is written.
  *
+ * @param request of the commit; its `paths` are those that may be merged. Default: all that the fork changed
  * @throws UsageError `ARGUMENT_INVALID`
  * @throws WorkspaceError
  */
@@ -46,9 +47,9 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
   checkArguments("mergeFork", steps, project, name);
   const { workspace, forks } = project;
   takes("mergeFork", "request", request, object("a request of a commit", { message: aText }));
-  const compared = await steps.step<ForkComparison>({ kind: "step", name: "compare fork", request: { name }, fresh: true }, ({ signal }) =>
-    forks.compare(name, signal),
-  );
+  const { paths: only } = request;
+  const asked = { kind: "step", name: "compare fork", request: { name, ...(only === undefined ? {} : { only }) }, fresh: true };
+  const compared = await steps.step<ForkComparison>(asked, ({ signal }) => forks.compare(name, signal, only));
   if (compared.kind === "conflict") return compared;
   const live = (door: StepDoor): Promise<boolean> => mayWrite(workspace, door.mode);
   for (const { path, content } of compared.changes) {
@@ -79,7 +80,7 @@ async function commitStep(steps: StepPort, workspace: Workspace, { date, signal:
 export async function updateFork(steps: StepPort, project: ForkedProject, name: string): Promise<ForkUpdate> {
   checkArguments("updateFork", steps, project, name);
   const { workspace, forks } = project;
-  return steps.step({ kind: "step", name: "update fork", request: { name }, again: true }, async ({ mode, signal }) =>
+  return steps.step({ kind: "step", name: UPDATE_FORK_STEP, request: { name }, again: true }, async ({ mode, signal }) =>
     (await mayWrite(workspace, mode)) ? forks.update(name, signal) : { updated: [], conflicts: [] },
   );
 }
@@ -88,7 +89,7 @@ export async function updateFork(steps: StepPort, project: ForkedProject, name: 
 export async function removeFork(steps: StepPort, project: ForkedProject, name: string): Promise<void> {
   checkArguments("removeFork", steps, project, name);
   const { workspace, forks } = project;
-  await steps.step({ kind: "step", name: "remove fork", request: { name }, again: true }, async ({ mode, signal }) => {
+  await steps.step({ kind: "step", name: REMOVE_FORK_STEP, request: { name }, again: true }, async ({ mode, signal }) => {
     if (await mayWrite(workspace, mode)) await forks.remove(name, signal);
     return null;
   });

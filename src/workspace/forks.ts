@@ -1,6 +1,5 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { throwIfAborted } from "../kernel/abort.ts";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -48,11 +47,16 @@ export interface WorkspaceForks {
    * Makes a fork from the project's present files, in a worktree where the project is a repository with a commit, else as a copy. One that is
    * open already stays as it is.
    *
-   * @throws WorkspaceError `WORKSPACE_GIT`, `WORKSPACE_LIMIT` for a project too large to copy, `WORKSPACE_IO` and their kin
+   * @throws WorkspaceError `WORKSPACE_GIT` when git fails, `WORKSPACE_LIMIT` for a project too large to copy, `WORKSPACE_IO` and their kin
    */
   open(name: string, signal?: AbortSignal): Promise<void>;
-  /** Compares a fork with the project and their common version. Nothing is written. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
-  compare(name: string, signal?: AbortSignal): Promise<ForkComparison>;
+  /**
+   * Compares a fork with the project and their common version. Nothing is written.
+   *
+   * @param only the paths that are compared. Default: all
+   * @throws WorkspaceError `WORKSPACE_FORK` when it is not open
+   */
+  compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison>;
   /** Brings the project's changes into a fork, so that it can be merged. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
   /** Removes a fork with all that is not merged. One that is not open is no error. */
@@ -81,7 +85,8 @@ export function workspaceForks(options: WorkspaceForksOptions): WorkspaceForks {
 
 /**
  * Owns the workspaces of forks and the marks of those that are open. `WorkspaceForks.B1` a fork whose making was cut off is made anew,
- * because its mark is written last (`#make`). `WorkspaceForks.B2` the project changes by no member of this object.
+ * because its mark is written last (`#make`). `WorkspaceForks.B2` the project changes by no member of this object. `WorkspaceForks.B3` a fork
+ * that is complete is never made anew: where git fails, that is an error (`#opened`).
  */
 class DiskForks implements WorkspaceForks {
   readonly #project: FileWorkspace;
@@ -112,12 +117,13 @@ class DiskForks implements WorkspaceForks {
     });
   }
 
-  compare(name: string, signal?: AbortSignal): Promise<ForkComparison> {
+  compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison> {
     return this.#turns.take(async () => {
       const base = await this.#openBase(name, signal);
       const [fork, project] = [this.workspace(name), this.#project];
       const [changes, conflicts]: [FileChange[], string[]] = [[], []];
       for (const path of await base.changedIn(fork, name, signal)) {
+        if (only?.includes(path) === false) continue;
         const ours = await textOf(project, path);
         const versions = { base: await base.textOf(name, path, signal), ours, theirs: await textOf(fork, path) };
         const merged = await mergeFile(versions, signal);
@@ -167,7 +173,8 @@ class DiskForks implements WorkspaceForks {
   async #make(name: string, signal: AbortSignal | undefined): Promise<void> {
     const root = await realpath(this.#project.root);
     const wanted = this.#project.git.kind === "none" ? "copy" : "worktree";
-    const base = (await this.#baseOf(root, wanted, signal)) ?? new CopyBase(this.#project, root);
+    const found = await this.#baseOf(root, wanted, signal);
+    const base = typeof found === "string" ? new CopyBase(this.#project, root) : found;
     await base.make(name, signal);
     await withHeld(root, markOf(name), true, (file) => file.replace(Buffer.from(base.kind)));
   }
@@ -186,15 +193,20 @@ class DiskForks implements WorkspaceForks {
     const mark = await withHeld(root, markOf(name), false, (file) => contentOf(file, markOf(name)));
     const folder = await ifThere(lstat(join(root, ".troupe/trees", name)));
     if (mark === undefined || folder?.isDirectory() !== true) return undefined;
-    return this.#baseOf(root, mark.content.toString() === "copy" ? "copy" : "worktree", signal);
+    const base = await this.#baseOf(root, mark.content.toString() === "copy" ? "copy" : "worktree", signal);
+    if (typeof base !== "string") return base;
+    // Made anew as a copy, it would lose what somebody wrote there.
+    throw new WorkspaceError(
+      "WORKSPACE_GIT",
+      `Expected the repository of which the fork "${name}" is a worktree, but ${base}. Put the repository back, or remove the fork.`,
+    );
   }
 
-  async #baseOf(root: string, kind: ForkBase["kind"], signal: AbortSignal | undefined): Promise<ForkBase | undefined> {
+  /** @returns the reason when a worktree is asked for, and there is no repository that can have one */
+  async #baseOf(root: string, kind: ForkBase["kind"], signal: AbortSignal | undefined): Promise<ForkBase | string> {
     if (kind === "copy") return new CopyBase(this.#project, root);
     const trees = await Worktrees.open(root, signal);
-    // A git that was stopped finds no repository: the fork must not be made anew for that.
-    throwIfAborted(signal);
-    return typeof trees === "string" ? undefined : new TreeBase(this.#project, trees);
+    return typeof trees === "string" ? trees : new TreeBase(this.#project, trees);
   }
 }
 

@@ -15,6 +15,11 @@ export const WRITE_STEP = "write file";
 /** Name of the step by which a tool removes a file: its request has `path`. */
 export const REMOVE_STEP = "remove file";
 
+/** Names of the steps that open, update and remove a fork: their requests have its `name`. */
+export const OPEN_FORK_STEP = "open fork";
+export const UPDATE_FORK_STEP = "update fork";
+export const REMOVE_FORK_STEP = "remove fork";
+
 /** A file is not there. */
 export const ABSENT = null;
 
@@ -131,11 +136,22 @@ interface OpenedFile {
 }
 
 /** The effect of a recorded step on a file: the content it writes, or the removal. */
-export function fileChange({ kind, name, request }: StepStarted): FileChange | undefined {
-  if (kind !== "step" || (name !== WRITE_STEP && name !== REMOVE_STEP)) return undefined;
-  const { path, content, fork } = membersOf(request);
+export function fileChange(event: StepStarted): FileChange | undefined {
   // A file of a fork is none of the project's before it is merged, which is a write of its own.
-  if (typeof path !== "string" || fork !== undefined) return undefined;
+  return membersOf(event.request)["fork"] === undefined ? changeIn(event) : undefined;
+}
+
+/** The effect of a recorded step on a file of a fork, with the name of the fork. */
+export function forkChange(event: StepStarted): { readonly fork: string; readonly change: FileChange } | undefined {
+  const { fork } = membersOf(event.request);
+  const change = typeof fork === "string" ? changeIn(event) : undefined;
+  return change === undefined ? undefined : { fork: fork as string, change };
+}
+
+function changeIn({ kind, name, request }: StepStarted): FileChange | undefined {
+  if (kind !== "step" || (name !== WRITE_STEP && name !== REMOVE_STEP)) return undefined;
+  const { path, content } = membersOf(request);
+  if (typeof path !== "string") return undefined;
   if (name === REMOVE_STEP) return { path, content: ABSENT };
   return typeof content === "string" ? { path, content } : undefined;
 }

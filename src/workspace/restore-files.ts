@@ -4,7 +4,18 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
-import { ABSENT, fileChange, type FileChange, unitOf } from "./recorded-files.ts";
+import type { FileWorkspace } from "./file-workspace.ts";
+import { workspaceForks, type WorkspaceForks } from "./forks.ts";
+import {
+  ABSENT,
+  fileChange,
+  type FileChange,
+  forkChange,
+  OPEN_FORK_STEP,
+  REMOVE_FORK_STEP,
+  UPDATE_FORK_STEP,
+  unitOf,
+} from "./recorded-files.ts";
 import type { CommitRequest, Workspace } from "./workspace.ts";
 
 /** Name of the step in which an action commits its files. */
@@ -27,7 +38,8 @@ export interface Restored {
 
 /**
  * Writes the files and commits of the ended activations of a record into a workspace, in the order of their ends: a fork gets the files of
- * its parent in a folder of its own. An open activation writes its files again itself when the run is resumed.
+ * its parent in a folder of its own. An open activation writes its files again itself when the run is resumed. Forks of a project on disk
+ * that were open then are opened, with what was written in them.
  *
  * @throws WorkspaceError
  * @throws ControlError when the signal aborts
@@ -42,6 +54,7 @@ export async function restoreFiles(
   takes("restoreFiles", "events", events, iterable("events of a run"));
   const { at = Infinity, signal } = options;
   const open = new OpenDeeds();
+  const forks = isOnDisk(workspace) ? new RestoredForks(workspace) : undefined;
   const paths = new Set<string>();
   let commits = 0;
   for await (const event of events) {
@@ -49,6 +62,7 @@ export async function restoreFiles(
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit")
         commits += (await workspace.commit({ ...deed.request, ...(signal === undefined ? {} : { signal }) })) === undefined ? 0 : 1;
+      else if (deed.kind === "fork") await forks?.restore(deed, signal);
       else if (deed.content === ABSENT) {
         await workspace.remove(deed.path);
         paths.delete(deed.path);
@@ -60,7 +74,36 @@ export async function restoreFiles(
   return { files: paths.size, commits };
 }
 
-type Deed = (FileChange & { readonly kind: "change" }) | { readonly kind: "commit"; readonly request: CommitRequest };
+type Deed = (FileChange & { readonly kind: "change" }) | { readonly kind: "commit"; readonly request: CommitRequest } | ForkDeed;
+
+/** A change of a fork, or of a file in it. */
+interface ForkDeed {
+  readonly kind: "fork";
+  readonly name: string;
+  readonly does: "open" | "update" | "remove" | FileChange;
+}
+
+/** The forks of a project, as a record tells what happened to them. */
+class RestoredForks {
+  readonly #forks: WorkspaceForks;
+
+  constructor(workspace: FileWorkspace) {
+    this.#forks = workspaceForks({ workspace });
+  }
+
+  async restore({ name, does }: ForkDeed, signal: AbortSignal | undefined): Promise<void> {
+    if (does === "remove") return this.#forks.remove(name, signal);
+    await this.#forks.open(name, signal);
+    if (does === "open") return;
+    if (does === "update") return void (await this.#forks.update(name, signal));
+    const fork = this.#forks.workspace(name);
+    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, does.content));
+  }
+}
+
+function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
+  return "inspectGit" in workspace;
+}
 
 /** The writes of activations that have not ended. */
 class OpenDeeds {
@@ -108,8 +151,24 @@ class OpenDeeds {
 function deedOf(started: StepStarted, at: number): Deed | undefined {
   const change = fileChange(started);
   if (change !== undefined) return { kind: "change", ...change };
+  const fork = forkDeed(started);
+  if (fork !== undefined) return fork;
   const request = started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started.request, at) : undefined;
   return request === undefined ? undefined : { kind: "commit", request };
+}
+
+const FORK_STEPS: ReadonlyMap<string, "open" | "update" | "remove"> = new Map([
+  [OPEN_FORK_STEP, "open"],
+  [UPDATE_FORK_STEP, "update"],
+  [REMOVE_FORK_STEP, "remove"],
+]);
+
+function forkDeed(started: StepStarted): ForkDeed | undefined {
+  const inFork = forkChange(started);
+  if (inFork !== undefined) return { kind: "fork", name: inFork.fork, does: inFork.change };
+  const does = started.kind === "step" ? FORK_STEPS.get(started.name) : undefined;
+  const { name } = isObject(started.request) ? (started.request as { readonly name?: unknown }) : {};
+  return does === undefined || typeof name !== "string" ? undefined : { kind: "fork", name, does };
 }
 
 function commitIn(request: Json, date: number): CommitRequest | undefined {

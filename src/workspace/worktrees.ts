@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import { GitProgram } from "./git-program.ts";
+import { GitProgram, outputOf } from "./git-program.ts";
 import { makeOwnFolder, removeOwnFolder } from "./own-folder.ts";
 import { isNormalPath, visible } from "./path-rules.ts";
 import { uncommittedPaths } from "./project-changes.ts";
@@ -54,6 +54,7 @@ export class Worktrees {
   /**
    * @param root of the repository, as `realpath` gives it; a worktree is fine
    * @returns the reason when there is no repository with a commit
+   * @throws WorkspaceError `WORKSPACE_GIT` when git cannot tell that, such as in a damaged repository
    */
   static async open(root: string, signal?: AbortSignal): Promise<Worktrees | string> {
     const git = GitProgram.find(root);
@@ -61,8 +62,11 @@ export class Worktrees {
     const entry = await ifThere(lstat(join(root, ".git")));
     if (entry === undefined) return "it is no git repository";
     if (entry.isSymbolicLink()) return "its .git is a symbolic link";
-    const head = await git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal });
-    if (head.kind !== "exited" || head.code !== 0) return "its repository has no commit yet, or cannot be read";
+    const named = await git.call(["rev-parse", "--verify", "--quiet", "HEAD"], { signal });
+    if (named.kind === "exited" && named.code === 1) return "its repository has no commit yet";
+    outputOf(named, "rev-parse", signal);
+    // HEAD may name a commit that is not there.
+    await git.run(["cat-file", "-e", "HEAD^{commit}"], { signal });
     await git.disarm(signal);
     return new Worktrees(git);
   }

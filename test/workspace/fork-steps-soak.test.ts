@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -87,6 +88,52 @@ describe("forks in a run", () => {
     const restored = fileWorkspace({ root: scratchFolder() });
     expect(await restoreFiles(restored, events)).toEqual({ files: 2, commits: 1 });
     expect(await contents(restored)).toEqual(atTheEnd);
+  });
+
+  it("merge only the paths that may be merged, and no conflict elsewhere counts", async () => {
+    const workspace = project();
+    const forked = { workspace, forks: workspaceForks({ workspace }) };
+    const merge = defineAction({
+      name: "Merge",
+      async run(ctx) {
+        const fork = await openFork(ctx.steps, forked, "t1");
+        await fork.write("a.txt", "fork\n2\n3\n");
+        await fork.write("b.txt", "new\n");
+        await workspace.write("a.txt", "project\n2\n3\n");
+        return JSON.stringify(await mergeFork(ctx.steps, forked, "t1", { message: "Merge", author: ctx.name, date: 1, paths: ["b.txt"] }));
+      },
+    });
+    const { output } = await new Team({ roles: [defineRole({ name: "Ann", actions: [merge] })] }).run("go").result;
+    expect([output?.content, await contents(workspace)]).toEqual([
+      JSON.stringify({ kind: "merged", paths: ["b.txt"] }),
+      { "a.txt": "project\n2\n3\n", "b.txt": "new\n" },
+    ]);
+  });
+
+  it("that were open at a place of the record are restored with what was written in them", async () => {
+    const { events } = await recorded();
+    const isWrite = (event: RunEvent): boolean =>
+      event.type === "step.started" && event.name === WRITE_STEP && !("fork" in (event.request as object));
+    // As if the activation had ended after the work in the fork.
+    const cut = events.findIndex(isWrite);
+    const act = (events[cut] as RunEvent & { readonly act: string }).act;
+    const ended = {
+      ...events.at(-1)!,
+      type: "act.ended",
+      act,
+      role: "Ann",
+      round: 0,
+      take: 1,
+      said: [],
+      memory: [],
+      working: [],
+    } as RunEvent;
+    const workspace = project();
+    expect(await restoreFiles(workspace, [...events.slice(0, cut), ended])).toEqual({ files: 0, commits: 0 });
+    const forks = workspaceForks({ workspace });
+    expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "a.txt", content: "fork\n2\n3\n" }, { path: "b.txt" }] });
+    await restoreFiles(workspace, events);
+    expect(existsSync(join(workspace.root, ".troupe/trees/t1"))).toBe(false);
   });
 
   it("end the same wherever the run was cut off", async () => {

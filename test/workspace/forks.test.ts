@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -192,6 +192,35 @@ describe.each([
     expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["pic.bin"] });
     expect(readFileSync(join(root, "pic.bin"))).toEqual(Buffer.from([1, 0, 2]));
   });
+});
+
+it("WorkspaceForks.B3 a fork stays as it is, and is no copy, when git fails", async () => {
+  const { root, forks } = inRepository();
+  await forks.open("t1");
+  const fork = forks.workspace("t1");
+  await fork.write("src/b.js", "work\n");
+  const head = join(root, ".git/HEAD");
+  const right = readFileSync(head, "utf8");
+  const branch = join(root, ".git", right.trim().slice("ref: ".length));
+  const commit = readFileSync(branch, "utf8");
+  const damages: readonly (readonly [string, string, string])[] = [
+    [head, "garbage\n", right],
+    [branch, `${"1".repeat(40)}\n`, commit],
+  ];
+  for (const [file, damaged, whole] of damages) {
+    writeFileSync(file, damaged);
+    for (const call of [() => forks.open("t1"), () => forks.open("t2"), () => forks.compare("t1")]) {
+      const error = await errorOf(call);
+      expect([error.code, error.message]).toEqual(["WORKSPACE_GIT", expect.stringMatching(/ended with code 128: fatal: /)]);
+    }
+    writeFileSync(file, whole);
+  }
+  renameSync(join(root, ".git"), join(root, "git"));
+  expect((await errorOf(() => forks.open("t1"))).message).toContain("but it is no git repository");
+  renameSync(join(root, "git"), join(root, ".git"));
+  await forks.open("t1");
+  expect([await fork.read("src/b.js"), existsSync(join(root, ".troupe/trees/t2"))]).toEqual(["work\n", false]);
+  expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
 });
 
 it("a repository shows no trace of its forks after they are removed", async () => {
