@@ -1,5 +1,7 @@
 import {
+  type Criterion,
   type Fault,
+  findVacuous,
   installPackages,
   type InstallReport,
   isRed,
@@ -56,8 +58,18 @@ export class ProjectGate {
     const verify = this.#verify;
     const found = await steps.step(spec, ({ signal }) => verify({ ...request, root: this.workspace.root, sandbox: this.#sandbox, signal }));
     if (failedBefore.length === 0) return found;
-    const faults = found.faults.filter((fault) => !failedBefore.includes(faultMark(fault)));
+    const isNew = (fault: Fault): boolean =>
+      !failedBefore.includes(faultMark(fault)) || (fault.kind === "tests" && found.suites.some((suite) => skipsMore(suite, failedBefore)));
+    const faults = found.faults.filter(isNew);
     return { ...found, faults, suites: found.suites.map((suite) => withoutOld(suite, failedBefore)) };
+  }
+
+  /** True for a criterion that holds without the project, so that it proves nothing. @throws ControlError, WorkspaceError */
+  async isVacuous(steps: Pick<RoleContext["steps"], "step">, criterion: Criterion): Promise<boolean> {
+    const spec = { kind: "step", name: "try check without project", request: { criterion }, fresh: true };
+    const criteria = [criterion];
+    const found = await steps.step(spec, ({ signal }) => findVacuous({ sandbox: this.#sandbox, criteria, signal }));
+    return found.length > 0;
   }
 
   /** Installs the packages that the project names. @throws ControlError */
@@ -88,10 +100,21 @@ export function installTool(gate: ProjectGate): Tool {
   });
 }
 
-/** Marks of what is wrong with a project: its failing tests as `file: name`, and its faults as `kind in file`. */
+/** Marks of what is wrong with a project: failing tests as `file: name`, faults as `kind in file`, and how many tests are skipped. */
 export function problemsOf({ suites, faults }: Pick<Verification, "suites" | "faults">): readonly string[] {
   const tests = suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
-  return [...new Set([...tests, ...faults.map(faultMark)])];
+  const skipped = suites.filter((suite) => suite.skipped > 0).map(skippedMark);
+  return [...new Set([...tests, ...faults.map(faultMark), ...skipped])];
+}
+
+function skippedMark({ skipped, language }: Pick<SuiteReport, "skipped" | "language">): string {
+  return `${skipped} skipped in ${language}`;
+}
+
+/** True for a suite that skips more tests than it did before the work. */
+function skipsMore({ language, skipped }: SuiteReport, old: readonly string[]): boolean {
+  const before = old.findLast((mark) => /^\d+ /.test(mark) && mark === skippedMark({ skipped: Number.parseInt(mark), language }));
+  return skipped > (before === undefined ? 0 : Number.parseInt(before));
 }
 
 function faultMark({ kind, file = "the project" }: Fault): string {

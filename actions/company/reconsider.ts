@@ -1,21 +1,20 @@
 import type { Criterion } from "../../src/checks/index.ts";
 import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
-import type { Workspace } from "../../src/workspace/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { promptOf } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
-import { type WorkReport, WorkReportSchema } from "./project-gate.ts";
+import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
 import { newestOrder, orderFiles, renderCriteria, renderForReview, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** Options of {@link Reconsider}. */
 export interface ReconsiderOptions {
-  readonly workspace: Workspace;
+  readonly gate: ProjectGate;
   /** The engineer and the verifier. */
   readonly receivers: readonly Address[];
 }
 
-const reconsiderOptions: Known<ReconsiderOptions> = { workspace: true, receivers: true };
+const reconsiderOptions: Known<ReconsiderOptions> = { gate: true, receivers: true };
 
 /** A product manager's answer. The reasons come first, so that the verdict follows from them. */
 interface Answer {
@@ -36,12 +35,14 @@ const INSTRUCTION = `An engineer says that the check of a criterion contradicts 
 export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
   override readonly description: string = "Decide on a disputed check.";
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
+  readonly #gate: ProjectGate;
   readonly #receivers: readonly Address[];
 
   /** @throws UsageError `OPTION_UNKNOWN` */
   constructor(options: ReconsiderOptions) {
     checkKnownOptions("new Reconsider", options, reconsiderOptions);
-    super({ workspace: options.workspace });
+    super({ workspace: options.gate.workspace });
+    this.#gate = options.gate;
     this.#receivers = options.receivers;
   }
 
@@ -56,13 +57,15 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
       ["The engineer's objection", summary],
     ]);
     const { reasons, isWrong, check } = await ctx.ask(prompt, { schema: AnswerSchema });
-    const isCorrected = isWrong && check !== undefined && disputed.length > 0;
+    const corrected = isWrong && check !== undefined ? disputed.map((criterion) => ({ ...criterion, check })) : [];
+    const vacuous = await this.#vacuous(ctx, corrected);
+    const isCorrected = corrected.length > 0 && vacuous === undefined;
     const next: WorkOrder = {
       ...order,
       corrected: [...(order.corrected ?? []), ...(isCorrected ? [id] : [])],
       ...(isCorrected
         ? {
-            criteria: order.criteria.map((criterion) => (criterion.id === id ? { ...criterion, check } : criterion)),
+            criteria: order.criteria.map((criterion) => corrected.find((one) => one.id === criterion.id) ?? criterion),
             assumptions: [...order.assumptions, `The check of ${id} was corrected: ${reasons}`],
           }
         : {}),
@@ -70,11 +73,19 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
     const files = isCorrected ? orderFiles(next) : [];
     await this.write(ctx, files);
     const answer = isCorrected ? `The check of ${id} was wrong, and is corrected.` : `The check of ${id} stays.`;
-    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answer} ${reasons}`;
+    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answer} ${vacuous ?? reasons}`;
     const message = ctx.message<WorkOrder>(content, { instructContent: next, sendTo: this.#receivers });
     const paths = files.map(({ path }) => path);
     if (paths.length > 0) await this.files.commit(ctx, { message: `Correct the check of ${id}`, paths, messageId: message.id });
     return message;
+  }
+
+  /** Why a correction is not taken: it would hold for every product. */
+  async #vacuous(ctx: ActionContext<readonly []>, corrected: readonly Criterion[]): Promise<string | undefined> {
+    for (const criterion of corrected) {
+      if (await this.#gate.isVacuous(ctx.steps, criterion)) return "Its correction holds without any product, so it would prove nothing.";
+    }
+    return undefined;
   }
 
   override render(order: WorkOrder): string {

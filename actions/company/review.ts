@@ -45,10 +45,11 @@ export function reviewPrompt(parts: {
   ]);
 }
 
-/** The objections of a review, before their checks have run. A judgement that does not hold is one. */
-export function complaintsOf({ complaints, judgements }: Review): readonly Complaint[] {
+/** The objections of a review, before their checks have run. A judgement that does not hold is one, and so is a refusal that names none. */
+export function complaintsOf({ reasons, complaints, judgements, accepts }: Review): readonly Complaint[] {
   const against = judgements
     .filter(({ holds }) => !holds)
     .map(({ id, reason }): Complaint => ({ id: `${id}-judged`, text: reason, state: "unproven" }));
-  return [...complaints.map(({ text, check }, index): Complaint => ({ id: `R${index + 1}`, text, check, state: "unproven" })), ...against];
+  const refusal = !accepts && complaints.length === 0 && against.length === 0 ? [{ text: reasons, check: undefined }] : complaints;
+  return [...refusal.map(({ text, check }, index): Complaint => ({ id: `R${index + 1}`, text, check, state: "unproven" })), ...against];
 }

@@ -116,7 +116,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
     const before = ctx.memory.newestBy(this) as Message<WorkOrder> | undefined;
     const earlier = before === undefined ? undefined : WorkOrderSchema.parse(before.instructContent);
-    const project = this.#options.existing === true || earlier !== undefined ? await this.#project(ctx) : undefined;
+    const project = this.#options.existing === true || earlier !== undefined ? await this.#project(ctx, earlier) : undefined;
     const brief = await this.#brief(ctx, { earlier, project, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
     const known: KnownFacts = { earlier, project, answers };
@@ -134,8 +134,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     return this.#options.receivers[order?.size ?? "M"];
   }
 
-  /** The project before the work: its map, its stack, and the tests that fail already. */
-  async #project(ctx: ActionContext<readonly []>): Promise<Project> {
+  /** The project before the work: its map, its stack, and the tests that fail already. What the company left red itself is not among them. */
+  async #project(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined): Promise<Project> {
     const { gate } = this.#options;
     const { workspace } = gate;
     const look = async (): Promise<Omit<Project, "failedBefore">> => ({
@@ -145,6 +145,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       stack: stackOf(await workspace.list()) ?? null,
     });
     const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
+    if (earlier !== undefined) return { ...seen, failedBefore: earlier.failedBefore ?? [] };
     const verification = await gate.check(ctx.steps, { criteria: [], depth: "quick" });
     return { ...seen, failedBefore: problemsOf(verification) };
   }

@@ -74,7 +74,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, earlier } = this.#past(ctx);
     const before = earlier.at(-1);
     const criteria = [...order.criteria, ...complaintCriteria(before?.complaints ?? [])];
-    const planned = order.design?.files.map(({ path }) => path) ?? [];
+    const planned = [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])];
     const verification = await this.#options.gate.check(ctx.steps, {
       criteria,
       planned,

@@ -104,7 +104,8 @@ function disputesIn({ memory }: RoleContext): number {
 }
 
 function refusesDocuments(path: string): string | undefined {
-  return WRITTEN_BY_MANAGER.has(path) ? "it says what the user wants; only the product manager writes it" : undefined;
+  // Some file systems make no difference between small and capital letters.
+  return WRITTEN_BY_MANAGER.has(path.toLowerCase()) ? "it says what the user wants; only the product manager writes it" : undefined;
 }
 
 function refusesTests(path: string): string | undefined {

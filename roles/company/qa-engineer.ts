@@ -39,7 +39,7 @@ export function qaEngineer({ name, workspace, sandbox, gate, engineer, planner, 
     editorTool({ workspace, refuse: refusesAllButTests }),
     fileSearchTool({ workspace }),
     readFilesTool({ workspace }),
-    shellTool({ workspace, sandbox }),
+    shellTool({ workspace, sandbox, refuse: refusesAllButTests }),
     giveUpTool(),
   ];
   const doneBy = (judge: (verification: Verification) => string | undefined) => doneTool({ gate, judge, criteria: false });
@@ -57,7 +57,10 @@ export function qaEngineer({ name, workspace, sandbox, gate, engineer, planner, 
     mode: (rc) => (isOrdered(rc) ? "tests" : "dispute"),
     handOver: async (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const paths = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });
-      const order: WorkOrder = { ...(newestOrder(rc.memory) as WorkOrder), tests: paths.filter(isTestPath) };
+      const before = newestOrder(rc.memory) as WorkOrder;
+      // A test that was handed over once stays expected: a dispute corrects it, and does not remove it.
+      const tests = [...new Set([...(before.tests ?? []), ...paths.filter(isTestPath)])].sort();
+      const order: WorkOrder = { ...before, tests };
       return rc.message(`${renderOrder(order)}\n\n## From QA\n${report.summary}`, {
         causeBy: TEST_FIRST,
         instructContent: order,

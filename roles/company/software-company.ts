@@ -109,7 +109,7 @@ function manager(gate: ProjectGate, { size, stack, existing, allowInstall, appro
     goal: "say how one can tell that the product does what the user asked for",
     watch: said,
     reactions: [
-      { on: IMPLEMENT, needs: [], do: new Reconsider({ workspace: gate.workspace, receivers: [ENGINEER, VERIFIER] }) },
+      { on: IMPLEMENT, needs: [], do: new Reconsider({ gate, receivers: [ENGINEER, VERIFIER] }) },
       { on: said, do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, receivers }) },
     ],
   });

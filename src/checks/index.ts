@@ -13,6 +13,7 @@ export { checkReadme, type ReadmeRequest } from "./readme.ts";
 export { findWeakTests, spotCheck, type SpotCheckRequest } from "./spot-check.ts";
 export { runSuites, type SuitesRequest } from "./suites.ts";
 export { checkPages, defaultPageTimes, type PageCheckRequest, type PageReport, type PageTimes } from "./page-check.ts";
+export { findVacuous, type VacuousRequest } from "./vacuous.ts";
 export { installPackages, type InstallReport, type InstallRequest } from "./install.ts";
 export type { PageMeansChoice } from "./page-means.ts";
 

@@ -9,7 +9,7 @@ import type { Fault } from "./verification.ts";
 /** Most faults of one plan. */
 const MOST_FAULTS = 50;
 /** Files that are empty in good projects. */
-const MAY_BE_EMPTY = /(^|\/)(__init__\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
+const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
 /**
  * Returns a fault for each planned path that is missing, no file, or empty.

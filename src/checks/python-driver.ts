@@ -12,6 +12,14 @@ def tell(**value):
 def file_of(nodeid):
     return nodeid.split("::")[0]
 class Plugin:
+    # A project may choose more names for its tests, and none less.
+    def pytest_configure(self, config):
+        config.addinivalue_line("python_functions", "test")
+        config.addinivalue_line("python_classes", "Test")
+    def pytest_deselected(self, items):
+        for item in items:
+            tell(type="collected", file=file_of(item.nodeid))
+            tell(type="skipped", name=item.nodeid, file=file_of(item.nodeid))
     def pytest_collectreport(self, report):
         if report.failed:
             tell(type="failed", name=report.nodeid, file=file_of(report.nodeid), message=str(report.longrepr)[:4000])

@@ -109,8 +109,9 @@ function moreFailures(ran: Ran): Failure[] {
       ? ran.empty.map(emptyFile)
       : [{ name: command, file: running?.file ?? "", message: `The test run ended ${end}${during}.\n${ran.output}` }];
   }
-  const none = ran.passed + ran.failed === 0 && ran.skipped > 0;
-  return [...ran.empty.map(emptyFile), ...(none ? [{ name: command, file: "", message: "No test passed: all of them are skipped." }] : [])];
+  const none = ran.passed + ran.failed === 0 && ran.empty.length === 0;
+  const why = ran.skipped > 0 ? "all of them are skipped" : "none of them ran";
+  return [...ran.empty.map(emptyFile), ...(none ? [{ name: command, file: "", message: `No test passed: ${why}.` }] : [])];
 }
 
 function emptyFile(file: string): Failure {

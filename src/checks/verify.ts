@@ -14,6 +14,7 @@ import type { StackName } from "./stack.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
 import { readSyntax, type SyntaxReport } from "./syntax.ts";
+import { findVacuous } from "./vacuous.ts";
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
 /** A project to verify. */
@@ -126,9 +127,10 @@ async function refused(request: VerifyRequest, reason: string): Promise<Verifica
 
 /** The verdicts in the order of the criteria, and the errors of the page that was opened for them. */
 async function checkCriteria(
-  { root, sandbox, criteria, stack, depth, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest,
+  request: VerifyRequest,
   say: Say,
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly faults: readonly Fault[] }> {
+  const { root, sandbox, criteria, stack, depth, signal, timeout = VERIFY_TIMEOUT } = request;
   say("checks the criteria");
   const commands = await checkCommands({ root, sandbox, criteria, timeout: timeout * CRITERION_SHARE, signal });
   const opens = criteria.some(({ check }) => check.kind === "page");
@@ -137,7 +139,26 @@ async function checkCriteria(
   const pages = isOpened ? await checkPages({ root, sandbox, criteria, open: page, signal }) : { verdicts: [], faults: [] };
   const left = { command: [...commands], page: [...pages.verdicts], judgement: [] };
   const verdicts = criteria.map((criterion) => left[criterion.check.kind].shift() ?? judgedOrNot(criterion, "It was not run."));
-  return { verdicts, faults: pages.faults };
+  return { verdicts: depth === "whole" ? await withoutVacuous(request, verdicts) : verdicts, faults: pages.faults };
+}
+
+/**
+ * The verdicts, unproven where every criterion of priority P0 holds without the project too. One that does beside others may be a
+ * prohibition, such as a file that must not be there.
+ */
+async function withoutVacuous(
+  { sandbox, criteria, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest,
+  verdicts: readonly Verdict[],
+): Promise<readonly Verdict[]> {
+  const must = criteria.filter(({ priority }, at) => priority === "P0" && verdicts[at]?.outcome === "proven");
+  if (must.some(({ check }) => check.kind !== "command")) return verdicts;
+  const vacuous = new Set(await findVacuous({ sandbox, criteria: must, timeout: timeout * CRITERION_SHARE, signal }));
+  if (!must.every(({ id }) => vacuous.has(id))) return verdicts;
+  const evidence = (verdict: Verdict): string => `It holds without the project too, so it proves nothing. ${verdict.evidence}`;
+  const isVacuous = ({ priority, id }: Verdict): boolean => priority === "P0" && vacuous.has(id);
+  return verdicts.map((verdict) =>
+    isVacuous(verdict) ? { ...verdict, outcome: "not checked", by: "nothing", evidence: evidence(verdict) } : verdict,
+  );
 }
 
 function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdict {

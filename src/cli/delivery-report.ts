@@ -79,11 +79,12 @@ const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
   round: z.number(),
 });
 
-/** The newest delivery among messages; undefined when there is none. */
+/** The newest delivery among messages; undefined when there is none, or when a user said something after it. */
 export function deliveryOf(messages: readonly Message[]): DeliveryReport | undefined {
-  for (const { instructContent } of messages.toReversed()) {
+  for (const { instructContent, sentFrom } of messages.toReversed()) {
     const parsed = DeliveryReportSchema.safeParse(instructContent);
     if (parsed.success) return parsed.data;
+    if (sentFrom === "") return undefined;
   }
   return undefined;
 }

@@ -152,6 +152,22 @@ def test_many(n): assert n == 1
     expect(report.failures.map((failure) => failure.message).join()).toContain(message);
   });
 
+  it.each(
+    someOf(
+      [
+        ["addopts = --collect-only", { kind: "failed" }],
+        ["addopts = -k two", { kind: "passed", passed: 1, skipped: 1 }],
+        ["addopts = --deselect tests/test_a.py::test_one", { kind: "passed", passed: 1, skipped: 1 }],
+        ["python_functions = test_two", { kind: "failed", passed: 1, failed: 1 }],
+      ] as const,
+      2,
+    ),
+  )("has every test of a project whose settings leave some out: %s", async (settings, expected) => {
+    const text = "def test_one(): assert 1 == 2\ndef test_two(): assert 1 + 1 == 2\n";
+    const [report] = await reportsOf({ "pytest.ini": `[pytest]\n${settings}\n`, "tests/test_a.py": text });
+    expect(report).toMatchObject(expected);
+  });
+
   it("names the test that hangs", async () => {
     const report = await pythonReport("import time\ndef test_good(): assert True\ndef test_hangs(): time.sleep(1000)", 2_500);
     expect(report).toMatchObject({ kind: "timeout", passed: 1, failed: 1, failures: [{ name: "tests/test_a.py::test_hangs" }] });

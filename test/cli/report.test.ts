@@ -112,6 +112,17 @@ describe("resultReport", () => {
     });
   });
 
+  it("takes no delivery for an answer to what a user said after it", () => {
+    const verification = { verdicts: [], suites: [], faults: [] };
+    const base = { kind: "delivery", name: "adder", size: "S", stack: "node", isDone: true, verification };
+    const delivery = { ...base, complaints: [], assumptions: [], summary: "An adder.", round: 0 };
+    const told = { ...word("Verify", delivery), sentFrom: "Vera" };
+    const proving = { ...facts, proves: true };
+    expect(resultReport({ ...result, messages: [word("UserRequirement"), told] }, proving)).toMatchObject({ exitCode: 0, delivery });
+    const later = resultReport({ ...result, messages: [word("UserRequirement"), told, word("UserFeedback")] }, proving);
+    expect([later.exitCode, later.delivery]).toEqual([6, undefined]);
+  });
+
   it("takes the code of what interrupted", () => {
     expect(resultReport({ ...result, status: "stopped" }, { ...facts, interruption: "SIGINT" }).exitCode).toBe(130);
   });

@@ -1,0 +1,54 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { aText, orNothing } from "../kernel/argument.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { ioError } from "../workspace/folders.ts";
+import { temporaryFolder } from "../workspace/project-copy.ts";
+import type { Sandbox } from "../workspace/sandbox.ts";
+import type { Criterion } from "./acceptance.ts";
+import { checkCommands } from "./commands.ts";
+import { checkRequest, criteriaShape } from "./request.ts";
+
+/** Criteria that may hold without any product. */
+export interface VacuousRequest {
+  readonly sandbox: Sandbox;
+  readonly criteria: readonly Criterion[];
+  /** Milliseconds for all the commands of one criterion. Default 15,000. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const vacuousRequest: Known<VacuousRequest> = { sandbox: true, criteria: true, timeout: true, signal: true };
+
+/** A project without code, whose tests fail: a runner that finds none would succeed. */
+const NOTHING: Readonly<Record<string, string>> = {
+  "nothing.test.mjs": 'import { test } from "node:test";\ntest("nothing", () => {\n  throw new Error("nothing is here");\n});\n',
+  "test_nothing.py":
+    'import unittest\n\n\nclass Nothing(unittest.TestCase):\n    def test_nothing(self):\n        self.fail("nothing is here")\n',
+};
+
+/**
+ * Finds criteria whose commands succeed without the project, such as `node --version`: they hold for every product, so they prove nothing. A
+ * check that expects a failure is not suspected, because a missing program fails too.
+ *
+ * @returns their ids
+ * @throws ControlError when the signal aborts.
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
+ * @throws WorkspaceError when no temporary folder can be made.
+ */
+export async function findVacuous(request: VacuousRequest): Promise<string[]> {
+  checkRequest("findVacuous", request, vacuousRequest, { root: orNothing(aText), criteria: criteriaShape });
+  const { criteria, sandbox, timeout, signal } = request;
+  const suspected = criteria.filter(({ check }) => check.kind === "command" && check.steps.every(({ exit = 0 }) => exit === 0));
+  if (suspected.length === 0) return [];
+  const { path: root, remove } = temporaryFolder("troupe-nothing-");
+  try {
+    for (const [name, text] of Object.entries(NOTHING)) await writeFile(join(root, name), text);
+    const verdicts = await checkCommands({ root, sandbox, criteria: suspected, timeout, signal });
+    return verdicts.filter(({ outcome }) => outcome === "proven").map(({ id }) => id);
+  } catch (error) {
+    throw ioError(error, "make a folder without a project", root);
+  } finally {
+    await remove();
+  }
+}
