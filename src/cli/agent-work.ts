@@ -8,6 +8,7 @@ import type { RoleContext } from "../role/context.ts";
 import { defineRole, type Role } from "../role/role.ts";
 import type { StepEnded, StepStarted } from "../runtime/record/event.ts";
 import type { Run } from "../team/run.ts";
+import type { HumanQuestion } from "../tool/approval.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { MachineOptions } from "../tools/command.ts";
 import { MANUS_PROMPT, manusTools } from "../tools/manus.ts";
@@ -46,8 +47,7 @@ export function agentRole(settings: AgentSettings, { more = [], tell = () => {},
     name: "Work",
     async run(ctx) {
       const { name, model, steps, clock } = ctx;
-      const ask = ({ id, text }: { id: string; text: string }, { signal }: { signal: AbortSignal }): Promise<string> =>
-        ctx.human.answer({ id, text }, signal);
+      const ask = (question: HumanQuestion, { signal }: { signal: AbortSignal }): Promise<string> => ctx.human.answer(question, signal);
       const worker = (): Agent =>
         new Agent({ name, model, steps, clock, tools, permissions, maxSteps, systemPrompt: MANUS_PROMPT, approve: ask, ask });
       // One after another: the agents share a folder and a person.

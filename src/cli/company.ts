@@ -14,6 +14,7 @@ import type { AgentRoleParts } from "./agent-work.ts";
 import type { Host } from "./host.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { type ChosenModel, modelsByRole } from "./model-choice.ts";
+import type { ReadFile } from "./permission.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
@@ -76,7 +77,8 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell, diff });
     const { name, roles, output } = crew;
-    return { team: await teamOf(session, parts, { name, roles }), roles, output, workspace, existing, agent, close };
+    const team = await teamOf(session, parts, { name, roles }, (path) => workspace.read(path));
+    return { team, roles, output, workspace, existing, agent, close };
   } catch (error) {
     await close();
     throw error;
@@ -99,11 +101,11 @@ export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
 }
 
-async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew): Promise<Team> {
+async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew, read: ReadFile): Promise<Team> {
   const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets, modelOf } = chosen;
   const { allowUnpriced, seed, models = {} } = settings;
-  const human = humanPort(session);
+  const human = humanPort(session, read);
   return new TeamClass({
     ...crew,
     model,

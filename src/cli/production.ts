@@ -180,7 +180,9 @@ async function finished(session: Session, production: Production, company: Compa
     ...(await committed(session, production, company, result)),
     ...(await finishedChange(session, production, company, result)),
   });
-  if (error !== undefined && status !== "stopped" && interruptions.first !== "pipe") await printError(session, describe(error));
+  // The summary shows the questions of a run that waits.
+  const isTold = status === "stopped" || (status === "waiting" && json === undefined) || interruptions.first === "pipe";
+  if (error !== undefined && !isTold) await printError(session, describe(error));
   return report;
 }
 

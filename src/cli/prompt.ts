@@ -4,6 +4,7 @@ import { AbortedError, UsageError, WaitingError } from "../kernel/errors.ts";
 import { formatUsd } from "../model/money.ts";
 import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
+import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
 import { column, LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
@@ -38,25 +39,52 @@ export async function promptLine(
   }
 }
 
-/** Asks the person at the terminal, one question at a time. Undefined without one: a question ends the run with status `waiting` then. */
-export function humanPort(session: Session): HumanPort | undefined {
+/**
+ * Asks the person at the terminal, one question at a time. Undefined without one: a question ends the run with status `waiting` then.
+ *
+ * @param read reads a file of the project, to show what a call would change
+ */
+export function humanPort(session: Session, read: ReadFile): HumanPort | undefined {
   if (!canAsk(session.host)) return undefined;
   let last: Promise<unknown> = Promise.resolve();
   return (question, { signal }) => {
-    const answer = last.then(() => askPerson(session, question, signal));
+    const ask = isPermission(question)
+      ? (): Promise<string> => askPermission(session, question, read, signal)
+      : (): Promise<string> => askPerson(session, question, signal);
+    const answer = last.then(ask);
     last = answer.catch(() => undefined);
     return answer;
   };
 }
 
-function askPerson({ host, screen, interruptions }: Session, { id, role, text }: HumanQuestion, signal: AbortSignal): Promise<string> {
+function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
+  const { screen } = session;
   return screen.aside(async () => {
-    const lines = text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
-    screen.print([screen.style.strong(`${shown(role)} asks you:`), ...lines]);
-    const answer = await promptLine(host, interruptions, "> ", signal);
-    if (answer === undefined) throw new WaitingError({ questionId: id, question: text, role });
-    return answer;
+    const lines = question.text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
+    screen.print([screen.style.strong(`${shown(question.role)} asks you:`), ...lines], 2);
+    return answerTo(session, question, signal);
   });
+}
+
+/** Asks until the person says yes, no, always, or something to the role; on the way all of the call is shown as often as they like. */
+function askPermission(session: Session, question: PermissionQuestion, read: ReadFile, signal: AbortSignal): Promise<string> {
+  const { screen } = session;
+  return screen.aside(async () => {
+    screen.print([screen.style.strong(`${shown(question.role, 60)} asks to use ${shown(question.tool, 60)}:`), ...callLines(question)], 4);
+    for (;;) {
+      screen.print([screen.style.faint(answersText(question))], 2);
+      const typed = typedAnswer(await answerTo(session, question, signal));
+      if (typed.kind === "answer") return typed.text;
+      if (typed.kind === "show") screen.print(await wholeCall(question, read, screen.style), 4);
+    }
+  });
+}
+
+/** @throws WaitingError when the input ended */
+async function answerTo({ host, interruptions }: Session, { id, text, role }: HumanQuestion, signal: AbortSignal): Promise<string> {
+  const answer = await promptLine(host, interruptions, "> ", signal);
+  if (answer === undefined) throw new WaitingError({ questionId: id, question: text, role });
+  return answer;
 }
 
 export async function agrees({ host, screen, interruptions }: Session, question: string): Promise<boolean> {

@@ -111,7 +111,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     clock: rc.clock,
     ...(rc.toolDeps === undefined ? {} : { deps: rc.toolDeps }),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
-    approve: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),
+    approve: ({ id, text, tool, args }, { signal }) => rc.human.answer({ id, text, tool, args }, signal),
     ask: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),
   });
   const run = agent.run(task, { signal: rc.signal });

@@ -14,6 +14,7 @@ import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import type { DeltaInfo } from "../model/streamed-text.ts";
+import type { HumanQuestion } from "../tool/approval.ts";
 
 /** The identity of a role, as prompts and user interfaces show it. */
 export interface RoleCard {
@@ -86,12 +87,13 @@ export interface Human {
    */
   ask(question: string): Promise<string>;
   /**
-   * Asks a question that a step of kind `human` with this id has recorded.
+   * Asks a question that a step of kind `human` with this id has recorded. A call of a tool that was allowed for the whole run is not asked
+   * for again.
    *
    * @throws WaitingError as {@link ask}
    * @internal
    */
-  answer(question: { readonly id: string; readonly text: string }, signal: AbortSignal): Promise<string>;
+  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<string>;
 }
 
 /** The access of an effect to steps and questions that are part of it. */

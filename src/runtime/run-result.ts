@@ -7,7 +7,7 @@ import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
-import { type PendingQuestion, pendingQuestions } from "./record/questions.ts";
+import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
 import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState } from "./record/run-state.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
@@ -83,7 +83,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     byRole: state.byRole.record(),
     byModel: state.byModel.record(),
     uncertain: state.uncertain,
-    questions: pendingQuestions(state).map(({ id, role, text }) => ({ id, role, text })),
+    questions: pendingQuestions(state).map(plainQuestion),
     ...(state.parent === undefined ? {} : { fork: forkReport(state, state.parent) }),
     ...(error === undefined ? {} : { error }),
   };

@@ -17,7 +17,10 @@ export interface ApprovalRequest {
   readonly args: JsonObject;
 }
 
-/** Answers true, false, or words. "yes" and its like allow; any other words deny, and the model reads them. */
+/**
+ * Answers true, false, or words. "yes" and its like allow, and so does "always", by which a run allows all later calls of the tool without
+ * asking; any other words deny, and the model reads them.
+ */
 export type Approver = (request: ApprovalRequest, o: { readonly signal: AbortSignal }) => boolean | string | Promise<boolean | string>;
 
 /** The answer of a person to a call. */
@@ -32,7 +35,16 @@ const SHOWN_CALL = 8_000;
 /** Longest part of a refusal that the model reads. */
 const TOLD_WORDS = 2_000;
 const YES = /^(?:y|yes|ok|okay|allow|allowed|approve|approved|true)[.!]?$/i;
+const ALWAYS = /^always[.!]?$/i;
 const NO = /^(?:n|no|deny|denied|false)[.!]?$/i;
+
+/** True for an answer that allows this call and all later ones of its tool in the same run. */
+export function isAlways(answer: string): boolean {
+  return ALWAYS.test(answer.trim());
+}
+
+/** The kind and the name of the step that asks for permission. */
+export const APPROVAL_STEP = { kind: "human", name: "approve" } as const;
 
 /** Asks for permission, as a step: a resumed run has the answer. */
 export async function askPermission(
@@ -42,19 +54,16 @@ export async function askPermission(
   signal: AbortSignal,
 ): Promise<Approval> {
   const text = `May ${escapedText(role)} use the tool "${tool}"?\n${cutText(escapedText(JSON.stringify(args, null, 2)), SHOWN_CALL)}`;
-  const answer = await steps.step<unknown>(
-    { kind: "human", name: "approve", request: { role, question: text, tool, args } },
-    async (door) => {
-      const both = AbortSignal.any([signal, door.signal]);
-      try {
-        return await approve({ id: door.key, role, text, tool, args }, { signal: both });
-      } catch (error) {
-        const interruption = interruptionIn(error);
-        if (interruption !== undefined) throw interruption;
-        return `no, asking for permission failed: ${toldOf(error).slice(0, TOLD_WORDS)}`;
-      }
-    },
-  );
+  const answer = await steps.step<unknown>({ ...APPROVAL_STEP, request: { role, question: text, tool, args } }, async (door) => {
+    const both = AbortSignal.any([signal, door.signal]);
+    try {
+      return await approve({ id: door.key, role, text, tool, args }, { signal: both });
+    } catch (error) {
+      const interruption = interruptionIn(error);
+      if (interruption !== undefined) throw interruption;
+      return `no, asking for permission failed: ${toldOf(error).slice(0, TOLD_WORDS)}`;
+    }
+  });
   return approvalIn(answer);
 }
 
@@ -63,7 +72,7 @@ function approvalIn(answer: unknown): Approval {
   if (answer === true) return { isGiven: true, words: "" };
   if (typeof answer !== "string") return { isGiven: false, words: "" };
   const words = answer.trim();
-  if (YES.test(words)) return { isGiven: true, words: "" };
+  if (YES.test(words) || isAlways(words)) return { isGiven: true, words: "" };
   return { isGiven: false, words: NO.test(words) ? "" : words.slice(0, TOLD_WORDS) };
 }
 
@@ -74,6 +83,10 @@ export interface HumanQuestion {
   readonly text: string;
   /** The agent that asks. */
   readonly role: string;
+  /** The tool that it may use or not, where that is the question. The answer "always" allows all calls of that tool in this run. */
+  readonly tool?: string | undefined;
+  /** All arguments of the call. */
+  readonly args?: JsonObject | undefined;
 }
 
 /** Reaches a person. In a run without one, a question suspends the run with status `waiting`. */

@@ -129,9 +129,9 @@ describe("troupe agent on a terminal", () => {
     });
     const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock, env: { PATH: process.env["PATH"] ?? "" } });
     const code = main(host, ["agent", "note that I need milk", ...reach(stub), "--yes", "--out", "notes"]);
-    await shown(host, /May Agent use the tool "editor"\?[\s\S]*> /);
+    await shown(host, /Agent asks to use editor:[\s\S]*> /);
     expect(host.stderr.text).toContain("I write the note down.");
-    expect(host.stderr.text).toContain(String.raw`milk\u202e\u001b[2Jend"`);
+    expect(host.stderr.text).toContain(String.raw`milk\u{202e}\u{1b}[2Jend`);
     host.stdin.write("use paper\n");
     expect(await code).toBe(0);
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("use paper");

@@ -124,7 +124,7 @@ describe("a run that waits for a person", () => {
     const { cwd, ids } = await waitingRun("Which\u001b[2J colour?");
     const [id = ""] = ids;
     const { stdout } = await command(cwd, ["runs", "show", "waits"]);
-    expect(stdout).toContain("Status   waiting: Alice waits for a human to answer: Which\\x1b[2J colour? (WAITING)\n");
+    expect(stdout).toContain("Status   waiting: a person must answer\n");
     expect(stdout).toContain("Asks     Alice: Which\\u{1b}[2J colour?\n");
     expect(stdout).toContain(`Answer   troupe answer waits ${id.slice(0, 4)} "..."\n`);
     expect(linesIn((await command(cwd, ["runs", "show", "waits", "--json"])).stdout)).toMatchObject([

@@ -106,12 +106,44 @@ describe("a call of a tool in a run", () => {
     });
     const waiting = await new Team(options()).run("go", { id: "r" }).result;
     expect([waiting.status, world.done]).toEqual(["waiting", []]);
-    expect(waiting.questions).toEqual([{ id: expect.any(String), role: "Ann", text: 'May Ann use the tool "write"?\n{\n  "n": 2\n}' }]);
+    expect(waiting.questions).toEqual([
+      { id: expect.any(String), role: "Ann", tool: "write", text: 'May Ann use the tool "write"?\n{\n  "n": 2\n}' },
+    ]);
     const run = await new Team(options()).answer("r", waiting.questions[0]?.id ?? "", "no, it is Friday");
     const { status, output } = await run.result;
     expect(status).toBe("finished");
     expect(output?.content).toMatch(/ok: look 1 \| denied: .* and said: no, it is Friday\. .* \| ok: look 3/);
     expect(world.done).toEqual(["look", "look"]);
+  });
+
+  test("is allowed for the rest of the run by an always, and a resumed run asks for no more of that tool", async () => {
+    const journal = memoryJournal();
+    const world = new World();
+    const calls = [call("write", { n: 1 }, "1"), call("write", { n: 2 }, "2"), call("send", { n: 3 }, "3"), call("write", { n: 4 }, "4")];
+    const options = (): TeamOptions => ({
+      seed: "s",
+      journal,
+      roles: [worker(calls, [world.tool("write", { effect: "write" }), world.tool("send", { effect: "write" })])],
+    });
+    const first = await new Team(options()).run("go", { id: "r" }).result;
+    expect(first.questions.map(({ tool }) => tool)).toEqual(["write"]);
+    const second = await (await new Team(options()).answer("r", first.questions[0]?.id ?? "", " Always. ")).result;
+    expect([second.status, second.questions.map(({ tool }) => tool), world.done]).toEqual(["waiting", ["send"], []]);
+    const third = await (await new Team(options()).answer("r", second.questions[0]?.id ?? "", "yes")).result;
+    expect(third.output?.content).toBe("ok: write 1 | ok: write 2 | ok: send 3 | ok: write 4");
+    const answers = (await eventsOf(journal, "r")).flatMap((event) => (event.type === "step.ended" && event.ok ? [event.value] : []));
+    expect(answers.filter((answer) => answer === "always")).toHaveLength(2);
+    const replayed = await new Team(options()).replay("r").result;
+    expect([replayed.status, replayed.output?.content]).toEqual(["finished", third.output?.content]);
+  });
+
+  test("is asked for again in another run", async () => {
+    const asked: string[] = [];
+    const roles = [worker([call("write", {}, "1"), call("write", {}, "2")], [new World().tool("write", { effect: "write" })])];
+    const team = new Team({ seed: "s", roles, human: ({ tool = "" }) => (asked.push(tool), "always") });
+    await team.run("go", { id: "r1" }).result;
+    await team.run("go", { id: "r2" }).result;
+    expect(asked).toEqual(["write", "write"]);
   });
 
   test("that must not happen twice is not made again before somebody has looked", async () => {

@@ -1,7 +1,7 @@
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { RunEvent, Sent } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
-import { pendingQuestions } from "../../runtime/record/questions.ts";
+import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
@@ -15,7 +15,6 @@ import {
   elapsed,
   type Fact,
   factLines,
-  LONGEST_QUESTION,
   momentText,
   plural,
   shortId,
@@ -26,6 +25,7 @@ import {
   wrapped,
   tokensText,
 } from "../screen/text.ts";
+import { questionRows } from "../screen/summary.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";
@@ -86,7 +86,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     roles: [...state.roles.values()].map((role) => roleDetail(role, calls)),
     said,
     deadLetters: state.dead,
-    questions: pendingQuestions(state).map(({ id, role, text }) => ({ id, role, text })),
+    questions: pendingQuestions(state).map(plainQuestion),
     files: run.files.paths,
     trouble: trouble && { code: trouble.code, message: trouble.message },
   };
@@ -161,16 +161,14 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
     ],
     ["Cost", costText(run)],
     ["Tokens", tokensText(usage)],
-    ...questions.flatMap(({ role, text }, nth): Fact[] => [
-      ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
-      ["Answer", next.answers[nth]],
-    ]),
+    ...questionRows(questions.map((question, nth) => ({ ...question, answer: next.answers[nth] }))),
     ["Go on", next.goOn],
   ];
 }
 
-function statusText({ status, error, isTold }: RunDetail): string {
+function statusText({ status, error, isTold, questions }: RunDetail): string {
   if (isTold) return "open: it was told something after it had finished";
+  if (status === "waiting" && questions.length > 0) return "waiting: a person must answer";
   if (status === "open") return "open: it is under way, or its process died";
   return `${status}${error === undefined ? "" : `: ${shown(error.message, 500)} (${shown(error.code, 60)})`}`;
 }

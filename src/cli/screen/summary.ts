@@ -1,6 +1,7 @@
 import type { ChatModel } from "../../model/chat-model.ts";
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
+import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import { requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
 import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
@@ -11,10 +12,12 @@ import {
   counted,
   elapsed,
   type Fact,
+  linesOf,
   LONGEST_QUESTION,
   plural,
   shellWord,
   shown,
+  shownLine,
   type Style,
   type TextStyle,
   wrapped,
@@ -202,13 +205,27 @@ function forkText({ fork }: ResultReport): string | undefined {
   return `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`;
 }
 
+interface AskedQuestion extends PendingQuestion {
+  /** The command that answers it. */
+  readonly answer: string | undefined;
+}
+
+/** Open questions with all their lines, each with the command that answers it. */
+export function questionRows(questions: readonly AskedQuestion[]): readonly Fact[] {
+  return questions.flatMap(({ role, text, tool, answer }): readonly Fact[] => {
+    const [first = "", ...lines] = linesOf(text.slice(0, LONGEST_QUESTION));
+    return [
+      ["Asks", `${shown(role, 60)}: ${shownLine(first)}`],
+      ...lines.map((line): Fact => ["", shownLine(line)]),
+      ["Answer", answer && shown(answer)],
+      ["", answer && tool && `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), or what to do instead`],
+    ];
+  });
+}
+
 /** The open questions, and the command that continues the run. */
 function nextRows({ questions, goOn, tell, delivery }: ResultReport): readonly Fact[] {
-  const asked = questions.flatMap(({ role, text, answer }): Fact[] => [
-    ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
-    ["Answer", shown(answer)],
-  ]);
-  return [...asked, ["Go on", goOn && shown(goOn)], [delivery?.isDone === true ? "Change" : "Next", tell && shown(tell)]];
+  return [...questionRows(questions), ["Go on", goOn && shown(goOn)], [delivery?.isDone === true ? "Change" : "Next", tell && shown(tell)]];
 }
 
 /** The ways to open the project and run its tests, guessed from its files. */

@@ -22,6 +22,16 @@ export function shown(text: string, limit: number = LONGEST): string {
   );
 }
 
+/** The lines of a text; a line end at its end begins no line. */
+export function linesOf(text: string): readonly string[] {
+  return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
+}
+
+/** One line of a text from outside with its spaces, safe for the screen; a tab becomes four spaces. */
+export function shownLine(line: string, limit: number = LONGEST_QUESTION): string {
+  return shownText(line.replaceAll("\t", "    "), limit);
+}
+
 /** Fewest characters of a shown id: the time in it, without its random part. */
 const LEAST_ID = 8;
 

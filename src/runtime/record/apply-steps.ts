@@ -1,6 +1,7 @@
 import type { Usage } from "../../model/chat-model.ts";
 import type { Settlement } from "../../model/ledger.ts";
 import type { MicroUsd } from "../../model/money.ts";
+import { APPROVAL_STEP, isAlways } from "../../tool/approval.ts";
 import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
 import type { StepEnded, StepStarted } from "./event.ts";
 import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
@@ -50,12 +51,20 @@ export function endStep(state: RunState, event: StepEnded): void {
     state.reused += 1;
     if (record.started.kind === "model") state.reusedCalls += 1;
   } else if (record.started.kind === "model") state.calls += 1;
+  if (record.started.kind === APPROVAL_STEP.kind) noteAllowed(state, record.started, event.value);
   steps.set(event.key, {
     ...record,
     inFlight: false,
     paid,
     outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
   });
+}
+
+/** Notes a tool that a person has allowed for the whole run. */
+function noteAllowed(state: RunState, { name, request }: StepStarted, answer: unknown): void {
+  const { tool } = (request ?? {}) as { readonly tool?: unknown };
+  if (name !== APPROVAL_STEP.name || typeof tool !== "string") return;
+  if (typeof answer === "string" && isAlways(answer)) state.allowedTools.add(tool);
 }
 
 function settle(state: RunState, started: StepStarted, settlement: Settlement): void {

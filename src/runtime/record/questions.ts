@@ -9,6 +9,8 @@ export interface PendingQuestion {
   /** The role that asks. */
   readonly role: string;
   readonly text: string;
+  /** The tool that the role may use or not, where that is the question: yes, no or always answers it. */
+  readonly tool?: string;
 }
 
 /** A question and the try of its step. */
@@ -28,6 +30,11 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   );
 }
 
+/** Returns a question without its place in the record. */
+export function plainQuestion({ id, role, text, tool }: PendingQuestion): PendingQuestion {
+  return { id, role, text, ...(tool === undefined ? {} : { tool }) };
+}
+
 /** True for an event that asks a question whose id begins with `id`. */
 export function asks(event: RunEvent, id: string): boolean {
   return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
@@ -36,6 +43,7 @@ export function asks(event: RunEvent, id: string): boolean {
 type StepEvent = Extract<RunEvent, { readonly type: "step.started" }>;
 
 function questionOf(runId: string, { act, key, request, try: nth }: Pick<StepEvent, "act" | "key" | "request" | "try">): RecordedQuestion {
-  const { role, question } = request as { readonly role: string; readonly question: string };
-  return { id: stepId(runId, act, key), role, text: question, act, key, try: nth };
+  const { role, question, tool } = request as { readonly role: string; readonly question: string; readonly tool?: unknown };
+  const asked = typeof tool === "string" ? { tool } : {};
+  return { id: stepId(runId, act, key), role, text: question, ...asked, act, key, try: nth };
 }

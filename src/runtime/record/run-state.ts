@@ -128,6 +128,8 @@ export class RunState {
   stalled: number = 0;
   /** Roles whose open activation may have killed the process. */
   readonly suspects: Set<string> = new Set();
+  /** Names of the tools that a person has allowed for the whole run. */
+  readonly allowedTools: Set<string> = new Set();
   /** Messages published from outside. */
   outside: number = 0;
   /** The messages from outside by their ids, where a history is kept: a message that comes again is known by its id. */

@@ -34,7 +34,11 @@ export class Asking {
   get human(): Human {
     const { answerer } = this.#turn.tools;
     const { steps } = this.#turn;
-    return (this.#human ??= { ...answerer.human(steps, this.#asker.role), ask: (question) => this.#askHuman(question) });
+    const person = answerer.human(steps, this.#asker.role);
+    return (this.#human ??= {
+      ask: (question) => this.#askHuman(question),
+      answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
+    });
   }
 
   get model(): SteppedModel {
@@ -75,6 +79,11 @@ export class Asking {
   async recall(about: string | undefined): Promise<readonly ChatMessage[]> {
     this.#nesting?.assertOutside("recall");
     return (await this.#remembering()?.recall(about)) ?? [];
+  }
+
+  /** True for a tool that a person has allowed for the whole run. */
+  #isAllowed(tool: string | undefined): boolean {
+    return tool !== undefined && this.#turn.tools.log.state.allowedTools.has(tool);
   }
 
   #askHuman(question: string): Promise<string> {

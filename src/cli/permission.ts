@@ -1,0 +1,128 @@
+import type { JsonObject } from "../kernel/json.ts";
+import type { HumanQuestion } from "../tool/approval.ts";
+import { column, linesOf, plural, shown, shownLine, type Style } from "./screen/text.ts";
+
+/** The question of a role whether it may make one call of a tool. */
+export interface PermissionQuestion extends HumanQuestion {
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
+/** True for a question that yes, no or always answers. */
+export function isPermission(question: HumanQuestion): question is PermissionQuestion {
+  return question.tool !== undefined && question.args !== undefined;
+}
+
+/** What a person typed: an answer to record, a wish to see all of the call, or nothing that answers. */
+export type TypedAnswer = { readonly kind: "answer"; readonly text: string } | { readonly kind: "show" } | { readonly kind: "none" };
+
+const SHOW = /^(?:d|s|diff|show|show diff)$/i;
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["y", "yes"],
+  ["n", "no"],
+  ["a", "always"],
+]);
+
+export function typedAnswer(line: string): TypedAnswer {
+  const words = line.trim();
+  if (words === "") return { kind: "none" };
+  if (SHOW.test(words)) return { kind: "show" };
+  return { kind: "answer", text: WORDS.get(words.toLowerCase()) ?? words };
+}
+
+/** The answers that a person may give, in one line. */
+export function answersText({ tool, role }: PermissionQuestion): string {
+  return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run) or show diff. Other words refuse it, and ${shown(role, 60)} is told them.`;
+}
+
+/** Lines of a call that a question shows; the rest comes with `show diff`. */
+const MOST_LINES = 20;
+
+/** The call in question, safe for a terminal: one row for each argument, and the lines of a long text below its name. */
+export function callLines({ tool, args }: PermissionQuestion): readonly string[] {
+  const lines = argumentLines(args);
+  const rest = lines.length - MOST_LINES;
+  if (lines.length === 0) return [`  ${shown(tool, 60)}, without arguments`];
+  return rest <= 1 ? lines : [...lines.slice(0, MOST_LINES), `  ... and ${plural(rest, "line")} more: answer show diff to see all`];
+}
+
+function argumentLines(args: JsonObject): readonly string[] {
+  const names = Math.min(16, Math.max(0, ...Object.keys(args).map((name) => name.length)));
+  return Object.entries(args).flatMap(([name, value]) => {
+    const label = column(shown(name, 40), names);
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const lines = linesOf(text);
+    if (lines.length <= 1) return [`  ${label}  ${shownLine(lines[0] ?? "")}`];
+    return [`  ${label}  (${plural(lines.length, "line")})`, ...lines.map((line) => `    ${shownLine(line)}`)];
+  });
+}
+
+/** Reads a file of the project as it is now; undefined where there is none. */
+export type ReadFile = (path: string) => Promise<string | undefined>;
+
+/** All of a call: what it changes in files as lines with `-` and `+`, else its arguments. */
+export async function wholeCall({ args }: PermissionQuestion, read: ReadFile, style: Style): Promise<readonly string[]> {
+  const changes = await changesIn(args, read);
+  if (changes.length === 0) return argumentLines(args);
+  return changes.flatMap(({ path, before, after }) => [`  ${style.strong(shown(path, 300))}`, ...changedLines(before, after, style)]);
+}
+
+interface FileChange {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The changes of files that a call asks for, as the editor and `write_files` take them. */
+async function changesIn(args: JsonObject, read: ReadFile): Promise<readonly FileChange[]> {
+  const { files } = args;
+  const entries = Array.isArray(files) ? (files as readonly unknown[]) : [args];
+  const found: FileChange[] = [];
+  for (const entry of entries) {
+    const change = await changeIn((entry ?? {}) as Readonly<Record<string, unknown>>, read);
+    if (change === undefined) return [];
+    found.push(change);
+  }
+  return found;
+}
+
+async function changeIn(entry: Readonly<Record<string, unknown>>, read: ReadFile): Promise<FileChange | undefined> {
+  const { path, command, content, old, new: text, line } = entry;
+  if (typeof path !== "string") return undefined;
+  if (typeof content === "string" && (command === undefined || command === "create")) {
+    return { path, before: (await read(path).catch(() => undefined)) ?? "", after: content };
+  }
+  if (typeof text !== "string") return undefined;
+  const before = (await read(path).catch(() => undefined)) ?? "";
+  if (command === "replace" && typeof old === "string") {
+    const at = old === "" ? -1 : before.indexOf(old);
+    if (at === -1) return { path, before: old, after: text };
+    return { path, before, after: before.slice(0, at) + text + before.slice(at + old.length) };
+  }
+  if (command !== "insert" || typeof line !== "number") return undefined;
+  const lines = linesOf(before);
+  return { path, before, after: [...lines.slice(0, line), ...linesOf(text), ...lines.slice(line)].join("\n") };
+}
+
+/** Unchanged lines that are shown around a change. */
+const AROUND = 2;
+
+/** The lines between the first and the last that differ, with some unchanged ones around them. */
+function changedLines(before: string, after: string, style: Style): readonly string[] {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const most = Math.min(old.length, now.length);
+  let [head, tail] = [0, 0];
+  while (head < most && old[head] === now[head]) head += 1;
+  while (tail < most - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
+  const from = Math.max(0, head - AROUND);
+  const kept = (lines: readonly string[]): readonly string[] => lines.map((line) => `    ${shownLine(line)}`);
+  const marked = (lines: readonly string[], mark: string, paint: (text: string) => string): readonly string[] =>
+    lines.map((line) => paint(`  ${mark} ${shownLine(line)}`));
+  return [
+    ...(from === 0 ? [] : [style.faint(`    line ${from + 1}`)]),
+    ...kept(old.slice(from, head)),
+    ...marked(old.slice(head, old.length - tail), "-", style.bad),
+    ...marked(now.slice(head, now.length - tail), "+", style.good),
+    ...kept(old.slice(old.length - tail, old.length - tail + AROUND)),
+  ];
+}

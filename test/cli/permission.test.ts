@@ -1,0 +1,165 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { callLines, type PermissionQuestion, typedAnswer, wholeCall } from "../../src/cli/permission.ts";
+import { main } from "../../src/cli/program.ts";
+import { styleFor, withoutCodes } from "../../src/cli/screen/text.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import type { JsonObject } from "../../src/kernel/json.ts";
+import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { type FakeHost, fakeHost } from "./fake-host.ts";
+import { command, eventsIn, freshFolder, newestIn } from "./kept-run.ts";
+
+const style = styleFor(false);
+
+function question(args: JsonObject, tool = "editor"): PermissionQuestion {
+  return { id: "q", role: "Agent", text: "?", tool, args };
+}
+
+describe("what is typed at a permission", () => {
+  it.each([
+    ["y", { kind: "answer", text: "yes" }],
+    [" N ", { kind: "answer", text: "no" }],
+    ["a", { kind: "answer", text: "always" }],
+    ["always", { kind: "answer", text: "always" }],
+    ["show diff", { kind: "show" }],
+    ["D", { kind: "show" }],
+    ["", { kind: "none" }],
+    ["not on my disk", { kind: "answer", text: "not on my disk" }],
+  ])("%j", (line, expected) => {
+    expect(typedAnswer(line)).toEqual(expected);
+  });
+});
+
+describe("a call in question", () => {
+  it("has a row for each argument, with the lines of a long text below its name", () => {
+    expect(callLines(question({ command: "create", path: "a.md", content: "one\n\ttwo\n" }))).toEqual([
+      "  command  create",
+      "  path     a.md",
+      "  content  (2 lines)",
+      "    one",
+      "        two",
+    ]);
+    expect(callLines(question({}, "look"))).toEqual(["  look, without arguments"]);
+  });
+
+  it("tells how many lines are not shown, and where they are", () => {
+    const lines = callLines(question({ command: "python3 -c", code: "x = 1\n".repeat(100) }, "code"));
+    expect(lines.at(-1)).toMatch(/\.\.\. and \d+ lines more: answer show diff to see all/);
+    expect(lines.length).toBeLessThan(30);
+  });
+
+  it("sends nothing to the terminal but text", async () => {
+    const asked = question({ command: "create", path: "a\u001b[2J.md", content: "\u001b]0;owned\u0007\n\u202emd.exe\r\u009b31m" });
+    const all = [...callLines(asked), ...(await wholeCall(asked, () => Promise.resolve("old\u001b[1A"), style))];
+    expect(all.join("\n")).not.toMatch(/[^\P{C}\n]/u);
+    expect(all.join("\n")).toContain(String.raw`\u{1b}[2J`);
+  });
+});
+
+describe("show diff", () => {
+  const file = "a\nb\nc\nd\ne\nf\n";
+  const shows = (args: JsonObject, now: string | null = file): Promise<readonly string[]> =>
+    wholeCall(question(args), () => Promise.resolve(now ?? undefined), style);
+
+  it.each([
+    [
+      { command: "replace", path: "x", old: "d\n", new: "D\nD2\n" },
+      ["  x", "    line 2", "    b", "    c", "  - d", "  + D", "  + D2", "    e", "    f"],
+    ],
+    [{ command: "insert", path: "x", line: 0, new: "first" }, ["  x", "  + first", "    a", "    b"]],
+    [{ command: "create", path: "x", content: "a\nb\n", overwrite: true }, ["  x", "    a", "    b", "  - c", "  - d", "  - e", "  - f"]],
+    [{ files: [{ path: "x", content: `${file}g\n` }] }, ["  x", "    line 5", "    e", "    f", "  + g"]],
+    [{ command: "replace", path: "x", old: "missing", new: "there" }, ["  x", "  - missing", "  + there"]],
+    [{ command: "undo", path: "x" }, ["  command  undo", "  path     x"]],
+  ] as const)("of %j", async (args, lines) => {
+    expect(await shows(args as unknown as JsonObject)).toEqual(lines);
+  });
+
+  it("of a new file shows all of it, and of a file that cannot be read what is written", async () => {
+    expect(await shows({ command: "create", path: "n", content: "1\n2\n" }, null)).toEqual(["  n", "  + 1", "  + 2"]);
+    const refused = await wholeCall(
+      question({ command: "create", path: "../n", content: "1\n" }),
+      () => Promise.reject(new Error("no")),
+      style,
+    );
+    expect(refused).toEqual(["  ../n", "  + 1"]);
+  });
+
+  it("of a command shows all of it", async () => {
+    const text = `${"echo a line\n".repeat(100)}rm -rf notes`;
+    expect((await wholeCall(question({ command: text }, "shell"), () => Promise.resolve(undefined), style)).at(-1)).toBe(
+      "    rm -rf notes",
+    );
+  });
+});
+
+/** A server that answers by how many results of tools it has seen. */
+function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
+  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
+  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
+}
+
+function edit(args: object): StubReply {
+  return { text: "", toolCalls: [{ name: "editor", arguments: JSON.stringify(args) }] };
+}
+
+/** Types the next answer each time the prompt stands there. */
+function typing(host: FakeHost, ...answers: readonly string[]): void {
+  const left = [...answers];
+  host.stderr.on("data", (text: string) => {
+    const next = withoutCodes(text).endsWith("> ") ? left.shift() : undefined;
+    if (next !== undefined) host.stdin.write(`${next}\n`);
+  });
+}
+
+const NEW = { command: "create", path: "note.txt", content: "buy milk\n" };
+const MORE = { command: "insert", path: "note.txt", line: 1, new: "buy bread" };
+
+describe("an agent at the terminal", () => {
+  it("shows the change before it is allowed, and asks again", async () => {
+    await using stub = await serving(edit(NEW), { text: "written" });
+    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
+    typing(host, "", "d", "y");
+    expect(
+      await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes", "--no-color"]),
+    ).toBe(0);
+    const said = withoutCodes(host.stderr.text);
+    expect(said).toMatch(
+      /Agent asks to use editor:\n {2}command +create\n {2}content +buy milk\n {2}overwrite +false\n {2}path +note\.txt\nAnswer /,
+    );
+    expect(said.match(/Answer yes, no, always \(editor, for the rest of this run\) or show diff/g)).toHaveLength(3);
+    expect(said).toMatch(/note\.txt\n {2}\+ buy milk\n/);
+    expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
+  });
+
+  it("is not asked for that tool again after an always, in this run and where it goes on", async () => {
+    await using stub = await serving(edit(NEW), edit(MORE), { text: "written" });
+    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
+    typing(host, "always");
+    expect(await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes"])).toBe(0);
+    expect(host.stderr.text.match(/asks to use editor/g)).toHaveLength(1);
+    expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy milk\nbuy bread\n");
+    const id = await newestIn(host.cwd);
+    const events = eventsIn((await command(host.cwd, ["runs", "events", id, "--json"])).stdout);
+    expect(events.filter((event) => event.type === "step.ended" && event.value === "always")).toHaveLength(2);
+    await using later = await openaiStub({
+      handler: ({ messages }) => (messages.at(-1)?.role === "tool" ? { text: "done" } : edit({ ...MORE, new: "buy tea" })),
+    });
+    // Nobody is there to be asked now.
+    const told = await command(host.cwd, ["tell", id, "tea too", "--base-url", later.url]);
+    expect(told).toMatchObject({ code: 0 });
+    expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toContain("buy tea");
+    expect((await command(host.cwd, ["replay", id])).code).toBe(0);
+  });
+
+  it("is told what else the person says, and does not do it", async () => {
+    await using stub = await serving(edit(NEW), { text: "as you wish" });
+    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
+    mkdirSync(join(host.cwd, "notes"));
+    writeFileSync(join(host.cwd, "notes/mine.txt"), "mine\n");
+    typing(host, "not on my disk");
+    await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes"]);
+    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("and said: not on my disk");
+  });
+});
