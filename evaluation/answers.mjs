@@ -10,11 +10,13 @@ function textOf(content) {
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
 }
 
-/** The role that asks: the profile and the name that its system message tells, else `agent`. */
+/** The role that asks: the profile and the name that its system message or the end of its task tells, else `agent`. */
 export function roleOf({ messages = [] }) {
-  const system = messages.filter(({ role }) => role === "system" || role === "developer").map(({ content }) => textOf(content));
-  const told = /You are (?:an? )?([^,.\n]{1,40}?)(?:, named ([^,.\n]{1,40}))?[,.\n]/.exec(system.join("\n"));
-  if (told === null || told[2] === undefined) return "agent";
+  const said = (wanted) => messages.filter(({ role }) => wanted.includes(role)).map(({ content }) => textOf(content));
+  const ROLE = /You are (?:an? )?([^,.\n]{1,40}?), named ([^,.\n]{1,40})[,.\n]/;
+  const told =
+    ROLE.exec(said(["system", "developer"]).join("\n")) ?? ROLE.exec(said(["user"]).join("\n").split("\n## Your role\n").at(1) ?? "");
+  if (told === null) return "agent";
   return `${told[1]}-${told[2]}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 }
 

@@ -77,6 +77,13 @@ export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Ve
   });
 }
 
+/** What fails, in short marks: two rounds with the same ones have made no progress. */
+export function failureMarks({ verdicts, suites, faults }: Verification): readonly string[] {
+  const failed = verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
+  const tests = suites.flatMap(({ failures }) => failures.map(({ name, file }) => `${file} ${name}`));
+  return [...failed, ...tests, ...faults.map(({ kind, file = "" }) => `${kind} ${file}`)].sort();
+}
+
 /** The delivery as text: the verdicts first, then what is open. */
 export function renderDelivery(delivery: Delivery): string {
   const { name, isDone, verification, complaints, review, assumptions, summary } = delivery;

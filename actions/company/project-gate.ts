@@ -12,7 +12,7 @@ import {
   verifyProject,
   type VerifyRequest,
 } from "../../src/checks/index.ts";
-import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput } from "../../src/agent/index.ts";
+import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput, type ToolResult } from "../../src/agent/index.ts";
 import type { RoleContext } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { z } from "zod";
@@ -172,7 +172,7 @@ export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneTool
   return defineTool({
     name: "done",
     description:
-      "Says that the work is done. It runs the acceptance criteria, the tests and the other checks; the work ends when they are green, else it tells what failed. Call it in the same reply as your last change.",
+      "Says that your work is done, and has it checked. The work ends when nothing is wrong; else it tells what is. Call it in the same reply as your last change.",
     parameters: z.object({ summary: z.string().describe("what was done, in one or two sentences") }),
     effect: "read",
     fresh: false,
@@ -206,8 +206,11 @@ export function giveUpTool(): Tool {
   });
 }
 
+/** Why a tool that a worker shares with others is not for it; undefined where it is. */
+export type NotFor = string | undefined;
+
 /** Makes the tool with which an engineer hands the check of a criterion back to the product manager: nobody else changes it. */
-export function disputeCheckTool(): Tool {
+export function disputeCheckTool(notFor?: NotFor): Tool {
   return defineTool({
     name: "dispute_check",
     description:
@@ -217,14 +220,13 @@ export function disputeCheckTool(): Tool {
       why: z.string().describe("what the user's words say, and what the check expects"),
     }),
     effect: "read",
-    ends: true,
-    execute: ({ criterion, why }) =>
-      toolOutput(JSON.stringify({ status: "disputed", criterion, summary: `${criterion}: ${why}` } satisfies WorkReport)),
+    ends: notFor === undefined,
+    execute: ({ criterion, why }) => disputed({ criterion, summary: `${criterion}: ${why}` }, notFor),
   });
 }
 
 /** Makes the tool with which an engineer hands a test back to QA: nobody else changes it. */
-export function disputeTool(): Tool {
+export function disputeTool(notFor?: NotFor): Tool {
   return defineTool({
     name: "dispute_test",
     description:
@@ -236,12 +238,13 @@ export function disputeTool(): Tool {
       why: z.string(),
     }),
     effect: "read",
-    ends: true,
-    execute: ({ file, test, criterion, why }) =>
-      toolOutput(
-        JSON.stringify({ status: "disputed", summary: `${file}, "${test}" contradicts ${criterion}: ${why}` } satisfies WorkReport),
-      ),
+    ends: notFor === undefined,
+    execute: ({ file, test, criterion, why }) => disputed({ summary: `${file}, "${test}" contradicts ${criterion}: ${why}` }, notFor),
   });
+}
+
+function disputed(what: Omit<WorkReport, "status">, notFor: NotFor): ToolResult {
+  return notFor === undefined ? toolOutput(JSON.stringify({ status: "disputed", ...what } satisfies WorkReport)) : toolFailure(notFor);
 }
 
 /** What is red in a project, for the one who repairs it; undefined when nothing is. */

@@ -23,11 +23,11 @@ export const ReviewSchema: z.ZodType<Review> = z.object({
   accepts: z.boolean().describe("false when a complaint must be dealt with before the product is handed over"),
 });
 
-const INSTRUCTION = `Review the work of a colleague against the user's own words. You have not seen how it was made. All checks of the criteria have been run; their evidence is below, and you need not repeat them.
+const INSTRUCTION = `Review the work of a colleague against the user's own words. The criteria and the tests have been run; the evidence below says how they ended, and you need not repeat them.
 
-Look for what the checks miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
+Look for what they miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
 
-A complaint counts only with a check that fails now and passes once it is dealt with: in one of the forms below. Work out by hand what the code below does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
+A complaint counts only with a check that fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
 
 /** The question to a reviewer: what is stable stands first. */
 export function reviewPrompt(parts: {
@@ -39,7 +39,7 @@ export function reviewPrompt(parts: {
   const { stack, order, files, evidence } = parts;
   return promptOf("Review", INSTRUCTION, [
     ["Forms of a check", checkForms(stack)],
-    ["Order", order],
+    ["What was ordered", order],
     ["The work", files],
     ["Evidence", evidence],
   ]);

@@ -12,11 +12,20 @@ import type { z } from "zod";
 import { inFence, shortened } from "../markdown.ts";
 import { filesInPrompt } from "../project-files.ts";
 import { ProjectAction } from "../project-action.ts";
-import { type Complaint, complaintCriteria, type Delivery, DeliverySchema, isDeliverable, renderDelivery, restated } from "./delivery.ts";
+import {
+  type Complaint,
+  complaintCriteria,
+  type Delivery,
+  DeliverySchema,
+  failureMarks,
+  isDeliverable,
+  renderDelivery,
+  restated,
+} from "./delivery.ts";
 import type { ProjectGate, WorkReport } from "./project-gate.ts";
 import { WorkReportSchema } from "./project-gate.ts";
 import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
-import { isOrder, renderForReview, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { isOrder, isTestPath, renderForReview, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** Options of {@link Verify}. */
 export interface VerifyOptions {
@@ -38,8 +47,8 @@ const verifyOptions: Known<VerifyOptions> = { gate: true, repairedBy: true, roun
 const ROUNDS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
 /** Characters of source code that a reviewer reads. */
 const REVIEWED = 60_000;
-/** Files that one who repairs is told of. */
-const MOST_LISTED = 100;
+/** Test files that a reviewer is told of. */
+const MOST_TESTS = 100;
 /** Rounds with equal failures after which repair ends. */
 const MOST_EQUAL = 2;
 
@@ -129,7 +138,16 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));
     if (changes !== undefined && changes !== null) return inFence(shortened(changes, REVIEWED), "diff");
     const own = (await this.#paths(ctx)).filter((path) => !path.startsWith("docs/"));
-    return filesInPrompt(await this.files.read(ctx, own), REVIEWED);
+    const shown = filesInPrompt(
+      await this.files.read(
+        ctx,
+        own.filter((path) => !isTestPath(path)),
+      ),
+      REVIEWED,
+    );
+    // Tests have run, and a spot check has tried whether they can fail: their names are enough.
+    const tests = own.filter(isTestPath).slice(0, MOST_TESTS).join(", ");
+    return tests === "" ? shown : `${shown}\n\nTests, not shown: ${tests}`;
   }
 
   #paths(ctx: ActionContext<readonly []>): Promise<readonly string[]> {
@@ -137,7 +155,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   }
 
   /** Hands the product over, or back to be repaired while that can help. */
-  async #told(ctx: ActionContext<readonly []>, round: Round): Promise<Message<Delivery>> {
+  #told(ctx: ActionContext<readonly []>, round: Round): Message<Delivery> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack, assumptions } = order;
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
@@ -145,9 +163,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: earlier.length };
     const repair = this.#repair(round, isDone);
     if (repair === undefined) return ctx.message<Delivery>(renderDelivery(delivery), { instructContent: delivery, sendTo: [ROUTE_TO_ALL] });
-    const files = (await this.#paths(ctx)).slice(0, MOST_LISTED).join(", ");
-    const content = `${repair}\n\nThe files of the project: ${files}.`;
-    return ctx.message<Delivery>(content, { instructContent: delivery, sendTo: [this.#options.repairedBy] });
+    return ctx.message<Delivery>(repair, { instructContent: delivery, sendTo: [this.#options.repairedBy] });
   }
 
   /** What is to be repaired; undefined when nothing is, or when another round would not help. */
@@ -171,11 +187,8 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   }
 }
 
-/** A mark of what fails: two rounds with the same one have made no progress. */
-function failuresOf({ verdicts, suites, faults }: Verification): string {
-  const failed = verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
-  const tests = suites.flatMap(({ failures }) => failures.map(({ name, file }) => `${file} ${name}`));
-  return [...failed, ...tests, ...faults.map(({ kind, file = "" }) => `${kind} ${file}`)].sort().join("\n");
+function failuresOf(verification: Verification): string {
+  return failureMarks(verification).join("\n");
 }
 
 function judged({ verdicts }: Verification, { judgements }: Review): Verification["verdicts"] {

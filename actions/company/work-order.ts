@@ -2,6 +2,7 @@ import { type Criterion, CriterionSchema, stackNamed, type StackName } from "../
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
+import type { PromptPart } from "../prompt.ts";
 
 /** The depth of the work: S is one engineer, M has a design and tests before the code, L has engineers side by side. */
 export type Size = "S" | "M" | "L";
@@ -152,39 +153,56 @@ export function acceptanceIn(text: string | undefined): AcceptanceFile | undefin
 const INSTALL =
   "The user allows packages to be installed. Use few, well-kept ones; name them with versions in package.json or requirements.txt, and call install_packages before done.";
 
-/** The order as every worker reads it: what stays the same comes first, so that a provider's cache of prefixes serves all that follows. */
+/** The whole order: what stays the same for all who work on it comes first. */
 export function renderOrder(order: WorkOrder): string {
-  const { requirement, feedback, name, size, stack, assumptions, mayInstall, map, failedBefore, design, tests } = order;
+  return parted([...sharedParts(order), checksPart(order), ...ownParts(order)]);
+}
+
+/**
+ * The parts of an order that are equal for all who work on it, from the first to the last: prompts begin with them, so that a provider's cache
+ * of prefixes serves all that follow.
+ */
+export function sharedParts(order: WorkOrder): readonly PromptPart[] {
+  const { requirement, feedback, name, size, stack, assumptions, mayInstall, criteria, map, failedBefore, design } = order;
   const { rules, layout } = stackNamed(stack);
-  const parts: readonly (readonly [string, string])[] = [
+  return [
     ["The user's words", requirement],
-    ...feedback.map((words, index): [string, string] => [`The user's later words, ${index + 1}`, words]),
+    ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
     ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. docs/ is written already.`],
     ["Rules of the stack", bullets(rules)],
     ["Packages", mayInstall === true ? INSTALL : ""],
     ["Assumptions", bullets(assumptions)],
-    [`Acceptance criteria (${ACCEPTANCE_FILE})`, renderCriteria(order)],
+    ["Acceptance criteria", criteria.map(criterionLine).join("\n")],
     ["The project is there already: its files and symbols", map ?? ""],
     ["Wrong before you came; leave it alone", bullets(failedBefore ?? [])],
     ["Design", design === undefined ? "" : renderDesign(design)],
-    ["Tests, written by QA; only QA changes them", bullets(tests ?? [])],
-    ...taskParts(order),
   ];
-  return parted(parts);
+}
+
+/** The checks of the criteria that are run, one in a line. */
+export function checksPart({ criteria }: Pick<WorkOrder, "criteria">): PromptPart {
+  const run = criteria.filter(({ check }) => check.kind !== "judgement");
+  return [`The checks of the criteria (${ACCEPTANCE_FILE})`, run.map(({ id, check }) => `${id}: ${JSON.stringify(check)}`).join("\n")];
+}
+
+/** The parts of an order that come to be while it is worked on. */
+export function ownParts(order: WorkOrder): readonly PromptPart[] {
+  return [["Tests, written by QA; only QA changes them", bullets(order.tests ?? [])], ...taskParts(order)];
 }
 
 /** The order as a reviewer reads it, who needs neither the rules of the stack nor the checks, which have been run. */
 export function renderForReview({ requirement, feedback, assumptions, criteria, design }: WorkOrder): string {
   return parted([
     ["The user's words", requirement],
-    ...feedback.map((words, index): [string, string] => [`The user's later words, ${index + 1}`, words]),
+    ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
     ["Assumptions", bullets(assumptions)],
     ["Acceptance criteria", criteria.map(criterionLine).join("\n")],
     ["Design", design?.approach ?? ""],
   ]);
 }
 
-function parted(parts: readonly (readonly [string, string])[]): string {
+/** Parts of a prompt under their headings; those without text are left out. */
+export function parted(parts: readonly PromptPart[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")
     .map(([heading, text]) => `## ${heading}\n${text}`)
@@ -202,7 +220,8 @@ export function renderCriteria({ criteria }: Pick<WorkOrder, "criteria">): strin
 }
 
 function renderCriterion(criterion: Criterion): string {
-  return `${criterionLine(criterion)} Check: ${JSON.stringify(criterion.check)}`;
+  const line = criterionLine(criterion);
+  return criterion.check.kind === "judgement" ? line : `${line} Check: ${JSON.stringify(criterion.check)}`;
 }
 
 function renderDesign({ approach, files }: SystemDesign): string {
@@ -210,7 +229,7 @@ function renderDesign({ approach, files }: SystemDesign): string {
 }
 
 /** The plan comes last: it is the only part that differs between the engineers. */
-function taskParts({ tasks = [], task: id }: WorkOrder): readonly (readonly [string, string])[] {
+function taskParts({ tasks = [], task: id }: WorkOrder): readonly PromptPart[] {
   const own = tasks.find((task) => task.id === id);
   if (own === undefined) return [["The work of the engineers", bullets(tasks.map(taskResult))]];
   return [

@@ -91,7 +91,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   return [
     manager(gate, options),
     architect(gate, options),
-    qaEngineer({ ...machine, name: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER }),
+    qaEngineer({ ...machine, name: QA, mayInstall, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER }),
     planner(gate, new TaskBoard({ project, engineers, integrator: ENGINEER })),
     ...engineers.map((name) => taskEngineer({ ...machine, name, project, manager: PLANNER, action })),
     engineer({ ...machine, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),

@@ -20,6 +20,8 @@ export interface ScriptPlace {
 }
 
 const NAME = /\bnamed ([A-Za-z]{1,20})\b/;
+/** Workers are told who they are at the end of their task, others in the system message. */
+const WORKER = /^## Your role\n.*?\bnamed ([A-Za-z]{1,20})\b/m;
 /** Headings of the company's prompts, with the line below them. */
 const LATER = /^#+ The user's later words, (\d+)\n+(.*)$/gm;
 const PRESENT = /^#+ The user's words\n+(.*)$/m;
@@ -39,7 +41,7 @@ export function placeOf({ messages }: ChatRequest, { change }: Pick<CompanyScrip
   const replies = messages.filter(({ role, toolCalls }) => role === "assistant" && toolCalls !== undefined);
   return {
     part: partOf([...later.values(), ...present], change),
-    role: NAME.exec(textOf("system"))?.[1]?.toLowerCase() ?? "",
+    role: (WORKER.exec(said) ?? NAME.exec(textOf("system")))?.[1]?.toLowerCase() ?? "",
     step: replies.length + 1,
   };
 }

@@ -22,6 +22,8 @@ export type RoleAgentOptions = Pick<
 > & {
   /** Added after the introduction of the role. */
   readonly systemPrompt?: string;
+  /** Returns the task that the news makes. Default: what each message says, as `sender: content`, in their order. */
+  readonly task?: (news: readonly Message[]) => string;
   /**
    * Limit on the messages remembered before the news that the agent gets. Default 200, as MetaGPT's RoleZero. A role with the option
    * `memory` recalls by that instead.
@@ -45,7 +47,7 @@ const LATER = 1_000;
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
   const action = spec.actions[0];
   const cause = action?.name ?? role.name;
-  const task = rc.news.map((message) => toChat(message).content ?? "").join("\n\n");
+  const task = (role.agent?.task ?? said)(rc.news);
   rc.began?.(cause);
   if (action?.output !== undefined) {
     const { output, denied } = await typedBy(role, spec, rc, task, action.output);
@@ -54,6 +56,10 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause, ...recipients(rc, action, undefined) }));
   const { answer, denied } = answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
   return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }));
+}
+
+function said(news: readonly Message[]): string {
+  return news.map((message) => toChat(message).content ?? "").join("\n\n");
 }
 
 function recipients<S>(rc: RoleContext<S>, action: Action | undefined, output: unknown): Pick<MessageFields, "sendTo"> {
@@ -94,7 +100,7 @@ function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, de
 }
 
 async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<AgentResult> {
-  const { recent = RECENT, systemPrompt = "", ...options } = role.agent ?? {};
+  const { recent = RECENT, systemPrompt = "", task: _task, ...options } = role.agent ?? {};
   const output = spec.actions[0]?.output;
   const memory = new ChatMemory({ maxMessages: recent + LATER });
   const recalled = await rc.recall();

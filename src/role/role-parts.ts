@@ -86,6 +86,7 @@ const agentOptions: Known<RoleAgentOptions> = {
   terminate: true,
   systemPrompt: true,
   recent: true,
+  task: true,
 };
 
 const roleParts: readonly Part[] = [

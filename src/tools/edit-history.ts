@@ -11,6 +11,11 @@ export interface EditRules {
   /** Returns why a path must stay as it is, in words that a model can act on; undefined when it may change. Default: every path may. */
   readonly refuse?: (path: string) => string | undefined;
   /**
+   * Returns the text of a file that the agent was shown whole before its first step: it may be written over as long as it is as it was shown.
+   * Default: none was.
+   */
+  readonly shown?: (path: string) => string | undefined;
+  /**
    * Looks at files that were just written, for example at their syntax. Returns their faults in words for the model; undefined when there
    * are none. Its answer is recorded, so it does not run again on resume. Default: none.
    */
@@ -108,6 +113,11 @@ export class EditHistory {
     const ranges = seen.unseen.slice(0, SHOWN).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
     const more = seen.unseen.length > SHOWN ? " and others" : "";
     return `Expected all of ${path} to be read before it is written over, but you have not seen lines ${ranges.join(", ")}${more}. Read them, or replace a part.`;
+  }
+
+  /** Takes in that a file was shown before the first step; what was seen since counts more. */
+  seeFirst(path: string, text: string | undefined): void {
+    if (text !== undefined && !this.#seen.has(path)) this.see(path, text);
   }
 
   /** @param isWhole the agent wrote all of the file, and not only a part */

@@ -15,7 +15,7 @@ export interface EditorOptions extends EditRules {
   readonly workspace: Workspace;
 }
 
-const editorOptions: Known<EditorOptions> = { workspace: true, refuse: true, check: true };
+const editorOptions: Known<EditorOptions> = { workspace: true, refuse: true, shown: true, check: true };
 
 const LISTED = 500;
 /** Lines shown around an edit. */
@@ -143,6 +143,7 @@ class Editing {
     if (found.kind === "text" && !overwrite) {
       return toolFailure(`Expected no file at ${path}, but there is one. Edit it with replace or insert, or create it with overwrite.`);
     }
+    this.#history.seeFirst(path, this.#rules.shown?.(path));
     const fault = found.kind === "text" ? this.#history.overwriteFault(path, found.text) : undefined;
     if (fault !== undefined) return toolFailure(fault);
     await this.#write(path, found.kind === "text" ? found.text : undefined, content);
@@ -158,6 +159,7 @@ class Editing {
   async #edit(path: string, change: (text: string) => TextEdit): Promise<ToolResult> {
     const found = await this.#files.read(this.#ctx, path);
     if (found.kind !== "text") return toolFailure(found.kind === "unfit" ? found.reason : absent(path));
+    this.#history.seeFirst(path, this.#rules.shown?.(path));
     if (this.#history.isChanged(path, found.text)) {
       return toolFailure(`Expected ${path} as you saw it, but somebody has changed it since. View it again, then edit.`);
     }

@@ -14,7 +14,7 @@ export interface WriteFilesOptions extends EditRules {
   readonly workspace: Workspace;
 }
 
-const writeFilesOptions: Known<WriteFilesOptions> = { workspace: true, refuse: true, check: true };
+const writeFilesOptions: Known<WriteFilesOptions> = { workspace: true, refuse: true, shown: true, check: true };
 
 const MOST_FILES = 100;
 
@@ -107,6 +107,7 @@ class Writing {
       this.#history.see(path, text);
       return { kind: "same", path };
     }
+    this.#history.seeFirst(path, this.#rules.shown?.(path));
     const fault = before === undefined ? undefined : this.#history.overwriteFault(path, before);
     if (fault !== undefined) return refused(path, fault);
     await this.#files.write(this.#ctx, path, text, found.kind === "text" && found.fromRecord);

@@ -52,7 +52,8 @@ function changing(): Promise<OpenAIStub> {
     Alex: { text: "", toolCalls: [called("write_files", { files: [times] }), called("done", { summary: "Multiplies." })] },
     Vera: { text: accepted },
   };
-  const roleOf = ({ messages }: OpenAIBody): string => /named (\w+)/.exec(JSON.stringify(messages[0]))?.[1] ?? "";
+  const roleOf = ({ messages }: OpenAIBody): string =>
+    /You are an? [\w ]+, named (\w+)/.exec(JSON.stringify(messages.slice(0, 2)))?.[1] ?? "";
   return openaiStub({ handler: (body) => replies[roleOf(body)] ?? { text: "?" } });
 }
 

@@ -29,9 +29,10 @@ export function roleModel(script: RoleScript, heard: (request: ChatRequest) => u
   );
 }
 
-/** The name in the introduction of a role. */
+/** The name in the introduction of a role, or at the end of its task. */
 export function roleIn({ messages }: ChatRequest): string {
-  return /named (\w+)/.exec(String(messages[0]?.content))?.[1] ?? "";
+  const [system = "", task = ""] = messages.map(({ content }) => String(content));
+  return (/\n## Your role\n.*? named (\w+)/.exec(task) ?? /named (\w+)/.exec(system))?.[1] ?? "";
 }
 
 let calls = 0;

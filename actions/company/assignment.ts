@@ -1,0 +1,118 @@
+import type { Message, RoleContext } from "../../src/index.ts";
+import type { Workspace } from "../../src/workspace/index.ts";
+import { bullets } from "../markdown.ts";
+import type { PromptPart } from "../prompt.ts";
+import { DeliverySchema, failureMarks } from "./delivery.ts";
+import { WorkReportSchema } from "./project-gate.ts";
+import { type ShownFiles, shownFiles } from "./shown-files.ts";
+import {
+  checksPart,
+  isOrder,
+  newestOrder,
+  ownParts,
+  parted,
+  renderOrder,
+  sharedParts,
+  type WorkOrder,
+  WorkOrderSchema,
+} from "./work-order.ts";
+
+/** The files that a worker is shown with its order. */
+export interface AssignedFiles {
+  /** Those of the design: equal for all who begin from it. */
+  readonly design: ShownFiles;
+  /** The others that it needs. */
+  readonly others: ShownFiles;
+}
+
+/** What a worker is asked. */
+export interface AssignmentParts {
+  readonly order: WorkOrder;
+  readonly files: AssignedFiles;
+  /** False: it does not need the checks of the criteria. */
+  readonly hasChecks: boolean;
+  /** Who it is, and how it works. */
+  readonly role: string;
+}
+
+/** A project with more files is shown only where the work is. */
+const SMALL_PROJECT = 60;
+
+/**
+ * The text of an assignment. It begins with what all colleagues share, so that a provider's cache of prefixes serves them all, and ends with
+ * what this one is to do.
+ */
+export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">, parts: AssignmentParts): string {
+  const { order, files, hasChecks, role } = parts;
+  const said = saidIn(rc.news);
+  return parted([
+    ...sharedParts(order),
+    ["Files of the design as they are now", files.design.text],
+    ...(hasChecks ? [checksPart(order)] : []),
+    ...ownParts(order),
+    ["Other files as they are now", files.others.text],
+    ["Your work so far", bullets(workSoFar(rc))],
+    ...said,
+    ["Your role", role],
+  ]);
+}
+
+/** Returns the text with which a file was shown. */
+export type ShownText = (path: string) => string | undefined;
+
+/** The texts of the files that a worker is shown. */
+export function shownText({ design, others }: AssignedFiles): ShownText {
+  return (path) => design.files.get(path) ?? others.files.get(path);
+}
+
+/**
+ * Reads the files that a worker needs: those of the design, and others of the project, first those that the news names.
+ *
+ * @param isOther true for a path that is shown beside the design. Documents of the company never are: the order has what they say
+ */
+export async function assignedFiles(
+  rc: RoleContext,
+  workspace: Workspace,
+  order: WorkOrder,
+  isOther: (path: string) => boolean,
+): Promise<AssignedFiles> {
+  const all = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });
+  const own = all.filter((path) => !path.startsWith("docs/"));
+  const designed = new Set(order.design?.files.map(({ path }) => path));
+  const evidence = [order.feedback.at(-1) ?? order.requirement, ...saidIn(rc.news).map(([, text]) => text)].join("\n");
+  const isNamed = (path: string): boolean => evidence.includes(path);
+  const others = own.filter((path) => !designed.has(path) && isOther(path));
+  const near = own.length <= SMALL_PROJECT ? others : others.filter(isNamed);
+  const design = [...designed].filter((path) => own.includes(path));
+  return {
+    design: await shownFiles(rc, workspace, design, isNamed),
+    others: await shownFiles(rc, workspace, near, isNamed),
+  };
+}
+
+/** What the news says besides the order. */
+function saidIn(news: readonly Message[]): readonly PromptPart[] {
+  return news.flatMap(({ sentFrom, content, instructContent }): PromptPart[] => {
+    if (!isOrder(instructContent)) return [[`From ${sentFrom}`, content]];
+    const order = renderOrder(WorkOrderSchema.parse(instructContent));
+    const more = content.startsWith(order) ? content.slice(order.length).trim() : content;
+    const [, heading = `From ${sentFrom}`, said = more] = /^## (.*)\n([^]*)$/.exec(more) ?? [];
+    return [[heading, said]];
+  });
+}
+
+/** What the worker has done for the present words of the user, and what was found then: a new attempt must differ from the earlier ones. */
+function workSoFar({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
+  const present = new Set(news.map(({ id }) => id));
+  const all = memory.get().filter(({ id }) => !present.has(id));
+  const words = newestOrder(memory)?.feedback.length;
+  const begin = all.findIndex(
+    ({ instructContent: payload }) => isOrder(payload) && WorkOrderSchema.parse(payload).feedback.length === words,
+  );
+  return all.slice(begin === -1 ? all.length : begin).flatMap(({ sentFrom, instructContent }) => {
+    const work = WorkReportSchema.safeParse(instructContent);
+    if (work.success) return sentFrom === name ? [`You said: ${work.data.summary}`] : [];
+    const delivery = DeliverySchema.safeParse(instructContent);
+    return delivery.success ? [`Then the verification found: ${failureMarks(delivery.data.verification).join("; ")}`] : [];
+  });
+}
