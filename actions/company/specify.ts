@@ -146,7 +146,11 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     });
     const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
     if (earlier !== undefined) return { ...seen, failedBefore: earlier.failedBefore ?? [] };
-    const verification = await gate.check(ctx.steps, { criteria: [], depth: "quick" });
+    const verification = await gate.check(ctx.steps, {
+      criteria: [],
+      depth: "whole",
+      stack: this.#options.stack ?? seen.stack ?? undefined,
+    });
     return { ...seen, failedBefore: problemsOf(verification) };
   }
 

@@ -53,6 +53,8 @@ export interface FileWorkspace extends Workspace {
    * @throws WorkspaceError `WORKSPACE_GIT` when git was demanded and cannot be used.
    */
   prepareGit(signal?: AbortSignal): Promise<GitState>;
+  /** Paths that were written or removed here, or adopted, committed or not; sorted. */
+  readonly changed: readonly string[];
   /** Contents of others that were replaced or removed here, and where they are kept. */
   readonly kept: readonly KeptFile[];
   /**
@@ -74,7 +76,7 @@ export function fileWorkspace(options: FileWorkspaceOptions): FileWorkspace {
 }
 
 /**
- * Owns the uncommitted changes, and the order of writes, removals and commits: one at a time, so that no commit has half of a change. The
+ * Owns the changes, and which of them are not committed, and the order of writes, removals and commits: one at a time, so that no commit has half of a change. The
  * invariants of {@link Workspace} hold here.
  */
 class DiskWorkspace implements FileWorkspace {
@@ -82,6 +84,7 @@ class DiskWorkspace implements FileWorkspace {
   readonly #quota: Quota;
   readonly #turns = new Turns();
   readonly #uncommitted = new Set<string>();
+  readonly #changed = new Set<string>();
   readonly #wantsGit: boolean | "auto";
   readonly #others: KeptFiles | undefined;
   readonly #closed: readonly string[];
@@ -161,6 +164,10 @@ class DiskWorkspace implements FileWorkspace {
     return [...this.#uncommitted].sort();
   }
 
+  get changed(): readonly string[] {
+    return [...this.#changed].sort();
+  }
+
   get kept(): readonly KeptFile[] {
     return this.#others?.list ?? [];
   }
@@ -170,7 +177,7 @@ class DiskWorkspace implements FileWorkspace {
       const own: string[] = [];
       const root = await this.#realRoot(false);
       for (const path of paths) if (isNormalPath(path) && root !== undefined && (await this.#isOwn(root, path))) own.push(path);
-      for (const path of own) this.#uncommitted.add(path);
+      for (const path of own) this.#note(path);
       return own;
     });
   }
@@ -246,7 +253,7 @@ class DiskWorkspace implements FileWorkspace {
       throw error;
     }
     this.#others?.wrote(path, bytes);
-    this.#uncommitted.add(path);
+    this.#note(path);
     return writtenFile(path, bytes);
   }
 
@@ -259,7 +266,12 @@ class DiskWorkspace implements FileWorkspace {
       });
     }
     this.#quota.forget(path);
+    this.#note(path);
+  }
+
+  #note(path: string): void {
     this.#uncommitted.add(path);
+    this.#changed.add(path);
   }
 
   /** Refuses a path in a repository of its own inside the project, whose history is not the project's, and keeps contents of others. */

@@ -76,7 +76,7 @@ export async function folderChanges(workspace: FileWorkspace, signal?: AbortSign
   // The first content of a path that was kept is how it was.
   for (const { path, keptAt } of workspace.kept) if (!before.has(path)) before.set(path, keptAt);
   const files: FileDifference[] = [];
-  for (const path of workspace.pending) {
+  for (const path of workspace.changed) {
     const isThere = (await contentAt(workspace.root, path)) !== undefined;
     if (isThere) files.push({ path, change: before.has(path) ? "changed" : "added" });
     else if (before.has(path)) files.push({ path, change: "removed" });

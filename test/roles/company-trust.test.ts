@@ -67,7 +67,7 @@ describe("a product is not done", () => {
 
   it("when more tests are skipped than before the work", async () => {
     const before = skipping(1);
-    const more = finding(({ depth, criteria: asked }) => (depth === "quick" && asked.length === 0 ? before : skipping(2)));
+    const more = finding(({ depth, criteria: asked }) => (depth === "whole" && asked.length === 0 ? before : skipping(2)));
     const same = finding(() => before);
     const stuck = calling(["give_up", { why: "They stay." }]);
     const [one] = await delivered({ ...rest, Alex: [calling(whole(RIGHT)), stuck] }, more, { existing: true });

@@ -228,6 +228,8 @@ describe("a folder without a commit of its own", () => {
     const project = await openExisting({ root, name: "r1" });
     expect(project.place).toEqual({ kind: "folder", reason: expect.stringMatching(reason) as string });
     await work(project);
+    // Nothing is committed here; that the work asked for it changes nothing.
+    await project.workspace.commit(end);
     const done = await project.finish(end);
     expect(done.files).toEqual(changed);
     expect(done.diff).toMatch(/--- a\/src\/app\.js\n\+\+\+ b\/src\/app\.js\n@@ -1 \+1 @@\n-export const app = 1;\n\+export const app = 2;/);
