@@ -1,10 +1,57 @@
-/** Most times that a person is asked to approve one thing. */
-export const MOST_APPROVALS = 3;
+import { StepError } from "../../src/index.ts";
 
-/** The question to the person who approves. */
-export const APPROVE = "Is that what you want? Answer yes, or say what is different.";
+/** Most answers of a person that are no yes. */
+const MOST_ANSWERS = 10;
+/** Most answers in a row that say nothing about the proposal. */
+const MOST_EMPTY = 3;
 
-/** True for an answer that approves. */
-export function isYes(answer: string): boolean {
-  return /^\W*(y|yes|ok|okay|yep|ja|oui|sí|si|approved?)\W*$/i.test(answer);
+const APPROVE = "Is that what you want? Answer yes, say what is different, or say stop.";
+const AGAIN = "Nothing goes on without your yes. Answer yes, say what is different, or say stop.";
+
+const YES = /^\W*(y|yes|ok|okay|yep|ja|oui|sí|si|approved?)\W*$/i;
+const NO = /^\W*(n|no|nope|nein|non|never|not)?\W*$/i;
+const STOP = /^\W*(stop|end|quit|exit|cancel|abort)\W*$/i;
+
+/** A proposal that waits for a yes. */
+export interface Proposal<T> {
+  readonly value: T;
+  /** The proposal in words, as the person reads it. */
+  readonly show: (value: T) => string;
+  /** Makes another proposal, by all that the person has said is different. */
+  readonly change: (said: readonly string[]) => Promise<T>;
+}
+
+/**
+ * Asks a person until they say yes, and returns what they said yes to. Words change the proposal; a plain no, and an answer without words, is
+ * asked about again. Only a yes approves.
+ *
+ * @throws StepError `NOT_APPROVED` when the person says stop, answers nothing three times in a row, or has not said yes in ten answers
+ * @throws WaitingError without a person
+ */
+export async function approvedBy<T>(
+  { ask }: { readonly ask: (question: string) => Promise<string> },
+  { value: first, show, change }: Proposal<T>,
+): Promise<T> {
+  const said: string[] = [];
+  let [value, empty] = [first, 0];
+  for (let answers = 0; answers < MOST_ANSWERS && empty < MOST_EMPTY; answers++) {
+    const answer = (await ask(empty === 0 ? `${show(value)}\n\n${APPROVE}` : AGAIN)).trim();
+    if (YES.test(answer)) return value;
+    if (STOP.test(answer)) throw notApproved("the answer was to stop");
+    if (NO.test(answer)) {
+      empty += 1;
+      continue;
+    }
+    empty = 0;
+    said.push(answer);
+    value = await change(said);
+  }
+  throw notApproved(empty < MOST_EMPTY ? `none of ${MOST_ANSWERS} answers was one` : "the answers did not say what is different");
+}
+
+function notApproved(why: string): StepError {
+  return new StepError(
+    "NOT_APPROVED",
+    `Expected a yes before the work goes on, but ${why}. Nothing was built. Begin again with other words, or resume the run with --reuse none to be asked again.`,
+  );
 }

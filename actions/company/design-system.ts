@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import type { ProjectFile } from "../project-files.ts";
 import { promptOf } from "../prompt.ts";
-import { APPROVE, isYes, MOST_APPROVALS } from "./approval.ts";
+import { approvedBy } from "./approval.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
   isTestPath,
@@ -93,17 +93,13 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
   }
 
   async #approved(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<Answer> {
-    let answer = await this.#ask(ctx, order, "");
+    const answer = await this.#ask(ctx, order, "");
     if (this.#options.approves !== true) return answer;
-    const said: string[] = [];
-    for (let round = 0; round < MOST_APPROVALS; round++) {
-      const files = answer.files.map(({ path, purpose }) => `${path}: ${purpose}`).join("\n");
-      const reply = await ctx.human.ask(`${answer.approach}\n\n${files}\n\n${APPROVE}`);
-      if (isYes(reply)) return answer;
-      said.push(reply);
-      answer = await this.#ask(ctx, order, "", said);
-    }
-    return answer;
+    return approvedBy(ctx.human, {
+      value: answer,
+      show: ({ approach, files }) => `${approach}\n\n${files.map(({ path, purpose }) => `${path}: ${purpose}`).join("\n")}`,
+      change: (said) => this.#ask(ctx, order, "", said),
+    });
   }
 
   #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string, said: readonly string[] = []): Promise<Answer> {

@@ -7,7 +7,7 @@ import { repoMap } from "../../src/workspace/index.ts";
 import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
-import { APPROVE, isYes, MOST_APPROVALS } from "./approval.ts";
+import { approvedBy } from "./approval.ts";
 import {
   ACCEPTANCE_FILE,
   type AcceptanceFile,
@@ -174,18 +174,18 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     );
   }
 
-  /** The order as the user approves it. What they say is different counts as their words; after some rounds their last words stand. */
+  /** The order as the user approves it. What they say is different counts as their words. */
   async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
-    let facts = known;
-    let order = this.#order(ctx, facts, brief);
+    const order = this.#order(ctx, known, brief);
     if (this.#options.approves !== true) return order;
-    for (let round = 0; round < MOST_APPROVALS; round++) {
-      const answer = await ctx.human.ask(`${renderForReview(order)}\n\n${APPROVE}`);
-      if (isYes(answer)) return order;
-      facts = { ...facts, answers: [...facts.answers, answer] };
-      order = this.#order(ctx, facts, await this.#brief(ctx, facts));
-    }
-    return order;
+    return approvedBy(ctx.human, {
+      value: order,
+      show: renderForReview,
+      change: async (said) => {
+        const facts = { ...known, answers: [...known.answers, ...said] };
+        return this.#order(ctx, facts, await this.#brief(ctx, facts));
+      },
+    });
   }
 
   #order(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): WorkOrder {

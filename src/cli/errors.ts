@@ -70,6 +70,7 @@ export function exitCodeOf({ status, errorCode = "", tests, isProven, interrupti
     case "stopped":
       return interruption === undefined ? 1 : interruptionCode(interruption);
     case "failed":
+      if (errorCode === "NOT_APPROVED") return 130;
       return PROVIDER_CODES.has(errorCode) ? 7 : 1;
   }
 }

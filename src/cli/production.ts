@@ -4,7 +4,7 @@ import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { listed, thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
-import type { RunResumed } from "../runtime/record/event.ts";
+import type { ActEnded, RunResumed } from "../runtime/record/event.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Run } from "../team/run.ts";
 import { KEPT_FOLDER } from "../workspace/kept-files.ts";
@@ -107,6 +107,7 @@ async function produced(session: Session, production: Production, company: Compa
     ...(past === undefined ? {} : { progress: past.progress }),
   });
   watchAgent?.(session, run);
+  if (settings.crew.kind === "software-company" && settings.crew.approve === "plan") run.on("act.ended", sayIfNoPlan(session));
   run.on("run.resumed", (event) => warnOfUncertain(session, event));
   const stopping = (): void => sayStopping(session);
   interruptions.signal.addEventListener("abort", stopping, { once: true });
@@ -134,6 +135,20 @@ export function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: 
   if (!settings.runTests) return "not run (--no-run-tests)";
   if (sandbox.kind === "bubblewrap") return "run in bubblewrap";
   return sandbox.kind === "none" ? "run without isolation" : "not run";
+}
+
+/** Tells at the end of the triage that a product of size S has no design, so that nobody waits to be asked for a yes. */
+function sayIfNoPlan({ screen }: Session): (event: ActEnded) => void {
+  let isTold = false;
+  return ({ said }) => {
+    const isSmall = said.some(({ message: { instructContent } }) => {
+      const { kind, size } = (instructContent ?? {}) as { readonly kind?: unknown; readonly size?: unknown };
+      return kind === "order" && size === "S";
+    });
+    if (!isSmall || isTold) return;
+    isTold = true;
+    screen.say(screen.style.warn("This product is of size S, which has no plan: nothing is asked, in spite of --approve plan."));
+  };
 }
 
 function sayStopping({ interruptions, screen }: Session): void {

@@ -188,7 +188,7 @@ const LEAST = 4;
 
 /** The commands that continue a run or answer its questions. */
 export function nextSteps(
-  { status, questions }: Pick<RunResult, "status" | "questions">,
+  { status, questions, error }: Pick<RunResult, "status" | "questions" | "error">,
   { short, store, budget, isForced }: { short: string; store: Pick<Store, "option">; budget: number | undefined; isForced: boolean },
 ): NextSteps {
   const run = `${shellWord(short)}${store.option}`;
@@ -196,5 +196,7 @@ export function nextSteps(
   const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
   if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
-  return { goOn: `troupe resume ${run}${more}${isForced ? " --force" : ""}`, answers };
+  // What was answered with a no would be answered so again.
+  const again = error?.code === "NOT_APPROVED" ? " --reuse none" : "";
+  return { goOn: `troupe resume ${run}${more}${again}${isForced ? " --force" : ""}`, answers };
 }

@@ -13,7 +13,15 @@ import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
 import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type Flags, runSettings } from "../settings.ts";
+import {
+  type AgentSettings,
+  agentSettings,
+  companySettings,
+  type CompanySettings,
+  type CrewSettings,
+  type Flags,
+  runSettings,
+} from "../settings.ts";
 import { withStore } from "../store.ts";
 
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
@@ -49,8 +57,7 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
-  const isAsked = known.crew === "waterfall" && settings.crew.kind === "waterfall";
-  const scripted: CompanySettings = isAsked ? settings : { ...settings, crew: { kind: known.crew } };
+  const scripted: CompanySettings = { ...settings, crew: scriptedCrew(known, settings) };
   return begin(session, {
     settings: scripted,
     idea,
@@ -91,7 +98,8 @@ function askingSettings<S extends CompanySettings>({ host, json }: Session, sett
 export async function demo(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   const { screen } = session;
   const known = demoOf(await demoIdeas(), id);
-  const settings = { ...companySettings(flags), crew: { kind: known.crew } };
+  const given = companySettings(flags);
+  const settings = { ...given, crew: scriptedCrew(known, given) };
   const text = `Playing the bundled script for "${shown(known.title)}". No model is asked; everything after the replies is real.`;
   screen.say(screen.style.strong(text));
   const chosen = scriptModel(known, settings, session);
@@ -104,6 +112,12 @@ export async function demo(session: Session, id: string, flags: Flags): Promise<
   const changed = await tell(session, runId, [known.change], same);
   if (changed === 0) screen.print(tryNext(session, runId, flags), 6);
   return changed;
+}
+
+/** The crew of a script, with those of its settings that a script can follow. */
+function scriptedCrew({ crew: kind }: DemoIdea, { crew }: CompanySettings): CrewSettings {
+  if (kind === "waterfall") return crew.kind === "waterfall" ? crew : { kind };
+  return crew.kind === "software-company" && crew.approve !== undefined ? { kind, approve: crew.approve } : { kind };
 }
 
 /** The commands that a person may try after the demo, as they are typed where it was started. */

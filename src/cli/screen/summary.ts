@@ -150,6 +150,7 @@ function headline(
     case "stopped":
       return style.warn(`${error === undefined ? "Stopped." : shown(error.message)} ${kept}`);
     case "failed":
+      if (error?.code === "NOT_APPROVED") return style.warn(`Not approved. ${kept}`);
       return style.bad(`Failed. ${kept}`);
   }
 }
