@@ -4,8 +4,8 @@
 export { softwareCompany, type SoftwareCompanyOptions } from "./company/software-company.ts";
 export type { Delivery, Complaint } from "../actions/company/delivery.ts";
 export { DeliverySchema } from "../actions/company/delivery.ts";
+export type { Verifier } from "../src/checks/index.ts";
 export type { DesignedFile, Size, SystemDesign, WorkOrder, WorkTask } from "../actions/company/work-order.ts";
-export type { Verifier } from "../actions/company/project-gate.ts";
 
 // The waterfall of MetaGPT.
 export { waterfallCompany, type WaterfallCompanyOptions } from "./waterfall/waterfall-company.ts";

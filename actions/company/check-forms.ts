@@ -5,10 +5,10 @@ import { z } from "zod";
 export const WrittenCheckSchema: z.ZodType<Check> = z.unknown().pipe(CheckSchema).describe("a check in one of the forms above");
 
 const COMMAND = `- {"kind":"command","given":[{"path":"data.csv","content":"a,b\\n1,2\\n"}],"steps":[{"run":["node","src/cli.mjs","data.csv"],"stdin":"","exit":0,"stdout":{"contains":["2"]},"stderr":{"equals":""}},{"run":["node","src/cli.mjs","missing.csv"],"exit":"failure","stderr":{"contains":["missing.csv"]}}]}
-  The steps run one after another in one fresh copy of the project, without a shell; start the product by the file that starts it, not by the name of its command. Leave out what you do not need; exit is 0 by default. A rule for a text has equals (all of it, but for white space at both ends), contains, lacks or matches (a regular expression with the flag m, found anywhere). "files" of a step has rules for files that must be there: [{"path":"out.txt","contains":["x"]}].`;
+  The steps run one after another in one fresh copy of the project, without a shell; start the product by the file that starts it, not by the name of its command. Leave out what you do not need; exit is 0 by default. A rule for a text has equals (all of it; the last line break does not count), contains, lacks or matches (a regular expression with the flag m, found anywhere). "files" of a step has rules for files afterwards: [{"path":"out.txt","contains":["x"]},{"path":"old.txt","absent":true}]. A given file that is no text has "base64" for "content". What the rules cannot say is a step of its own: ["node","-e","..."] or ["python3","-c","..."].`;
 
 const PAGE = `- {"kind":"page","steps":[{"do":"type","at":"#title","text":"Milk"},{"do":"click","at":"#add"},{"do":"expect","at":"#list li","count":1,"contains":["Milk"]},{"do":"reload"},{"do":"expect","at":"#list li","count":1}]}
-  The page index.html is opened first, with empty storage. Steps: click, type, press (key), select (value), drag (at, to), wait (ms), reload, open (path), expect (count, visible, value, or a rule for the text). "at" is a CSS selector, or text= and the visible text.`;
+  The page index.html is opened first, with empty storage. Steps: click, type (it replaces the field's text), press (key), select (value), drag (at, to), wait (ms), reload, open (path), expect (count, visible, value, or a rule for the text; it waits for that, and hidden elements do not count). "at" is a CSS selector, or text= and the visible text.`;
 
 const JUDGEMENT = `- {"kind":"judgement","reason":"taste cannot be run"}`;
 

@@ -1,7 +1,9 @@
 import { type Check, CheckSchema, type Criterion, isProven, isRed, type Verdict, type Verification } from "../../src/checks/index.ts";
+import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets, sections } from "../markdown.ts";
-import type { WorkOrder } from "./work-order.ts";
+import type { GateRequest } from "./project-gate.ts";
+import { isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** An objection of the reviewer. */
 export interface Complaint {
@@ -66,6 +68,36 @@ export function complaintCriteria(complaints: readonly Complaint[]): readonly Cr
   return complaints.flatMap(({ id, text, check }) =>
     check === undefined ? [] : [{ id, priority: "P1", given: "the review", when: "its check runs", then: text, check } as const],
   );
+}
+
+/** What the engineer of an order and its verifier check alike, so that the verifier can take over what the engineer has seen. */
+export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): Omit<GateRequest, "depth"> {
+  return {
+    criteria: [...order.criteria, ...complaintCriteria(complaints)],
+    planned: [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])],
+    stack: order.stack,
+    failedBefore: order.failedBefore,
+  };
+}
+
+/** An order with what was handed back since, oldest first. */
+export interface WorkSoFar {
+  readonly order: WorkOrder;
+  readonly earlier: readonly Delivery[];
+}
+
+/** The newest order among messages, and the deliveries since; undefined when there is no order. */
+export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | undefined {
+  const all = memory.get();
+  const at = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
+  if (at === -1) return undefined;
+  const isDelivery = ({ instructContent }: Message): boolean =>
+    (instructContent as { readonly kind?: unknown } | undefined)?.kind === "delivery";
+  const earlier = all.slice(at + 1).filter(isDelivery);
+  return {
+    order: WorkOrderSchema.parse(all[at]?.instructContent),
+    earlier: earlier.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
+  };
 }
 
 /** The objections in the state that their checks have now. */

@@ -9,7 +9,8 @@ import {
   stackOf,
   type SuiteReport,
   type Verification,
-  verifyProject,
+  VerificationCache,
+  type Verifier,
   type VerifyRequest,
 } from "../../src/checks/index.ts";
 import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput, type ToolResult } from "../../src/agent/index.ts";
@@ -17,9 +18,6 @@ import type { RoleContext } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { z } from "zod";
 import { ACCEPTANCE_FILE, type AcceptanceFile, acceptanceIn } from "./work-order.ts";
-
-/** Runs a project and tells what that proves; see `verifyProject` of `troupe/checks`. */
-export type Verifier = (request: VerifyRequest) => Promise<Verification>;
 
 /** Options of a gate. */
 export interface ProjectGateOptions {
@@ -35,33 +33,33 @@ export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, 
   readonly failedBefore?: readonly string[] | undefined;
 }
 
-/** The door that work must pass: it runs the project's checks as recorded steps, so that a resumed run does not run them again. */
+/**
+ * The door that work must pass: it runs the project's checks as recorded steps, so that a resumed run does not run them again. What was green for
+ * the same bytes and the same request is not run twice.
+ */
 export class ProjectGate {
   readonly workspace: Workspace;
   readonly #sandbox: Sandbox;
-  readonly #verify: Verifier;
+  readonly #cache: VerificationCache;
 
-  constructor({ workspace, sandbox, verify = verifyProject }: ProjectGateOptions) {
+  constructor({ workspace, sandbox, verify }: ProjectGateOptions, cache: VerificationCache = new VerificationCache(sandbox, verify)) {
     this.workspace = workspace;
     this.#sandbox = sandbox;
-    this.#verify = verify;
+    this.#cache = cache;
   }
 
   /** Returns the same gate for another folder, such as a fork of the project. */
   at(workspace: Workspace): ProjectGate {
-    return new ProjectGate({ workspace, sandbox: this.#sandbox, verify: this.#verify });
+    return new ProjectGate({ workspace, sandbox: this.#sandbox }, this.#cache);
   }
 
   /** @throws ControlError, WorkspaceError */
   async check(steps: Pick<RoleContext["steps"], "step">, { failedBefore = [], ...request }: GateRequest): Promise<Verification> {
     const spec = { kind: "step", name: "verify project", request, fresh: true };
-    const verify = this.#verify;
-    const found = await steps.step(spec, ({ signal }) => verify({ ...request, root: this.workspace.root, sandbox: this.#sandbox, signal }));
-    if (failedBefore.length === 0) return found;
-    const isNew = (fault: Fault): boolean =>
-      !failedBefore.includes(faultMark(fault)) || (fault.kind === "tests" && found.suites.some((suite) => skipsMore(suite, failedBefore)));
-    const faults = found.faults.filter(isNew);
-    return { ...found, faults, suites: found.suites.map((suite) => withoutOld(suite, failedBefore)) };
+    const isGreen = (found: Verification): boolean => !isRed(withoutOldFaults(found, failedBefore));
+    const { root } = this.workspace;
+    const found = await steps.step(spec, ({ signal }) => this.#cache.verify({ ...request, root, signal }, isGreen));
+    return withoutOldFaults(found, failedBefore);
   }
 
   /** True for a criterion that holds without the project, so that it proves nothing. @throws ControlError, WorkspaceError */
@@ -121,6 +119,14 @@ function faultMark({ kind, file = "the project" }: Fault): string {
   return `${kind} in ${file}`;
 }
 
+function withoutOldFaults(found: Verification, old: readonly string[]): Verification {
+  if (old.length === 0) return found;
+  const isNew = (fault: Fault): boolean =>
+    !old.includes(faultMark(fault)) || (fault.kind === "tests" && found.suites.some((suite) => skipsMore(suite, old)));
+  const faults = found.faults.filter(isNew);
+  return { ...found, faults, suites: found.suites.map((suite) => withoutOld(suite, old)) };
+}
+
 /** A suite without the failures that were there before. */
 function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
   const failures = suite.failures.filter(({ file, name }) => !old.includes(`${file}: ${name}`));
@@ -153,8 +159,8 @@ export interface DoneToolOptions {
   readonly gate: ProjectGate;
   /** Returns what is still missing, or undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
-  /** False: the tests run, and neither the criteria nor the rules of the stack do. Default true. */
-  readonly criteria?: boolean;
+  /** What a verifier will check; with it, all of that runs. Default: the syntax and the tests alone. */
+  readonly asked?: Omit<GateRequest, "depth"> | undefined;
 }
 
 /** Milliseconds that the checks of one call may take. */
@@ -167,7 +173,7 @@ const SAME_AGAIN =
  * Makes the tool with which a worker says that the work is done. It runs the checks, and the work ends only when they are green. Two equal
  * failures in a row ask for another strategy.
  */
-export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneToolOptions): Tool {
+export function doneTool({ gate, judge, asked }: DoneToolOptions): Tool {
   const last = new WeakMap<object, string>();
   return defineTool({
     name: "done",
@@ -181,10 +187,9 @@ export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneTool
     timeout: CHECK_TIME,
     maxOutput: 16_000,
     execute: async ({ summary }, ctx) => {
-      const { criteria, failedBefore, stack } = await recordedAcceptance(gate.workspace, ctx);
-      const asked = hasCriteria ? { criteria, stack } : { criteria: [] };
-      const missing = judge(await gate.check(ctx, { ...asked, failedBefore, depth: "quick" }));
-      const report: WorkReport = { status: "finished", summary };
+      const found = await checked(gate, ctx, { asked, judge });
+      const missing = judge(found);
+      const report: WorkReport = { status: "finished", summary: [summary, ...uncheckedIn(found)].join("\n\n") };
       if (missing === undefined) return toolOutput(JSON.stringify(report));
       const session = ctx.session ?? gate;
       const isSame = last.get(session) === missing;
@@ -192,6 +197,28 @@ export function doneTool({ gate, judge, criteria: hasCriteria = true }: DoneTool
       return toolFailure(isSame ? `${missing}\n\n${SAME_AGAIN}` : missing);
     },
   });
+}
+
+/** First what is checked fast, and only where that is green the rest. */
+async function checked(
+  gate: ProjectGate,
+  ctx: ToolContext,
+  { asked, judge }: Pick<DoneToolOptions, "asked" | "judge">,
+): Promise<Verification> {
+  if (asked === undefined) {
+    const { failedBefore } = await recordedAcceptance(gate.workspace, ctx);
+    return gate.check(ctx, { criteria: [], failedBefore, depth: "quick" });
+  }
+  const quick = await gate.check(ctx, { ...asked, depth: "quick" });
+  return quick.notChecked !== undefined || judge(quick) !== undefined ? quick : gate.check(ctx, { ...asked, depth: "whole" });
+}
+
+/** What could not be checked, so that nobody takes it for green. */
+function uncheckedIn({ verdicts, notChecked }: Verification): readonly string[] {
+  if (notChecked !== undefined) return [`Nothing could be checked here: ${notChecked}`];
+  const open = verdicts.filter(({ outcome }) => outcome === "not checked");
+  const reasons = [...new Set(open.map(({ evidence }) => evidence))];
+  return open.length === 0 ? [] : [`Not checked here: ${open.map(({ id }) => id).join(", ")}. ${reasons.join("; ")}`];
 }
 
 /** Makes the tool with which a worker gives up. */

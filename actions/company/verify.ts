@@ -18,14 +18,16 @@ import {
   type Delivery,
   DeliverySchema,
   failureMarks,
+  gateRequest,
   isDeliverable,
   renderDelivery,
   restated,
+  workSoFar,
+  type WorkSoFar,
 } from "./delivery.ts";
-import type { ProjectGate, WorkReport } from "./project-gate.ts";
-import { WorkReportSchema } from "./project-gate.ts";
+import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
 import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
-import { isOrder, isTestPath, renderForReview, type Size, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { isTestPath, renderForReview, type Size, type WorkOrder } from "./work-order.ts";
 
 /** Options of {@link Verify}. */
 export interface VerifyOptions {
@@ -80,17 +82,10 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   }
 
   override async run(ctx: ActionContext<readonly []>): Promise<Message<Delivery>> {
-    const { order, earlier } = this.#past(ctx);
+    const { order, earlier } = workSoFar(ctx.memory) as WorkSoFar;
     const before = earlier.at(-1);
-    const criteria = [...order.criteria, ...complaintCriteria(before?.complaints ?? [])];
-    const planned = [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])];
-    const verification = await this.#options.gate.check(ctx.steps, {
-      criteria,
-      planned,
-      depth: "whole",
-      stack: order.stack,
-      failedBefore: order.failedBefore,
-    });
+    const asked = gateRequest(order, before?.complaints ?? []);
+    const verification = await this.#options.gate.check(ctx.steps, { ...asked, depth: "whole" });
     const complaints = restated(before?.complaints ?? [], verification);
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
     const isReviewed = round.review !== undefined || this.#options.review === false;
@@ -100,17 +95,6 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
 
   override render(delivery: Delivery): string {
     return renderDelivery(delivery);
-  }
-
-  /** The newest order and what was handed back since. */
-  #past({ memory }: ActionContext<readonly []>): Pick<Round, "order" | "earlier"> {
-    const all = memory.get();
-    const at = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
-    const earlier = all.slice(at + 1).filter(({ causeBy }) => causeBy === this.name);
-    return {
-      order: WorkOrderSchema.parse(all[at]?.instructContent),
-      earlier: earlier.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
-    };
   }
 
   async #reviewed(ctx: ActionContext<readonly []>, round: Round): Promise<Round> {

@@ -26,7 +26,7 @@ export interface CompanyMachine extends MachineOptions {
 }
 
 /** What differs between the tools of workers. */
-export interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "criteria">, Required<Pick<EditRules, "refuse" | "shown">> {
+export interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
   /** Why the worker may hand nothing back; undefined where it may. */
   readonly noDispute?: string | undefined;
 }
@@ -37,14 +37,14 @@ export interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "cri
  */
 export function companyTools(machine: CompanyMachine, options: CompanyToolOptions): readonly Tool[] {
   const { workspace, sandbox, gate, mayInstall } = machine;
-  const { judge, criteria, refuse, shown, noDispute } = options;
+  const { judge, asked, refuse, shown, noDispute } = options;
   return [
     writeFilesTool({ workspace, refuse, shown }),
     editorTool({ workspace, refuse, shown }),
     shellTool({ workspace, sandbox, refuse }),
     fileSearchTool({ workspace }),
     readFilesTool({ workspace }),
-    doneTool({ gate, judge, ...(criteria === undefined ? {} : { criteria }) }),
+    doneTool({ gate, judge, asked }),
     giveUpTool(),
     disputeCheckTool(noDispute),
     disputeTool(noDispute),

@@ -1,7 +1,9 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
+import { gateRequest, workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
 import { type ProjectGate, redParts, type WorkReport, WorkReportSchema } from "../../actions/company/project-gate.ts";
-import { isTestPath, newestOrder, type WorkOrder, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
+import { isTestPath, newestOrder, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
 import type { Tool } from "../../src/agent/index.ts";
+import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
 import type { MachineOptions } from "../../src/tools/index.ts";
 import { companyTools } from "./company-tools.ts";
@@ -43,11 +45,11 @@ const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of th
 export function engineer(options: CompanyEngineerOptions): Role {
   const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall } = options;
   const machine = { workspace, sandbox, gate, mayInstall };
-  const judged = { judge: redParts };
-  const toolsOf = (order: WorkOrder | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
-    if (order === undefined || order.size !== "S") return companyTools(machine, { ...judged, refuse: refusesTests, shown });
-    const tools = companyTools(machine, { ...judged, refuse: refusesDocuments, shown });
-    return tools.filter((tool) => tool.name !== "dispute_test" && (order.isChange || !SEARCHING.has(tool.name)));
+  const toolsOf = (work: WorkSoFar | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
+    const asked = work && gateRequest(work.order, work.earlier.at(-1)?.complaints ?? []);
+    if (work?.order.size !== "S") return companyTools(machine, { judge: redForTested, asked, refuse: refusesTests, shown });
+    const tools = companyTools(machine, { judge: redParts, asked, refuse: refusesDocuments, shown });
+    return tools.filter((tool) => tool.name !== "dispute_test" && (work.order.isChange || !SEARCHING.has(tool.name)));
   };
   return worker({
     name,
@@ -66,11 +68,12 @@ export function engineer(options: CompanyEngineerOptions): Role {
       return isFirst ? "small" : "repair";
     },
     assign: async (rc, mode) => {
-      const order = newestOrder(rc.memory) as WorkOrder;
+      const work = workSoFar(rc.memory) as WorkSoFar;
+      const { order } = work;
       const files = await assignedFiles(rc, workspace, order, () => true);
       const role = `You are an Engineer, named ${name}. You write the product. ${WORK} ${order.size === "S" ? OWN_TESTS : TESTS_OF_QA}`;
       const task = assignmentText(rc, { order, files, hasChecks: true, role });
-      return { tools: toolsOf(order, shownText(files)), steps: STEPS[mode], task };
+      return { tools: toolsOf(work, shownText(files)), steps: STEPS[mode], task };
     },
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const isHeard = report.status === "disputed" && disputesIn(rc) < MOST_DISPUTES;
@@ -96,6 +99,13 @@ function disputesIn({ memory }: RoleContext): number {
   const isDispute = ({ instructContent }: Message): boolean => WorkReportSchema.safeParse(instructContent).data?.status === "disputed";
   // The present one is remembered already.
   return memory.get().filter(isDispute).length - 1;
+}
+
+/** What is red where the tests are QA's. */
+function redForTested(verification: Verification): string | undefined {
+  const red = redParts(verification);
+  const isWeak = verification.faults.some(({ kind }) => kind === "weak tests");
+  return red === undefined || !isWeak ? red : `${red}\n\nTests are QA's: hand weak ones back with dispute_test, when all else is green.`;
 }
 
 function refusesDocuments(path: string): string | undefined {

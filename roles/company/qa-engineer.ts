@@ -43,7 +43,7 @@ export function qaEngineer({ name, workspace, sandbox, gate, mayInstall, enginee
   const toolsOf = (mode: keyof typeof judges, shown: ShownText = () => undefined): readonly Tool[] =>
     companyTools(
       { workspace, sandbox, gate, mayInstall },
-      { judge: judges[mode], criteria: false, refuse: refusesAllButTests, shown, noDispute: NO_DISPUTE },
+      { judge: judges[mode], refuse: refusesAllButTests, shown, noDispute: NO_DISPUTE },
     );
   return worker({
     name,

@@ -1,4 +1,4 @@
-import { ProjectGate, type Verifier } from "../../actions/company/project-gate.ts";
+import { ProjectGate } from "../../actions/company/project-gate.ts";
 import { DesignSystem } from "../../actions/company/design-system.ts";
 import { MergeTasks } from "../../actions/company/merge-tasks.ts";
 import { PlanTasks } from "../../actions/company/plan-tasks.ts";
@@ -9,7 +9,7 @@ import { Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { type ChatModel, defineRole, type Known, type Role, UsageError, UserFeedback, UserRequirement } from "../../src/index.ts";
-import type { StackName } from "../../src/checks/index.ts";
+import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
 import { engineer, IMPLEMENT } from "./engineer.ts";
 import { qaEngineer, TEST_FIRST } from "./qa-engineer.ts";

@@ -43,7 +43,7 @@ export function taskEngineer({ name, workspace, sandbox, gate, project, manager,
       fileSearchTool({ workspace: place }),
       readFilesTool({ workspace: place }),
       shellTool({ workspace: place, sandbox, refuse }),
-      doneTool({ gate: gate.at(place), judge: (verification) => taskFaults(verification, task), criteria: false }),
+      doneTool({ gate: gate.at(place), judge: (verification) => taskFaults(verification, task) }),
       giveUpTool(),
     ];
   };

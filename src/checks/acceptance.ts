@@ -6,7 +6,10 @@ export type Priority = "P0" | "P1" | "P2";
 
 /** A rule for a text. All the given parts must hold. */
 export interface TextRule {
-  /** The whole text, without white space at both ends. */
+  /**
+   * The whole text. Of a command and a file, one last line break may be missing, or be one too many; on a page, white space at both ends does not
+   * count.
+   */
   readonly equals?: string | undefined;
   /** Each of these is in the text. */
   readonly contains?: readonly string[] | undefined;
@@ -15,6 +18,19 @@ export interface TextRule {
   /** A regular expression of JavaScript, with the flag `m`. */
   readonly matches?: string | undefined;
 }
+
+/** A rule for a file after a command: it must be there with such a text, or must be absent. */
+export interface FileRule extends TextRule {
+  readonly path: string;
+  /** True: it must not be there; then no other rule is given. Default false. */
+  readonly absent?: boolean | undefined;
+}
+
+/** A file that a check puts into the copy: its text, or its bytes in base64. */
+export type GivenFile = { readonly path: string } & (
+  | { readonly content: string; readonly base64?: undefined }
+  | { readonly base64: string; readonly content?: undefined }
+);
 
 /** One command of a check. The commands of one check run one after another in one copy of the project. */
 export interface CommandStep {
@@ -26,8 +42,8 @@ export interface CommandStep {
   readonly exit?: number | "failure" | undefined;
   readonly stdout?: TextRule | undefined;
   readonly stderr?: TextRule | undefined;
-  /** Files that must be there afterwards, with rules for their text. */
-  readonly files?: readonly ({ readonly path: string } & TextRule)[] | undefined;
+  /** Rules for files afterwards. */
+  readonly files?: readonly FileRule[] | undefined;
 }
 
 /** One step on a page. An element is named by a CSS selector, or by `text=` and its visible text. */
@@ -55,7 +71,7 @@ export type Check =
   | {
       readonly kind: "command";
       /** Files that are put into the copy first. */
-      readonly given?: readonly { readonly path: string; readonly content: string }[] | undefined;
+      readonly given?: readonly GivenFile[] | undefined;
       readonly steps: readonly CommandStep[];
     }
   | { readonly kind: "page"; readonly steps: readonly PageStep[] }
@@ -101,7 +117,21 @@ function isPattern(text: string): boolean {
   }
 }
 
-const CommandStepSchema = z.object({
+const FileRuleSchema = z
+  .strictObject({ path: z.string(), absent: z.boolean().optional(), ...textRule })
+  .refine(({ absent, path: _path, ...rule }) => absent !== true || Object.keys(rule).length === 0, {
+    error: "a file that must be absent has no text; leave out the other rules",
+  });
+
+const GivenFileSchema = z
+  .strictObject({ path: z.string(), content: z.string().optional(), base64: z.base64().optional() })
+  .refine(({ content, base64 }) => (content === undefined) !== (base64 === undefined), {
+    error: 'write either "content", a text, or "base64", bytes',
+  })
+  .transform((file) => file as GivenFile);
+
+// Strict: a rule that were left out because of its name would let a wrong product pass.
+const CommandStepSchema = z.strictObject({
   run: z
     .array(z.string(), {
       error: 'expected a program and its arguments as a list, such as ["node", "src/cli.mjs", "2"]; no shell reads them',
@@ -110,10 +140,9 @@ const CommandStepSchema = z.object({
     .transform((words) => words as [string, ...string[]]),
   stdin: z.string().optional(),
   exit: z.union([z.int(), z.literal("failure")]).optional(),
-  stdout: z.object(textRule).optional(),
-  stderr: z.object(textRule).optional(),
-  files: z.array(z.object({ path: z.string(), ...textRule })).optional(),
-  // A check whose expectation were left out would pass for a wrong product.
+  stdout: z.strictObject(textRule).optional(),
+  stderr: z.strictObject(textRule).optional(),
+  files: z.array(FileRuleSchema).optional(),
   expect: z.never({ error: 'a command has no "expect"; write exit, stdout, stderr or files' }).optional(),
 });
 
@@ -121,15 +150,15 @@ const CommandStepSchema = z.object({
 const LONGEST_WAIT = 5_000;
 
 const PageStepSchema = z.discriminatedUnion("do", [
-  z.object({ do: z.literal("open"), path: z.string().optional() }),
-  z.object({ do: z.literal("click"), at: z.string() }),
-  z.object({ do: z.literal("type"), at: z.string(), text: z.string() }),
-  z.object({ do: z.literal("press"), at: z.string().optional(), key: z.string() }),
-  z.object({ do: z.literal("select"), at: z.string(), value: z.string() }),
-  z.object({ do: z.literal("drag"), at: z.string(), to: z.string() }),
-  z.object({ do: z.literal("wait"), ms: z.number().min(0).max(LONGEST_WAIT) }),
-  z.object({ do: z.literal("reload") }),
-  z.object({
+  z.strictObject({ do: z.literal("open"), path: z.string().optional() }),
+  z.strictObject({ do: z.literal("click"), at: z.string() }),
+  z.strictObject({ do: z.literal("type"), at: z.string(), text: z.string() }),
+  z.strictObject({ do: z.literal("press"), at: z.string().optional(), key: z.string() }),
+  z.strictObject({ do: z.literal("select"), at: z.string(), value: z.string() }),
+  z.strictObject({ do: z.literal("drag"), at: z.string(), to: z.string() }),
+  z.strictObject({ do: z.literal("wait"), ms: z.number().min(0).max(LONGEST_WAIT) }),
+  z.strictObject({ do: z.literal("reload") }),
+  z.strictObject({
     do: z.literal("expect"),
     at: z.string(),
     count: z.int().optional(),
@@ -143,12 +172,12 @@ const PageStepSchema = z.discriminatedUnion("do", [
 export const CheckSchema: z.ZodType<Check> = z.preprocess(
   readWrittenCheck,
   z.discriminatedUnion("kind", [
-    z.object({
+    z.strictObject({
       kind: z.literal("command"),
-      given: z.array(z.object({ path: z.string(), content: z.string() })).optional(),
+      given: z.array(GivenFileSchema).optional(),
       steps: z.array(CommandStepSchema).min(1),
     }),
-    z.object({ kind: z.literal("page"), steps: z.array(PageStepSchema).min(1) }),
+    z.strictObject({ kind: z.literal("page"), steps: z.array(PageStepSchema).min(1) }),
     z.object({ kind: z.literal("judgement"), reason: z.string() }),
   ]),
 );

@@ -126,18 +126,52 @@ function runStep(step, limit) {
 const INTERNAL = /^ +at .*\bnode:.*\n?/gm;
 const clean = (text) => text.replaceAll(root + "/", "").replaceAll(root, ".").replace(/\(node:\d+\)/g, "(node)").replace(INTERNAL, "");
 const cut = (text, limit) => text.length <= limit ? text : text.slice(0, Math.ceil(limit * 0.7)) + " [...] " + text.slice(text.length - Math.floor(limit * 0.3));
-const quoted = (text, limit = 300) => JSON.stringify(cut(clean(text), limit));
+// What looks alike on a screen must not: control characters, marks without width, and spaces that are none.
+const HIDDEN = /[\u007f-\u00a0\u00ad\u0300-\u036f\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff\ufff9-\ufffb]/g;
+const escaped = (text, pattern) => text.replace(pattern, (one) => "\\u" + one.charCodeAt(0).toString(16).padStart(4, "0"));
+const quoted = (text, limit = 300) => escaped(JSON.stringify(cut(clean(text), limit)), HIDDEN);
+// The same letters in other code points: only their numbers tell the difference.
+const spelled = (text) => escaped(JSON.stringify(cut(clean(text), 200)), /[^\x00-\x7f]/g);
 
 function doesMatch(pattern, text) {
   return vm.runInNewContext('new RegExp(pattern, "m").test(text)', { pattern, text }, { timeout: order.matchTime });
 }
 
+const plainOf = (text) => text.replaceAll("\r\n", "\n");
+const unended = (text) => text.endsWith("\n") ? text.slice(0, -1) : text;
+
+// The first line that differs, where the texts are too long to be shown whole.
+function difference(wanted, got) {
+  if (wanted.length <= 300 && got.length <= 300) return "";
+  const [all, lines] = [wanted.split("\n"), got.split("\n")];
+  const at = all.findIndex((line, index) => line !== lines[index]);
+  const place = at === -1 ? all.length : at;
+  return "; line " + (place + 1) + " should be " + quoted(all[place] ?? "", 200) + " and is " + (lines[place] === undefined ? "missing" : quoted(lines[place], 200));
+}
+
+function isSpelledOtherwise(wanted, text) {
+  return text.normalize("NFC").includes(wanted.normalize("NFC"));
+}
+
 // Returns what is wrong with a text, or throws for a rule that cannot be applied.
 function wrongIn(what, text, rule) {
-  const problems = [], plain = text.replaceAll("\r\n", "\n");
-  if (rule.equals !== undefined && plain.trim() !== rule.equals.replaceAll("\r\n", "\n").trim()) problems.push(what + " should be " + quoted(rule.equals) + " and is " + quoted(plain.trim()));
-  for (const part of rule.contains ?? []) if (!plain.includes(part.replaceAll("\r\n", "\n"))) problems.push(what + " should contain " + quoted(part) + " and is " + quoted(plain.trim()));
-  for (const part of rule.lacks ?? []) if (plain.includes(part.replaceAll("\r\n", "\n"))) problems.push(what + " should not contain " + quoted(part) + " and is " + quoted(plain.trim()));
+  const problems = [], plain = plainOf(text);
+  // Told once: a text can break many rules.
+  const is = () => problems.length === 0 ? " and is " + quoted(plain) : "";
+  if (rule.equals !== undefined) {
+    const wanted = plainOf(rule.equals);
+    if (unended(plain) !== unended(wanted)) {
+      const hint = unended(plain).normalize("NFC") === unended(wanted).normalize("NFC") ? "; the letters have other code points: " + spelled(wanted) + " and " + spelled(plain) : "";
+      problems.push(what + " should be " + quoted(wanted) + is() + difference(wanted, plain) + hint);
+    }
+  }
+  for (const part of rule.contains ?? []) {
+    const wanted = plainOf(part);
+    if (plain.includes(wanted)) continue;
+    const hint = isSpelledOtherwise(wanted, plain) ? "; the letters have other code points: " + spelled(wanted) : "";
+    problems.push(what + " should contain " + quoted(part) + is() + hint);
+  }
+  for (const part of rule.lacks ?? []) if (plain.includes(plainOf(part))) problems.push(what + " should not contain " + quoted(part) + is());
   if (rule.matches !== undefined) {
     let isMatch;
     try { isMatch = doesMatch(rule.matches, plain); }
@@ -145,7 +179,7 @@ function wrongIn(what, text, rule) {
       const why = error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? "takes longer than " + order.matchTime + " ms" : "is invalid: " + error.message;
       throw Object.assign(new Error("The regular expression " + quoted(rule.matches, 100) + " " + why), { isRule: true });
     }
-    if (!isMatch) problems.push(what + " should match /" + cut(rule.matches, 200) + "/m and is " + quoted(plain.trim()));
+    if (!isMatch) problems.push(what + " should match /" + cut(rule.matches, 200) + "/m" + is());
   }
   return problems;
 }
@@ -175,7 +209,11 @@ function problemsOf(step, got, limit) {
   else if (wanted === "failure" ? got.code === 0 : got.code !== wanted) problems.push("the exit code should be " + (wanted === "failure" ? "another than 0" : wanted) + " and is " + got.code);
   if (step.stdout !== undefined) problems.push(...wrongIn("stdout", got.stdout, step.stdout));
   if (step.stderr !== undefined) problems.push(...wrongIn("stderr", got.stderr, step.stderr));
-  for (const { path: name, ...rule } of step.files ?? []) {
+  for (const { path: name, absent, ...rule } of step.files ?? []) {
+    if (absent === true) {
+      if (fs.lstatSync(path.join(root, name), { throwIfNoEntry: false }) !== undefined) problems.push("the file " + quoted(name) + " should not be there and is");
+      continue;
+    }
     const text = readFile(name);
     if (text === undefined) problems.push("the file " + quoted(name) + " should be there and is not");
     else problems.push(...wrongIn("the file " + quoted(name), text, rule));
@@ -184,10 +222,10 @@ function problemsOf(step, got, limit) {
 }
 
 async function runJob(job) {
-  for (const { path: name, content } of job.given) {
+  for (const { path: name, content, base64 } of job.given) {
     const file = path.join(root, name);
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, content);
+    fs.writeFileSync(file, base64 === undefined ? content : Buffer.from(base64, "base64"));
   }
   const steps = [], end = Date.now() + job.timeout;
   for (const step of job.steps) {
@@ -196,10 +234,13 @@ async function runJob(job) {
     try { told.problems = problemsOf(step, got, job.timeout).map((problem) => cut(problem, 1000)).slice(0, 10); }
     catch (error) {
       if (!error.isRule) throw error;
+      if (steps.some(({ problems }) => problems.length > 0)) break;
       return { steps: [...steps, { ...told, problems: [] }], unfit: error.message };
     }
     steps.push(told);
-    if (told.problems.length > 0) break;
+    // What it left running, or could not start, says nothing of the steps after it.
+    const isOver = got.timedOut || got.flooded || got.missing !== null;
+    if (told.problems.length > 0 && (isOver || job.goesOn !== true)) break;
   }
   return { steps };
 }

@@ -2,8 +2,8 @@ import { TroupeError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { checkPath, visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import type { CommandStep, Criterion } from "./acceptance.ts";
-import { type Job, type JobReport, runJobs, type StepReport } from "./jobs.ts";
+import type { CommandStep, Criterion, GivenFile } from "./acceptance.ts";
+import { type Job, type JobReport, type JobStep, runJobs, type StepReport } from "./jobs.ts";
 import { checkRequest, criteriaShape } from "./request.ts";
 import type { Verdict } from "./verification.ts";
 
@@ -30,6 +30,9 @@ const MOST_GIVEN = 1_000_000;
 /** Characters of a command, and of an output, in evidence. */
 const COMMAND_LENGTH = 200;
 const OUTPUT_LENGTH = 400;
+/** Given files, and later steps that failed too, in evidence, and characters of one. */
+const MOST_TOLD = 3;
+const TOLD_LENGTH = 250;
 
 /**
  * Checks criteria by running their commands in the sandbox, each criterion in a fresh copy of the project. The project itself stays unchanged.
@@ -56,14 +59,14 @@ export async function checkCommands(request: CommandChecksRequest): Promise<Verd
     const { id, priority } = criterion;
     if (typeof job === "string") return { id, priority, outcome: "not checked", by: "nothing", evidence: job };
     const report = reports[next++] ?? { kind: "not run", reason: "It has no report." };
-    return { id, priority, ...judge(report, job.steps) };
+    return { id, priority, ...judge(report, job) };
   });
 }
 
 type CommandJob = Job & { readonly steps: readonly CommandStep[] };
 
 /** The job of a check, or what is wrong with the check. */
-function jobOf(given: readonly { readonly path: string; readonly content: string }[], steps: readonly CommandStep[]): CommandJob | string {
+function jobOf(given: readonly GivenFile[], steps: readonly CommandStep[]): CommandJob | string {
   if (steps.length > MOST_STEPS) return `The check has ${steps.length} steps, where at most ${MOST_STEPS} are allowed.`;
   if (JSON.stringify([given, steps]).length > MOST_GIVEN) return `The check has more than ${MOST_GIVEN} characters.`;
   for (const { run, stdin } of steps) {
@@ -72,7 +75,8 @@ function jobOf(given: readonly { readonly path: string; readonly content: string
   }
   try {
     return {
-      given: given.map(({ path, content }) => ({ path: checkPath(path), content })),
+      goesOn: true,
+      given: given.map((file) => ({ ...file, path: checkPath(file.path) })),
       steps: steps.map((step) =>
         step.files === undefined ? step : { ...step, files: step.files.map((file) => ({ ...file, path: checkPath(file.path) })) },
       ),
@@ -83,38 +87,77 @@ function jobOf(given: readonly { readonly path: string; readonly content: string
   }
 }
 
-function judge(report: JobReport, steps: readonly CommandStep[]): Pick<Verdict, "outcome" | "by" | "evidence"> {
+function judge(report: JobReport, job: CommandJob): Pick<Verdict, "outcome" | "by" | "evidence"> {
   switch (report.kind) {
     case "not run":
       return { outcome: "not checked", by: "nothing", evidence: report.reason };
     case "unfit":
       return { outcome: "not checked", by: "nothing", evidence: `The check is at fault: ${visible(report.reason, 500)}` };
     case "broken":
-      return { outcome: "failed", by: "command", evidence: `${steps.map(commandText).join(", ")}: it ${visible(report.reason, 500)}.` };
+      return { outcome: "failed", by: "command", evidence: `${job.steps.map(commandText).join(", ")}: it ${visible(report.reason, 500)}.` };
     case "ran":
-      return judgeSteps(report.steps, steps);
+      return judgeSteps(report.steps, job);
   }
 }
 
-function judgeSteps(reports: readonly StepReport[], steps: readonly CommandStep[]): Pick<Verdict, "outcome" | "by" | "evidence"> {
+function judgeSteps(reports: readonly StepReport[], job: CommandJob): Pick<Verdict, "outcome" | "by" | "evidence"> {
+  const { steps } = job;
   const last = reports.at(-1);
   const step = steps[reports.length - 1];
   if (last === undefined || step === undefined) return { outcome: "failed", by: "command", evidence: "No command of it was run." };
-  if (last.problems.length > 0) return { outcome: "failed", by: "command", evidence: evidenceOf(step, last, reports.length, steps.length) };
+  if (reports.some(({ problems }) => problems.length > 0)) return { outcome: "failed", by: "command", evidence: evidenceOf(reports, job) };
   if (reports.length < steps.length) return { outcome: "failed", by: "command", evidence: "Not all of its commands were run." };
   return { outcome: "proven", by: "command", evidence: proofOf(step, last, steps.length) };
 }
 
-function evidenceOf(step: CommandStep, report: StepReport, at: number, steps: number): string {
-  const { stdout, stderr, problems } = report;
-  const place = steps === 1 ? "" : ` (step ${at} of ${steps})`;
-  const says = problems.map((problem) => visible(problem, 1_200)).join("; ");
+/** The first step that failed with all that led to it, then in short those that failed after it. */
+function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob): string {
+  const failed = reports.flatMap((report, at) => {
+    const step = steps[at];
+    return step === undefined || report.problems.length === 0 ? [] : [{ report, step, at }];
+  });
+  const [first, ...later] = failed;
+  if (first === undefined) return "";
+  const place = (at: number): string => (steps.length === 1 ? "" : ` (step ${at + 1} of ${steps.length})`);
+  const says = ({ problems }: StepReport, limit: number): string => problems.map((problem) => visible(problem, limit)).join("; ");
+  const more = later.length - MOST_TOLD;
+  const open = steps.length - reports.length;
+  return [
+    `${commandText(first.step)}${place(first.at)}: ${says(first.report, 1_200)}.`,
+    ...contextOf(first.step, given, steps.slice(0, first.at)),
+    ...outputOf(first.report),
+    ...later
+      .slice(0, MOST_TOLD)
+      .map(({ report, step, at }) => `${commandText(step)}${place(at)}, perhaps for the same reason: ${says(report, TOLD_LENGTH)}.`),
+    ...(more > 0 ? [`${more} later ${more === 1 ? "step" : "steps"} failed too.`] : []),
+    ...(open > 0 ? [`${open} later ${open === 1 ? "step was" : "steps were"} not run.`] : []),
+  ].join("\n");
+}
+
+/** What a command was given: files, standard input, and the commands before it. */
+function contextOf({ stdin = "" }: JobStep, given: readonly GivenFile[], before: readonly JobStep[]): string[] {
+  const quoted = (text: string): string =>
+    visible(JSON.stringify(text.length > TOLD_LENGTH ? `${text.slice(0, TOLD_LENGTH)} [...]` : text), 600);
+  const files = given
+    .slice(0, MOST_TOLD)
+    .map(
+      ({ path, content, base64 = "" }) =>
+        `${visible(path)} ${content === undefined ? `of ${Buffer.from(base64, "base64").length} bytes` : quoted(content)}`,
+    );
+  const more = given.length > MOST_TOLD ? ` and ${given.length - MOST_TOLD} more` : "";
+  return [
+    ...(files.length === 0 ? [] : [`given: ${files.join(", ")}${more}`]),
+    ...(stdin === "" ? [] : [`stdin: ${quoted(stdin)}`]),
+    ...(before.length === 0 ? [] : [`before it: ${before.slice(-MOST_TOLD).map(commandText).join("; ")}`]),
+  ];
+}
+
+function outputOf({ stdout, stderr, problems }: StepReport): string[] {
   const isTold = (name: string): boolean => problems.some((problem) => problem.startsWith(`${name} `));
-  const said = [
+  return [
     ...(isTold("stdout") || stdout.trim() === "" ? [] : [`stdout: ${visibleLines(stdout.trim(), OUTPUT_LENGTH)}`]),
     ...(isTold("stderr") || stderr.trim() === "" ? [] : [`stderr: ${visibleLines(stderr.trim(), OUTPUT_LENGTH)}`]),
   ];
-  return [`${commandText(step)}${place}: ${says}.`, ...said].join("\n");
 }
 
 function proofOf(step: CommandStep, { code, stdout }: StepReport, steps: number): string {

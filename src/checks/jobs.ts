@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Json, utf8Length } from "../kernel/json.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { SOURCE_FOLDER } from "../workspace/bubblewrap.ts";
-import type { CommandStep } from "./acceptance.ts";
+import type { CommandStep, GivenFile } from "./acceptance.ts";
 import { COMMAND_DRIVER } from "./command-driver.ts";
 import { runDriver } from "./driver.ts";
 
@@ -12,8 +12,10 @@ export type JobStep = Omit<CommandStep, "exit"> & { readonly exit?: CommandStep[
 /** Commands that run one after another in one fresh copy of the project. */
 export interface Job {
   /** Files that are written into the copy first. Their paths have passed `checkPath`. */
-  readonly given: readonly { readonly path: string; readonly content: string }[];
+  readonly given: readonly GivenFile[];
   readonly steps: readonly JobStep[];
+  /** True: the steps after one with problems run too. Default false. */
+  readonly goesOn?: boolean | undefined;
 }
 
 export interface JobsRequest {
@@ -43,7 +45,8 @@ export interface StepReport {
 
 /**
  * The result of one job. `unfit`: a rule of it cannot be applied. `broken`: it ended the checks themselves; the reason completes a sentence that begins
- * with "it". The steps end with the first that has problems.
+ * with "it". The steps end with the first that has problems, or, where the job goes on, with
+ * the first that did not come to an end.
  */
 export type JobReport =
   | { readonly kind: "ran"; readonly steps: readonly StepReport[] }
@@ -137,7 +140,7 @@ async function runOpen(
     shown: SHOWN,
     matchTime: MATCH_TIME,
     cleanTime: CLEAN_TIME,
-    jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps })),
+    jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps, goesOn: job.goesOn })),
   };
   const report = await runDriver({
     root,

@@ -146,7 +146,10 @@ async function play(page, steps) {
       await Promise.race([stepOf(page, step), page.problems.over]);
     } catch (error) {
       const outcome = error instanceof Unable ? "not checked" : "failed";
-      return { outcome, evidence: name + ": " + cut(error.message, 900), isOver: error instanceof PageOver };
+      const led = all.slice(shift, index), open = all.length - index - 1;
+      const before = led.length === 0 ? "" : "; before it: " + cut(led.map(stepWords).join(", "), 400);
+      const after = open <= 0 ? "" : "; " + (open === 1 ? "1 later step was" : open + " later steps were") + " not reached";
+      return { outcome, evidence: name + ": " + cut(error.message, 900) + before + after, isOver: error instanceof PageOver };
     }
   }
   return { outcome: "proven", evidence: steps.length + " steps: " + cut(steps.map(stepWords).join(", "), 600), isOver: false };

@@ -3,7 +3,7 @@ import { checkVerification, type Fault, type SuiteReport, type Verdict, type Ver
 
 /** Characters of the whole text, of one piece of evidence, and of one failing test. */
 const MOST_TEXT = 14_000;
-const EVIDENCE = 1_200;
+const EVIDENCE = 1_600;
 /** Failing tests of one suite that are shown. */
 const FAILURES = 10;
 /** Characters of the evidence in a line for a person. */
@@ -24,7 +24,7 @@ export function renderVerification(verification: Verification): string {
     ...failed.map((verdict) => `FAILED ${verdictText(verdict)}`),
     ...faults.map(faultText),
     ...suites.flatMap(failureTexts),
-    ...unchecked.map((verdict) => `NOT CHECKED ${verdictText(verdict)}`),
+    ...uncheckedTexts(unchecked),
   ];
   const counts = [...suites.map(suiteText), ...(verdicts.length === 0 ? [] : [`Criteria: ${countText(verdicts)}.`])];
   return [...withinBounds(parts), ...counts].join("\n\n");
@@ -34,6 +34,15 @@ function withinBounds(parts: readonly string[]): string[] {
   let length = 0;
   const end = parts.findIndex((part) => (length += part.length) > MOST_TEXT);
   return end === -1 ? [...parts] : [...parts.slice(0, end), `${parts.length - end} more failures are left out here.`];
+}
+
+/** A reason that is the same for many is told once. */
+function uncheckedTexts(verdicts: readonly Verdict[]): string[] {
+  const reasons = [...new Set(verdicts.map(({ evidence }) => evidence))];
+  return reasons.map((reason) => {
+    const names = verdicts.filter(({ evidence }) => evidence === reason).map(({ id, priority }) => `${id} (${priority})`);
+    return `NOT CHECKED ${names.join(", ")}: ${cut(reason)}`;
+  });
 }
 
 function verdictText({ id, priority, evidence }: Verdict): string {

@@ -33,6 +33,10 @@ export interface VerifyRequest {
    * modules that throw when they are loaded, the commands of the README, whether the tests can fail, and the errors of a page that no criterion opens.
    */
   readonly depth: "syntax" | "criteria" | "quick" | "whole";
+  /**
+   * What depth `quick` has shown of the same bytes for an equal request. Depth `whole` then runs only what it adds. Default: all of it runs.
+   */
+  readonly known?: Verification | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -47,6 +51,7 @@ const verifyRequest: Known<VerifyRequest> = {
   stack: true,
   planned: true,
   depth: true,
+  known: true,
   timeout: true,
   signal: true,
   progress: true,
@@ -78,7 +83,8 @@ export async function verifyProject(request: VerifyRequest): Promise<Verificatio
 
 async function verified(request: VerifyRequest): Promise<Verification> {
   const say = (line: string): void => request.progress?.(line);
-  const { depth } = request;
+  const { depth, known: before } = request;
+  if (depth === "whole" && before !== undefined) return completed(request, before, say);
   const isFull = depth === "quick" || depth === "whole";
   const { faults: syntax, notRun } = depth === "criteria" ? { faults: [] } : await syntaxOf(request, say);
   // Such as a project that is too large for the sandbox.
@@ -89,10 +95,23 @@ async function verified(request: VerifyRequest): Promise<Verification> {
   const tests = isFull ? [...suiteFaults(suites, request.stack), ...(await findWeakTests({ ...projectOf(request), suites }))] : [];
   const plan = isFull ? await missingFiles(request) : [];
   const more = depth === "whole" ? await wholeFaults(request, suites, say) : [];
-  // A file that cannot be parsed cannot be loaded either.
-  const known = new Set(syntax.map(({ file }) => file));
-  const others = more.filter(({ kind, file }) => kind !== "syntax" || !known.has(file));
-  return { verdicts: criteria.verdicts, suites, faults: [...syntax, ...tests, ...plan, ...criteria.faults, ...others] };
+  return { verdicts: criteria.verdicts, suites, faults: joined([...syntax, ...tests, ...plan, ...criteria.faults], more) };
+}
+
+/** A file that cannot be parsed cannot be loaded either. */
+function joined(faults: readonly Fault[], more: readonly Fault[]): Fault[] {
+  const unreadable = new Set(faults.flatMap(({ kind, file }) => (kind === "syntax" ? [file] : [])));
+  return [...faults, ...more.filter(({ kind, file }) => kind !== "syntax" || !unreadable.has(file))];
+}
+
+/** A quick verification with what a whole one adds. */
+async function completed(request: VerifyRequest, before: Verification, say: Say): Promise<Verification> {
+  const { root, sandbox, criteria, signal } = request;
+  const page = request.stack === undefined ? undefined : stackNamed(request.stack).page;
+  const isOpened = page === undefined || criteria.some(({ check }) => check.kind === "page");
+  const opened = isOpened ? [] : (await checkPages({ root, sandbox, criteria: [], open: page, signal })).faults;
+  const verdicts = await withoutVacuous(request, before.verdicts);
+  return { ...before, verdicts, faults: joined([...before.faults, ...opened], await wholeFaults(request, before.suites, say)) };
 }
 
 type Say = (line: string) => void;

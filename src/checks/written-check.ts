@@ -16,6 +16,13 @@ const SUBJECTS: Readonly<Record<string, string | undefined>> = {
 const COMMAND_PARTS = ["run", "stdin", "exit", "stdout", "stderr", "files", "expect"];
 /** Members of a page's step. */
 const PAGE_PARTS = ["do", "at", "text", "key", "value", "to", "ms", "path", "count", "visible", "equals", "contains", "lacks", "matches"];
+/** What a step on a page needs besides `do` and rules. */
+const ACTION_PARTS: Readonly<Record<string, readonly string[]>> = {
+  ...{ open: ["path"], click: ["at"], type: ["at", "text"], press: ["at", "key"], select: ["at", "value"] },
+  ...{ drag: ["at", "to"], wait: ["ms"], reload: [] },
+};
+/** Members that say what a step is for; nothing follows from them. */
+const REMARKS = new Set(["note", "comment", "description", "why", "title", "name", "timeout"]);
 /** A regular expression between slashes. One with a slash inside is a path. */
 const LITERAL = /^\/((?:[^/\\]|\\.)+)\/[gm]*$/s;
 
@@ -24,8 +31,8 @@ export function readWrittenCheck(written: unknown): unknown {
   if (!isRecord(written)) return written;
   const check = withoutNulls(written);
   const kind = check["kind"] ?? kindOf(check);
-  if (kind === "command") return { ...withSteps(check, COMMAND_PARTS, "run"), kind };
-  if (kind === "page") return { ...withSteps(check, PAGE_PARTS, "do"), kind };
+  if (kind === "command") return { ...withSteps(withoutRemarks(check), COMMAND_PARTS, "run"), kind };
+  if (kind === "page") return { ...withSteps(opened(withoutRemarks(check)), PAGE_PARTS, "do"), kind };
   return kind === undefined ? check : { ...check, kind };
 }
 
@@ -36,6 +43,16 @@ function kindOf(check: Members): string | undefined {
   if (run !== undefined || has("run")) return "command";
   if (has("do")) return "page";
   return typeof reason === "string" && steps === undefined ? "judgement" : undefined;
+}
+
+function withoutRemarks(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name, value]) => !REMARKS.has(name) || isRecord(value) || isList(value)));
+}
+
+/** The page of a check as its first step. */
+function opened(check: Members): Members {
+  const { open, steps, ...rest } = check;
+  return typeof open === "string" && isList(steps) ? { ...rest, steps: [{ do: "open", path: open }, ...steps] } : check;
 }
 
 /** A check whose only step is written into the check itself, or stands without a list, has a list of it. */
@@ -52,8 +69,9 @@ function withSteps(check: Members, parts: readonly string[], sign: string): Memb
   };
 }
 
-function readStep(written: unknown): unknown {
-  if (!isRecord(written)) return written;
+function readStep(step: unknown): unknown {
+  if (!isRecord(step)) return step;
+  const written = withoutRemarks(step);
   return "run" in written ? readCommandStep(written) : readRule(readPageStep(written));
 }
 
@@ -68,8 +86,23 @@ function readCommandStep(written: Members): Members {
     ...(typeof exit === "string" && /^\s*\d{1,3}\s*$/.test(exit) ? { exit: Number(exit) } : {}),
     ...(isRecord(stdout) ? { stdout: readRule(stdout) } : {}),
     ...(isRecord(stderr) ? { stderr: readRule(stderr) } : {}),
-    ...(isList(files) ? { files: files.map((file) => (isRecord(file) ? readRule(file) : file)) } : {}),
+    ...(isList(files) ? { files: files.map(readFile) } : {}),
+    ...(isRecord(files) && !("path" in files) ? { files: Object.entries(files).map(([path, rule]) => named(path, rule)) } : {}),
   };
+}
+
+/** `{"out.txt": {"contains": ["x"]}}` is a list of one rule. */
+function named(path: string, rule: unknown): unknown {
+  return isRecord(rule) && !("path" in rule) ? readFile({ path, ...rule }) : rule;
+}
+
+/** A path alone is a file that must be there; `exists` is the opposite of `absent`. */
+function readFile(file: unknown): unknown {
+  if (typeof file === "string") return { path: file };
+  if (!isRecord(file)) return file;
+  const { exists, ...rest } = file;
+  if (typeof exists !== "boolean" || "absent" in rest) return readRule(file);
+  return exists ? readRule(rest) : { ...rest, absent: true };
 }
 
 /** The words of a command that is written as one text. One that needs a shell stays a text. */
@@ -85,12 +118,21 @@ function wordsOf(run: unknown): unknown {
 function readPageStep(step: Members): Members {
   const names = Object.keys(step).filter((name) => Object.hasOwn(SUBJECTS, name));
   const [name] = names;
-  if ("do" in step || name === undefined || names.length > 1) return step;
+  if ("do" in step) return actionOf(step);
+  if (name === undefined || names.length > 1) return step;
   const { [name]: subject, ...rest } = step;
   if (isRecord(subject)) return Object.keys(subject).some((key) => key in rest) ? step : { do: name, ...rest, ...subject };
   const member = SUBJECTS[name];
   if (member === undefined) return subject === true || subject === "" ? { do: name, ...rest } : step;
   return member in rest ? step : { do: name, ...rest, [member]: subject };
+}
+
+/** An action without members that no step has. One with a rule stays as it is: nothing would check it. */
+function actionOf(step: Members): Members {
+  const parts = ACTION_PARTS[String(step["do"])];
+  if (parts === undefined) return step;
+  const isMeant = (name: string): boolean => name === "do" || parts.includes(name) || (PAGE_PARTS.includes(name) && name !== "at");
+  return Object.fromEntries(Object.entries(step).filter(([name]) => isMeant(name)));
 }
 
 function readRule(rule: Members): Members {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { CommandStep } from "../../src/checks/acceptance.ts";
+import type { CommandStep, TextRule } from "../../src/checks/acceptance.ts";
 import { checkCommands } from "../../src/checks/commands.ts";
 import type { Verdict } from "../../src/checks/verification.ts";
 import { AbortedError } from "../../src/kernel/errors.ts";
@@ -106,9 +106,46 @@ describe("the evidence of a criterion", () => {
     expect(verdict).toMatchObject({ id: "A1", priority: "P0", outcome: "failed", by: "command" });
     expect(verdict.evidence).toBe(
       "node cli.mjs add milk (step 2 of 2): the exit code should be 1 and is 0; " +
-        'stdout should be "ok" and is "added milk"; stdout should contain "y" and is "added milk"; ' +
-        'stdout should not contain "milk" and is "added milk"; stdout should match /^x$/m and is "added milk".',
+        'stdout should be "ok" and is "added milk\\n"; stdout should contain "y"; ' +
+        'stdout should not contain "milk"; stdout should match /^x$/m.\nbefore it: node cli.mjs list',
     );
+  });
+
+  it("shows what the command was given, and each step that failed after it", async () => {
+    const given = [
+      { path: "todo.json", content: '["a"]' },
+      { path: "b.bin", base64: "/wA=" },
+    ];
+    const bad = { run: ["node", "cli.mjs", "list"], stdout: { equals: "2. a" } } as const;
+    const steps = [{ ...bad, stdin: "x\ty\n" }, { run: ["node", "--version"] }, bad, bad, bad, bad, bad] as const;
+    const [verdict] = await checkCommands({ root: projectOf(todo), sandbox, criteria: [criterionOf("A1", steps, given)] });
+    expect(verdict?.evidence.split("\n")).toEqual([
+      String.raw`node cli.mjs list (step 1 of 7): stdout should be "2. a" and is "1. a\n".`,
+      String.raw`given: todo.json "[\"a\"]", b.bin of 2 bytes`,
+      String.raw`stdin: "x\ty\n"`,
+      ...[3, 4, 5].map(
+        (step) => String.raw`node cli.mjs list (step ${step} of 7), perhaps for the same reason: stdout should be "2. a" and is "1. a\n".`,
+      ),
+      "2 later steps failed too.",
+    ]);
+  });
+
+  it("says how many steps were not run after one that did not end", async () => {
+    const steps = [{ run: ["no-such-program"] }, { run: ["node", "--version"] }, { run: ["node", "--version"] }] as const;
+    expect((await verdictOf(steps)).evidence).toMatch(/is not there\.\n2 later steps were not run\.$/);
+  });
+
+  it("shows what cannot be seen, and where long texts differ", async () => {
+    const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
+    const script = (text: string): string => `process.stdout.write(${JSON.stringify(text)})`;
+    const told = async (text: string, rule: TextRule): Promise<string> => (await verdictOn(script(text), { stdout: rule })).evidence;
+    expect(await told("a\u00a0b\t\u200b\ufeff\r\n", { equals: "a b" })).toContain(String.raw`and is "a\u00a0b\t\u200b\ufeff\n"`);
+    expect(await told("cafe\u0301\n", { equals: "caf\u00e9\n" })).toContain(
+      String.raw`other code points: "caf\u00e9\n" and "cafe\u0301\n"`,
+    );
+    expect(await told("cafe\u0301\n", { contains: ["f\u00e9"] })).toContain(String.raw`other code points: "f\u00e9"`);
+    expect(await told(lines.replace("line 60", "line 6o"), { equals: lines })).toContain('; line 61 should be "line 60" and is "line 6o"');
+    expect(await told(lines.slice(0, -8), { equals: lines })).toContain('; line 100 should be "line 99" and is missing');
   });
 
   it("shows what a failing program said, without what a terminal obeys", async () => {
@@ -135,6 +172,46 @@ describe("the evidence of a criterion", () => {
     });
     expect(verdict.outcome).toBe("failed");
     expect(verdict.evidence.length).toBeLessThan(5_000);
+  });
+});
+
+describe("the rules of a check", () => {
+  const printed = (text: string, equals: string): Promise<Verdict> =>
+    verdictOn(`process.stdout.write(${JSON.stringify(text)})`, { stdout: { equals } });
+
+  it.each([
+    ["a", "a"],
+    ["a\n", "a"],
+    ["a", "a\n"],
+    ["", "\n"],
+    ["a\r\nb\r\n", "a\nb"],
+  ])("equals forgives one last line break: %j is %j", async (text, equals) => {
+    expect((await printed(text, equals)).outcome).toBe("proven");
+  });
+
+  it.each([
+    ["a\n\n", "a"],
+    ["a ", "a"],
+    [" a", "a"],
+    ["a\t\n", "a\n"],
+    ["\na", "a"],
+    ["\n\n", ""],
+  ])("equals forgives no other white space: %j is not %j", async (text, equals) => {
+    expect((await printed(text, equals)).outcome).toBe("failed");
+  });
+
+  it("gives bytes, and says that a file must be absent", async () => {
+    const script = `import fs from "node:fs"; console.log(fs.readFileSync("in.bin").toString("hex")); fs.rmSync("in.bin"); fs.mkdirSync("out");`;
+    const given = [{ path: "in.bin", base64: "/wD+" }];
+    const stepOf = (path: string): CommandStep => ({
+      run: ["node", "a.mjs"],
+      stdout: { equals: "ff00fe" },
+      files: [{ path, absent: true }],
+    });
+    const criteria = [criterionOf("A1", [stepOf("in.bin")], given), criterionOf("A2", [stepOf("out")], given)];
+    const [gone, there] = await checkCommands({ root: projectOf({ "a.mjs": script }), sandbox, criteria });
+    expect(gone?.outcome).toBe("proven");
+    expect(there?.evidence).toContain('the file "out" should not be there and is');
   });
 });
 

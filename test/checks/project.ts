@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CommandStep, Criterion } from "../../src/checks/acceptance.ts";
+import type { CommandStep, Criterion, GivenFile } from "../../src/checks/acceptance.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import type { Sandbox } from "../../src/workspace/sandbox.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -30,7 +30,7 @@ export function projectOf(files: Readonly<Record<string, string | Uint8Array>>):
 }
 
 /** A criterion with a command check of these steps. */
-export function criterionOf(id: string, steps: readonly CommandStep[], given?: readonly { path: string; content: string }[]): Criterion {
+export function criterionOf(id: string, steps: readonly CommandStep[], given?: readonly GivenFile[]): Criterion {
   return {
     id,
     priority: "P0",

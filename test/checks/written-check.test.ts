@@ -45,6 +45,34 @@ describe("a check that a model writes", () => {
     ["a click by its name", page({ click: "#add" }), page({ do: "click", at: "#add" })],
     ["a regular expression between slashes", command({ run, stdout: { matches: "/^5$/m" } }), command({ run, stdout: { matches: "^5$" } })],
     [
+      "files by their names",
+      command({ run, files: { "out.txt": { contains: "x" }, "old.txt": { exists: false } } }),
+      command({
+        run,
+        files: [
+          { path: "out.txt", contains: ["x"] },
+          { path: "old.txt", absent: true },
+        ],
+      }),
+    ],
+    [
+      "files that exist",
+      command({ run, files: ["a.txt", { path: "b.txt", exists: true }] }),
+      command({ run, files: [{ path: "a.txt" }, { path: "b.txt" }] }),
+    ],
+    ["remarks", { kind: "command", description: "adds", steps: [{ run, note: "as a user does", timeout: 5 }] }, command({ run })],
+    [
+      "the page to open",
+      { kind: "page", open: "about.html", steps: [{ reload: true }] },
+      { kind: "page", steps: [{ do: "open", path: "about.html" }, { do: "reload" }] },
+    ],
+    ["what an action does not need", page({ do: "wait", at: "#x", ms: 5, unit: "ms" }), page({ do: "wait", ms: 5 })],
+    [
+      "bytes",
+      { ...command({ run }), given: [{ path: "a.bin", base64: "AP8=" }] },
+      { ...command({ run }), given: [{ path: "a.bin", base64: "AP8=" }] },
+    ],
+    [
       "a path is no regular expression between slashes",
       command({ run, stdout: { matches: "/usr/bin/" } }),
       command({ run, stdout: { matches: "/usr/bin/" } }),
@@ -87,10 +115,23 @@ describe("a check that a model writes", () => {
       `${at}.steps[0].stdout.matches: write a regular expression without slashes`,
     ],
     ["no regular expression", command({ run, stdout: { matches: "(" } }), `${at}.steps[0].stdout.matches: is no regular expression`],
+    ["an unknown rule", command({ run, stdout: { startsWith: "5" } }), `${at}.steps[0].stdout`],
+    ["a rule beside the steps", { ...command({ run }), stdout: { equals: "5" } }, `${at}`],
+    ["an expectation in an action", page({ do: "click", at: "#x", count: 1 }), `${at}.steps[0]`],
+    [
+      "text and bytes of one file",
+      { ...command({ run }), given: [{ path: "a", content: "", base64: "" }] },
+      `${at}.given[0]: write either "content"`,
+    ],
+    [
+      "a file that is absent with a text",
+      command({ run, files: [{ path: "a", absent: true, equals: "" }] }),
+      `${at}.steps[0].files[0]: a file that must be absent`,
+    ],
     ["a number for texts", command({ run, stdout: { contains: 5 } }), `${at}.steps[0].stdout.contains: expected array or string (got 5)`],
   ])("is refused in one line that says what is wrong where: %s", (_what, check, line) => {
     const lines = said(check);
-    expect(lines).toHaveLength(1);
+    expect(lines, lines.join("\n")).toHaveLength(1);
     expect(lines[0]?.slice(0, line.length)).toBe(line);
   });
 

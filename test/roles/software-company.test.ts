@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
+import { type Verifier, verifyProject } from "../../src/checks/index.ts";
 import { Team } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";
@@ -24,11 +25,22 @@ describe("a small product", () => {
     expect(workspace.pending).toEqual([]);
   });
 
+  it("is run once: its verifier takes what its engineer saw of the same bytes", async () => {
+    const ran: string[] = [];
+    const verify: Verifier = (request) => {
+      ran.push(`${request.depth}${request.known === undefined ? "" : " upon what is known"}`);
+      return verifyProject(request);
+    };
+    const { delivery } = await work({ ...rest, Alex: [calling(whole(RIGHT), done)] }, { verify });
+    expect(delivery.isDone).toBe(true);
+    expect(ran).toEqual(["quick", "whole upon what is known"]);
+  });
+
   it("is handed over only when its checks are green: red ones go back to the engineer with their evidence", async () => {
     const { delivery, calls } = await work({ ...rest, Alex: [calling(whole(WRONG), done), calling(files(adding(RIGHT)), done)] });
     expect(delivery.isDone).toBe(true);
     const second = calls.filter((request) => roleIn(request) === "Alex")[1];
-    expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1"/);
+    expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1\\n"/);
   });
 
   it("lacks a file of its stack: its engineer is told at once, and not by the verifier in another round", async () => {
