@@ -1,6 +1,7 @@
 /** A proxy in front of a model: it keeps the requests, and the answers by role and number. */
 import { createServer } from "node:http";
 import { AnswerKeys, keepAnswer } from "./answers.mjs";
+import { withSlips } from "./slips.mjs";
 
 /** Reads a reply of the chat API, streamed or whole. */
 export function readReply(text) {
@@ -24,7 +25,7 @@ export function readReply(text) {
   return reply;
 }
 
-async function pass(request, response, { upstream, keep, keys, requests }) {
+async function pass(request, response, { upstream, keep, keys, requests, slips }) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const sent = Buffer.concat(chunks);
@@ -38,26 +39,30 @@ async function pass(request, response, { upstream, keep, keys, requests }) {
   const answer = await fetch(url, { method: request.method, headers, signal: there.signal, ...(isChat ? { body: sent } : {}) });
   response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
   const received = [];
+  const isWhole = slips !== undefined && body !== undefined && answer.status === 200;
   for await (const chunk of answer.body ?? []) {
     received.push(chunk);
-    response.write(chunk);
+    // A comment of a stream says that the model is alive, so it is not held back.
+    if (!isWhole || String(chunk).startsWith(":")) response.write(chunk);
   }
-  response.end();
+  const text = Buffer.concat(received).toString();
+  const said = isWhole ? withSlips(text, slips) : text;
+  response.end(isWhole ? said : undefined);
   if (body === undefined || answer.status !== 200) return;
   const key = keys.next(body);
-  if (keep !== undefined) keepAnswer(keep, key, readReply(Buffer.concat(received).toString()));
+  if (keep !== undefined) keepAnswer(keep, key, readReply(said));
 }
 
 /**
- * Starts a proxy on a free port, or on a given one. Failures of the model go through as they are and are not numbered.
+ * Starts a proxy on a free port, or on a given one. With `slips` the model makes some. Failures of the model go through as they are and are not numbered.
  *
  * @returns `{ url, requests, close }`
  */
-export async function startProxy({ upstream, keep, port = 0 }) {
+export async function startProxy({ upstream, keep, slips, port = 0 }) {
   const requests = [];
   const keys = new AnswerKeys();
   const server = createServer((request, response) => {
-    pass(request, response, { upstream, keep, keys, requests }).catch(() => response.destroy());
+    pass(request, response, { upstream, keep, keys, requests, slips }).catch(() => response.destroy());
   });
   await new Promise((done) => server.listen(port, "127.0.0.1", done));
   const close = () =>

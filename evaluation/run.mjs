@@ -3,7 +3,8 @@
  *
  *     node evaluation/run.mjs --product company --idea csv-columns --model-url http://127.0.0.1:8080/v1 --out DIR
  *
- * `--keep DIR` keeps the model's answers, and `--play` in place of the URL plays those that are kept. The result is one line of JSON, added to `results.jsonl` in the folder `--out`.
+ * `--keep DIR` keeps the model's answers, and `--play` in place of the URL plays those that are kept. With
+ * `--slips SEED` the code of the model has slips. The result is one line of JSON, added to `results.jsonl` in the folder `--out`.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +17,7 @@ import { startPlayer } from "./play.mjs";
 import { startProxy } from "./proxy.mjs";
 import { setUpRepository } from "./repository.mjs";
 import { score } from "./score.mjs";
+import { Slips } from "./slips.mjs";
 
 const MAIN = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const TOOLS = "shell,code,editor,file_search,planning";
@@ -45,10 +47,10 @@ function command(words, cwd) {
 }
 
 /**
- * @param options `product`, `idea`, `modelUrl`, `out` (a folder), and optionally `keep`, `price`, `budget`, `more` (words for the command)
+ * @param options `product`, `idea`, `modelUrl`, `out` (a folder), and optionally `keep`, `slips` (a seed), `price`, `budget`, `more` (words for the command)
  * @returns the facts of the run, and the score as `passed` and `all`
  */
-export async function evaluate({ product, idea: id, modelUrl, out, keep, price = "0.25,2", budget = "2", more = [] }) {
+export async function evaluate({ product, idea: id, modelUrl, out, keep, slips: seed, price = "0.25,2", budget = "2", more = [] }) {
   const list = await loadIdea(id);
   const folder = resolve(out, `${product}-${id}`);
   const project = join(folder, "project");
@@ -58,7 +60,8 @@ export async function evaluate({ product, idea: id, modelUrl, out, keep, price =
   writeFileSync(file, list.idea);
   const isChange = list.repository !== undefined;
   if (isChange) setUpRepository(list.repository, project);
-  const proxy = await startProxy({ upstream: modelUrl, keep });
+  const slips = seed === undefined ? undefined : new Slips(seed);
+  const proxy = await startProxy({ upstream: modelUrl, keep, slips });
   const began = Date.now();
   const words = PRODUCTS[product][isChange ? "change" : "idea"](project);
   const model = ["--model", "by-hand", "--base-url", proxy.url, "--price", price, "--budget", budget];
@@ -72,7 +75,19 @@ export async function evaluate({ product, idea: id, modelUrl, out, keep, price =
   const { passed, all, checks } = await score({ idea: id, project });
   writeFileSync(join(folder, "checks.json"), `${JSON.stringify(checks, undefined, 1)}\n`);
   const failed = checks.filter((check) => !check.passed).map((check) => check.id);
-  return { product, idea: id, size: list.size, stack: list.stack, ...factsOf(ended, proxy.requests), seconds, passed, all, failed };
+  const made = slips === undefined ? {} : { slips: slips.made };
+  return {
+    product,
+    idea: id,
+    size: list.size,
+    stack: list.stack,
+    ...made,
+    ...factsOf(ended, proxy.requests),
+    seconds,
+    passed,
+    all,
+    failed,
+  };
 }
 
 /** What the last line of the command tells. */
@@ -101,6 +116,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     play: { type: "boolean" },
     out: text,
     keep: text,
+    slips: text,
     price: text,
     budget: text,
   };
