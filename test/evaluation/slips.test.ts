@@ -52,7 +52,7 @@ describe("slips of a model", () => {
     const request = { messages: [{ role: "user" as const, content: "Go." }], tools };
     const reply = await model.chat(request, { signal: AbortSignal.timeout(30_000) });
     await proxy.close();
-    const written = reply.toolCalls.map((call) => ("function" in call ? call.function.arguments : call.arguments));
+    const written = reply.toolCalls.map((call) => call.function.arguments);
     const contents = written.map((text) => (JSON.parse(String(text)) as { files: { content: string }[] }).files[0]?.content);
     expect(contents).toEqual([slipped(CODE, "src/a.mjs", "2"), CODE, CODE, CODE]);
     expect(reply.content).toBe("I write.");
