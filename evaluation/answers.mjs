@@ -32,6 +32,28 @@ export class AnswerKeys {
   }
 }
 
+/** Reads a reply of the chat API, streamed or whole. */
+export function readReply(text) {
+  if (!text.startsWith("data:") && !text.startsWith(":")) {
+    const { message = {}, finish_reason: finish } = JSON.parse(text).choices[0];
+    return { content: message.content ?? "", tool_calls: (message.tool_calls ?? []).map((call) => call.function), finish };
+  }
+  const reply = { content: "", tool_calls: [], finish: undefined };
+  for (const line of text.split("\n")) {
+    if (!line.startsWith("data: {")) continue;
+    const [choice] = JSON.parse(line.slice("data: ".length)).choices;
+    if (choice === undefined) continue;
+    reply.content += choice.delta?.content ?? "";
+    reply.finish = choice.finish_reason ?? reply.finish;
+    for (const { index, function: part = {} } of choice.delta?.tool_calls ?? []) {
+      const call = (reply.tool_calls[index] ??= { name: "", arguments: "" });
+      call.name += part.name ?? "";
+      call.arguments += part.arguments ?? "";
+    }
+  }
+  return reply;
+}
+
 /** Keeps an answer: `{ content, tool_calls: [{ name, arguments }], finish }`. */
 export function keepAnswer(folder, key, { content, tool_calls: calls = [], finish }) {
   mkdirSync(folder, { recursive: true });

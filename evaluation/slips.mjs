@@ -3,7 +3,7 @@
  * shows which product notices. Slips come by a seed, about one in 90 lines of code, when a file is first written; changes of it have none.
  */
 import { createHash } from "node:crypto";
-import { readReply } from "./proxy.mjs";
+import { readReply } from "./answers.mjs";
 
 /** The share of slips among the lines that can have one. */
 const SHARE = 0.1;
@@ -106,7 +106,7 @@ export function withSlips(text, slips) {
   }
   const lines = text.split("\n").filter((line) => line.startsWith("data: {"));
   const events = lines.map((line) => JSON.parse(line.slice("data: ".length)));
-  const usage = events.findLast((event) => event.usage != null)?.usage;
+  const usage = events.findLast((event) => typeof event.usage === "object" && event.usage !== null)?.usage;
   const { id, model, created } = events[0];
   const chunk = (more) => `data: ${JSON.stringify({ id, model, created, object: "chat.completion.chunk", ...more })}\n\n`;
   return [

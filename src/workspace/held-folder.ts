@@ -66,9 +66,9 @@ export class HeldFile {
   /**
    * Writes aside, then renames. Whatever fails, the old file is still there and the new one's beginnings are not.
    *
-   * @param mode rights of a new file; an old one keeps its own
+   * @param mode rights of a new file; an old one keeps its own. Default: what the user's mask allows, to execute only where the text begins with `#!`.
    */
-  async replace(bytes: Buffer, mode = 0o666): Promise<void> {
+  async replace(bytes: Buffer, mode: number = isScript(bytes) ? 0o777 : 0o666): Promise<void> {
     const old = await this.stats();
     const temporary = this.#folder.at(temporaryName(this.#name));
     const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
@@ -125,6 +125,10 @@ export class HeldFile {
     const root = this.#folders[0];
     return root !== undefined && (await this.#folder.isBelow(root.path));
   }
+}
+
+function isScript(bytes: Buffer): boolean {
+  return bytes.subarray(0, 2).toString("latin1") === "#!";
 }
 
 /**

@@ -129,6 +129,15 @@ describe("a workspace on disk", () => {
     expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(0o751);
   });
 
+  it("lets a new file that begins with #! be executed, and no other", async () => {
+    const { root } = neighbours();
+    const workspace = fileWorkspace({ root });
+    await workspace.write("bin/tool.mjs", "#!/usr/bin/env node\n");
+    await workspace.write("src/tool.mjs", "export {};\n");
+    const mayRun = (path: string): boolean => (statSync(join(root, path)).mode & 0o100) !== 0;
+    expect([mayRun("bin/tool.mjs"), mayRun("src/tool.mjs")]).toEqual([true, false]);
+  });
+
   it("lists what can be read and nothing else", async () => {
     const { root } = neighbours();
     for (const folder of [".git", ".troupe", "node_modules", "src", "src/node_modules"]) {
