@@ -25,7 +25,17 @@ export function cutsOf(length: number): readonly number[] {
   return effort === "test" ? all.filter((place) => place % 5 === length % 5) : all;
 }
 
-/** Returns the cases that are tried: under `npm test` so many of them, spread over the list. */
+/** Returns the cases that are tried: under `npm test` so many of them, or none, spread over the list. */
 export function someOf<T>(cases: readonly T[], few: number): readonly T[] {
   return effort === "test" ? cases.filter((_, place) => (place * few) % cases.length < few) : cases;
+}
+
+const nothing = Object.assign((): unknown => nothing, { each: (): unknown => nothing });
+
+/**
+ * Returns what registers a test (`it`) or a group of them (`describe`), or what registers nothing under `npm test`. For a test that takes long and
+ * whose subject a faster one shows too.
+ */
+export function inSoak<T extends (...given: never[]) => unknown>(register: T): T {
+  return effort === "test" ? (nothing as unknown as T) : register;
 }

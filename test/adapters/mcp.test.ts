@@ -16,6 +16,7 @@ import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { inSoak } from "../effort.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const official = (name: string): string => join(here, "../../node_modules/@modelcontextprotocol", name, "dist/index.js");
@@ -122,7 +123,7 @@ describe("a server that goes away", () => {
     expect(saidBy(await call(server, "s_work"))).toBe("did work");
   });
 
-  test("a remote one that is gone is told, and used again when it is back", async () => {
+  inSoak(test)("a remote one that is gone is told, and used again when it is back", async () => {
     const { url, child } = await overHttp();
     const server = await opened({ server: { url } });
     child.kill("SIGKILL");
@@ -134,7 +135,7 @@ describe("a server that goes away", () => {
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
-  test("a remote one that has forgotten the session is greeted again", async () => {
+  inSoak(test)("a remote one that has forgotten the session is greeted again", async () => {
     const { url, child } = await overHttp();
     const server = await opened({ server: { url } });
     child.kill("SIGKILL");

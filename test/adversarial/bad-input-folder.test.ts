@@ -6,6 +6,7 @@ import { greetJs } from "../actions/greeter.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { command } from "../cli/kept-run.ts";
 import { git, playing, resultOf } from "./hostile-model.ts";
+import { inSoak } from "../effort.ts";
 
 const cwd = scratchFolder();
 /** Works long enough to write into its folder. */
@@ -99,7 +100,7 @@ describe("an output folder that somebody changes while the company works", () =>
     return await command(at, ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"]);
   }
 
-  it("a link in a file's place is not written through", async () => {
+  inSoak(it)("a link in a file's place is not written through", async () => {
     const victim = join(cwd, "victim.html");
     writeFileSync(victim, "mine");
     const { code, stdout } = await disturbed("linked", (project) => symlinkSync(victim, join(project, "index.html")));
@@ -119,7 +120,7 @@ describe("an output folder that somebody changes while the company works", () =>
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  it("a file in its own place ends the run, and stays", async () => {
+  inSoak(it)("a file in its own place ends the run, and stays", async () => {
     const { code, stdout } = await disturbed("replaced", (project) => {
       rmSync(project, { recursive: true });
       writeFileSync(project, "mine");
@@ -129,7 +130,7 @@ describe("an output folder that somebody changes while the company works", () =>
     expect(readFileSync(join(cwd, "replaced/project"), "utf8")).toBe("mine");
   });
 
-  it("another git at work in it ends the run: the files are written, and nothing of git's is broken", async () => {
+  inSoak(it)("another git at work in it ends the run: the files are written, and nothing of git's is broken", async () => {
     const lock = (project: string): string => join(project, ".git/index.lock");
     const { code, stdout } = await disturbed("locked", (project) => writeFileSync(lock(project), ""));
     expect(code).toBe(1);

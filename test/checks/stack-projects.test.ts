@@ -8,6 +8,7 @@ import { isProven, type Verification } from "../../src/checks/verification.ts";
 import { renderVerification } from "../../src/checks/verification-text.ts";
 import { verifyProject } from "../../src/checks/verify.ts";
 import { criterionOf, projectOf, sandbox } from "./project.ts";
+import { inSoak } from "../effort.ts";
 
 const python = await sandbox.run({ root: projectOf({}), command: ["python3", "-c", "import pytest"] });
 const hasPytest = python.kind === "exited" && python.code === 0;
@@ -145,7 +146,7 @@ describe("a project that follows the rules of its stack", () => {
     expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
   });
 
-  it("gives the same result each time, without times and temporary paths", async () => {
+  inSoak(it)("gives the same result each time, without times and temporary paths", async () => {
     const files = {
       ...NODE,
       "src/count.mjs": `throw new Error("broken");\n`,

@@ -12,6 +12,7 @@ import { run as runProcess, start, startInShell } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { until } from "../workspace/scratch.ts";
 import { command, type Given, type Said } from "./kept-run.ts";
+import { inSoak } from "../effort.ts";
 
 const cwd = scratchFolder();
 const KEY = "sk-hidden-hidden-hidden-hidden";
@@ -232,12 +233,12 @@ describe("a bundled idea", () => {
     expect(stdout).toMatch(/^Stopped after 1 round,/);
   });
 
-  it("does not wait for an input that is closed", async () => {
+  inSoak(it)("does not wait for an input that is closed", async () => {
     const child = startInShell("troupe demo todo --rounds 1 --quiet <&-", { cwd: folder("closed") });
     expect(await child.ended).toBe(4);
   });
 
-  it("ends quietly when nobody reads its output any more", async () => {
+  inSoak(it)("ends quietly when nobody reads its output any more", async () => {
     const child = start(["demo", "todo", "--json", "--quiet", "--no-run-tests"], { cwd: folder("pipe") });
     await child.until("stdout", /\n/);
     child.process.stdout.destroy();
@@ -261,7 +262,7 @@ describe("a bundled idea", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("troupe - < idea") as string });
   });
 
-  it("gives two runs at once a folder each", async () => {
+  inSoak(it)("gives two runs at once a folder each", async () => {
     const at = folder("at-once");
     const both = [1, 2].map(() => runProcess(["demo", "todo", "--quiet", "--rounds", "1"], { cwd: at }));
     for (const { code, stderr } of await Promise.all(both)) expect({ code, stderr }).toEqual({ code: 4, stderr: "" });
@@ -305,7 +306,7 @@ describe("a model", () => {
     expect(readFileSync(join(at, "project/src/greet.js"), "utf8")).toBe(greetJs);
   });
 
-  it("whose project fails its own tests to the end is told with 6", async () => {
+  inSoak(it)("whose project fails its own tests to the end is told with 6", async () => {
     const rounds = [1, 2, 3].flatMap((round) => [
       [`DebugError (round ${round})`, JSON.stringify({ analysis: "It is wrong.", files: ["src/greet.js"] })],
       [`FixCode: src/greet.js (round ${round})`, fence(`${brokenGreetJs}// ${round}\n`)],
@@ -351,7 +352,7 @@ describe("a model", () => {
     expect(host.stdout.text).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
   });
 
-  it("is left at once at the second signal, and neither a process nor a copy of the project stays", async () => {
+  inSoak(it)("is left at once at the second signal, and neither a process nor a copy of the project stays", async () => {
     const [at, temporary] = [folder("twice"), folder("twice-temporary")];
     let tell: (pid: number) => void = () => {};
     const begun = new Promise<number>((resolve) => (tell = resolve));
@@ -381,7 +382,7 @@ describe("a model", () => {
     began.close();
   });
 
-  it("is left in good order when its terminal is closed, however often that is told", async () => {
+  inSoak(it)("is left in good order when its terminal is closed, however often that is told", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
     const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
       cwd: folder("hung-up"),
@@ -394,7 +395,7 @@ describe("a model", () => {
     expect(last).toMatchObject({ type: "result", status: "stopped", exitCode: 129 });
   });
 
-  it("is left in good order when the process is asked to end", async () => {
+  inSoak(it)("is left in good order when the process is asked to end", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
     const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
       cwd: folder("terminated"),

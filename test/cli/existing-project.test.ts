@@ -6,6 +6,7 @@ import type { ResultReport } from "../../src/cli/report.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { inSoak } from "../effort.ts";
 
 function git(cwd: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
@@ -64,7 +65,7 @@ async function changed(cwd: string, stub: OpenAIStub, ...more: readonly string[]
 }
 
 describe("a project that is there", () => {
-  it("is changed in place when everything is committed: a commit, a diff, and the rest byte for byte", async () => {
+  inSoak(it)("is changed in place when everything is committed: a commit, a diff, and the rest byte for byte", async () => {
     await using stub = await changing();
     const { cwd, project } = repository();
     const { code, report } = await changed(cwd, stub);

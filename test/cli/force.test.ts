@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { command, freshFolder } from "./kept-run.ts";
+import { inSoak } from "../effort.ts";
 
 function git(cwd: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
@@ -32,7 +33,7 @@ describe("--force", () => {
     expect(git(project, "status", "--porcelain", "--", ".troupe")).toBe("");
   });
 
-  it("keeps none of the company's own files when a run goes on", async () => {
+  inSoak(it)("keeps none of the company's own files when a run goes on", async () => {
     const cwd = freshFolder();
     await command(cwd, ["demo", "todo", "--out", "project", "--seed", "1", "--no-run-tests", "--rounds", "4", "--quiet"]);
     expect((await command(cwd, ["resume", "--rounds", "20"])).code).toBe(0);

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { recorded, says, word } from "./recorded-run.ts";
 
 const words = [
@@ -91,7 +91,7 @@ describe("troupe fork", () => {
     expect(readFileSync(join(cwd, "project/docs/requirement.txt"), "utf8")).toBe("Greet me on a page\n");
   });
 
-  it("with other data in a message asks anew whoever reads it", async () => {
+  inSoak(it)("with other data in a message asks anew whoever reads it", async () => {
     const { cwd, id, events, stub } = await parent;
     const before = stub.requests.length;
     writeFileSync(join(cwd, "prd.json"), JSON.stringify({ ...prd, productGoals: ["Greet in verse"] }));
@@ -105,7 +105,7 @@ describe("troupe fork", () => {
     expect(resultOf(stdout)).toMatchObject({ fork: { paid: asked.length, difference: { act: "Bob#0~1" } } });
   });
 
-  it("with another model asks it everything that comes after, and goes on with it when it is stopped", async () => {
+  inSoak(it)("with another model asks it everything that comes after, and goes on with it when it is stopped", async () => {
     const { cwd, id, events, stub } = await parent;
     const before = stub.requests.length;
     const at = seqOf(events, "WriteTasks");
@@ -126,7 +126,7 @@ describe("troupe fork", () => {
     ]);
   });
 
-  it("can ask for everything anew, with a seed of its own, which is recorded", async () => {
+  inSoak(it)("can ask for everything anew, with a seed of its own, which is recorded", async () => {
     const { cwd, id, stub } = await parent;
     const before = stub.requests.length;
     const { code, stdout } = await command(cwd, ["fork", id, "--at", "1", "--reuse", "none", "--seed", "9", "--json"]);

@@ -10,6 +10,7 @@ import { scriptedModel } from "../../src/testing/index.ts";
 import { startInShell } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
+import { inSoak } from "../effort.ts";
 
 /** A folder with one run of the bundled to-do list that stopped after two rounds. */
 async function withRun(): Promise<{ readonly cwd: string; readonly id: string }> {
@@ -304,7 +305,7 @@ describe("troupe runs rm", () => {
   });
 });
 
-describe("troupe runs gc", () => {
+inSoak(describe)("troupe runs gc", () => {
   it("forgets what is finished and old, nothing else, and makes the store smaller", async () => {
     const { cwd, id } = await withRun();
     expect((await command(cwd, ["demo", "todo", "--quiet", "--no-run-tests"])).code).toBe(0);

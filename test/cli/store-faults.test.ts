@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
 import { command, freshFolder, idsIn, newestIn } from "./kept-run.ts";
+import { inSoak } from "../effort.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 
@@ -118,7 +119,7 @@ describe("a store that is damaged", () => {
     }
   });
 
-  it("is forked where it is whole, told what is lost before anything is paid, and told where that is", async () => {
+  inSoak(it)("is forked where it is whole, told what is lost before anything is paid, and told where that is", async () => {
     const { cwd, id } = await damaged();
     expect(await command(cwd, ["fork", id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--at 26, or before") as string });
     for (const at of [26, 1]) {

@@ -39,7 +39,7 @@ async function survive(scheduler: string, deaths: readonly number[]): Promise<{ 
 describe.each(someOf(["rounds", "eager"], 1))("a conversation with a run under %s that is killed", (scheduler) => {
   const whole = survive(scheduler, []);
 
-  test.each([...placesOf(WRITES, [3, 9], [1, 2, 3, 5, 7, 9, 11, 13]).map((write) => [write]), [4, 3, 5, 2]])(
+  test.each([...placesOf(WRITES, [3], [1, 2, 3, 5, 7, 9, 11, 13]).map((write) => [write]), [4, 3, 5, 2]])(
     "after so many durable writes of each process (%i, ...) loses and doubles nothing that it was told",
     async (...deaths) => {
       const { told: unkilled } = await whole;

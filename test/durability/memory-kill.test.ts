@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { effort, placesOf } from "../effort.ts";
+import { inSoak, effort, placesOf } from "../effort.ts";
 
 /*
  * SIGKILL while a run and what its roles remember are written to two files: after an append to the journal, before and after one to the
@@ -75,10 +75,14 @@ describe("a run that remembers and is killed", () => {
     expect(killed).toBeGreaterThanOrEqual(Math.min(deaths.length, 3));
   }, 600_000);
 
-  test("again and again comes to the same end", async () => {
-    const { told: whole } = await unkilled;
-    const { told, killed } = await survive([{ add: 1, isAfter: false }, { append: 6 }, { add: 2, isAfter: true }]);
-    expect(told).toEqual(whole);
-    expect(killed).toBe(3);
-  }, 600_000);
+  inSoak(test)(
+    "again and again comes to the same end",
+    async () => {
+      const { told: whole } = await unkilled;
+      const { told, killed } = await survive([{ add: 1, isAfter: false }, { append: 6 }, { add: 2, isAfter: true }]);
+      expect(told).toEqual(whole);
+      expect(killed).toBe(3);
+    },
+    600_000,
+  );
 });

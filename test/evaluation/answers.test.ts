@@ -36,6 +36,9 @@ const hasBrowser = means.some(({ by }) => by === "browser");
 const isPage = ({ idea }: Kept): boolean =>
   readFileSync(join(root, "evaluation/ideas", idea, "checks.mjs"), "utf8").includes('stack: "page"');
 
+// The company's first: `npm test` plays only one.
+const playable = kept.filter((one) => hasBrowser || !isPage(one)).sort((a, b) => (a.product < b.product ? 1 : -1));
+
 describe.runIf(isolates)("answers that are kept, played again", () => {
   let folder = "";
   beforeAll(() => {
@@ -43,12 +46,7 @@ describe.runIf(isolates)("answers that are kept, played again", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(
-    someOf(
-      kept.filter((one) => hasBrowser || !isPage(one)),
-      2,
-    ),
-  )("$product, $idea", async ({ product, idea, expected }) => {
+  it.each(someOf(playable, 1))("$product, $idea", async ({ product, idea, expected }) => {
     const { stdout, stderr } = await program("run", ["--product", product, "--idea", idea, "--play", "--out", folder]);
     expect(stderr).toBe("");
     const { exitCode, status, calls, passed, all, failed } = JSON.parse(stdout) as Kept["expected"] & { readonly failed: unknown };

@@ -100,7 +100,7 @@ describe.runIf(isolates)("the scores", () => {
     return stdout.split("\n").flatMap((line) => /^FAIL (C\d+|.+?)(?: |$)/.exec(line)?.[1] ?? []);
   }
 
-  it.each(someOf(["csv-columns", "word-top"], 1))("%s: a product written by hand passes all checks", async (id) => {
+  it.each(someOf(["csv-columns", "word-top"], 0))("%s: a product written by hand passes all checks", async (id) => {
     expect(await failures(id, join(EVALUATION, "references", id))).toEqual([]);
   });
 

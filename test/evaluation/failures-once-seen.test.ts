@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { type Script, scriptedRun, wordsOf, writes } from "./scripted-company.ts";
 
 const idea = (id: string): string => readFileSync(join(root, "evaluation/ideas", id, "idea.md"), "utf8").trim();
@@ -110,7 +110,7 @@ describe.runIf(isolates)("a specification of forty rules", () => {
   });
 });
 
-describe.runIf(isolates)("--force in a project with uncommitted work", () => {
+inSoak(describe.runIf(isolates))("--force in a project with uncommitted work", () => {
   it("loses no byte of it", async () => {
     const cwd = scratchFolder();
     const git = (...words: readonly string[]): string =>
@@ -158,7 +158,7 @@ describe.runIf(isolates)("a small CSV tool", () => {
     expect({ code, calls: all.length }).toEqual({ code: 0, calls: 3 });
   });
 
-  it("takes at most eight calls, however often its engineer fails", async () => {
+  inSoak(it)("takes at most eight calls, however often its engineer fails", async () => {
     const wrong = {
       ...reference("csv-columns"),
       "src/columns.js": "export class ColumnError extends Error {}\nexport const columnsOf = (rows) => rows;\n",

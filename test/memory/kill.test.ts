@@ -10,7 +10,7 @@ import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { effort, tries } from "../effort.ts";
+import { inSoak, effort, tries } from "../effort.ts";
 import { isDoubled, numbersIn } from "./counting-summary.mjs";
 import { say } from "./storage-setup.ts";
 
@@ -89,35 +89,43 @@ describe("a process that is killed", () => {
     await expectFound(storageAt(path), acknowledged.slice(-5));
   }, 600_000);
 
-  it("while it makes vectors again has all messages, and finds them", async () => {
-    const path = join(scratch, "rebuild.db");
-    const filled = storageAt(path);
-    const ids = Array.from({ length: 1_500 }, (_, n) => `m${n}`);
-    await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
-    await filled.close();
-    for (let life = 0; life < tries(2, 10, 60); life++) {
-      await killedAfter(1 + (life % 3), { path, job: "rebuild" });
-      const storage = storageAt(path);
-      expect((await storage.recover()).map(({ id }) => id)).toEqual(ids);
-      await expectFound(storage, ids.slice(life, life + 3));
-      await storage.close();
-    }
-  }, 600_000);
+  inSoak(it)(
+    "while it makes vectors again has all messages, and finds them",
+    async () => {
+      const path = join(scratch, "rebuild.db");
+      const filled = storageAt(path);
+      const ids = Array.from({ length: 1_500 }, (_, n) => `m${n}`);
+      await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
+      await filled.close();
+      for (let life = 0; life < tries(2, 10, 60); life++) {
+        await killedAfter(1 + (life % 3), { path, job: "rebuild" });
+        const storage = storageAt(path);
+        expect((await storage.recover()).map(({ id }) => id)).toEqual(ids);
+        await expectFound(storage, ids.slice(life, life + 3));
+        await storage.close();
+      }
+    },
+    600_000,
+  );
 
-  it("while it moves messages between files has them all, once", async () => {
-    const [path, other] = [join(scratch, "one.db"), join(scratch, "two.db")];
-    const filled = storageAt(path);
-    const ids = Array.from({ length: 1_200 }, (_, n) => `m${n}`);
-    await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
-    await filled.close();
-    for (let life = 0; life < tries(2, 10, 60); life++) {
-      await killedAfter(1 + (life % 4), { path, other, job: "reshard" });
-      const sharded = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
-      expect((await sharded.recover()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-      expect(sharded.size).toBe(ids.length);
-      await sharded.close();
-    }
-  }, 600_000);
+  inSoak(it)(
+    "while it moves messages between files has them all, once",
+    async () => {
+      const [path, other] = [join(scratch, "one.db"), join(scratch, "two.db")];
+      const filled = storageAt(path);
+      const ids = Array.from({ length: 1_200 }, (_, n) => `m${n}`);
+      await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
+      await filled.close();
+      for (let life = 0; life < tries(2, 10, 60); life++) {
+        await killedAfter(1 + (life % 4), { path, other, job: "reshard" });
+        const sharded = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
+        expect((await sharded.recover()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+        expect(sharded.size).toBe(ids.length);
+        await sharded.close();
+      }
+    },
+    600_000,
+  );
 
   it("while it sums up a conversation has every message, in the history or in the summary, and in one of them only", async () => {
     const path = join(scratch, "brain");

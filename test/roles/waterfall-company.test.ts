@@ -9,6 +9,7 @@ import { endingSandbox, pretendSandbox } from "../actions/pretend-sandbox.ts";
 import { taskModel, tasksOf } from "../actions/task-script.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { smallWorkspace, work } from "./waterfall-trial.ts";
+import { inSoak } from "../effort.ts";
 
 const lbtm = JSON.stringify({ verdict: "LBTM", comments: ["The mark is missing."] });
 const lgtm = JSON.stringify({ verdict: "LGTM", comments: [] });
@@ -143,7 +144,7 @@ describe("a project on disk", () => {
     expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
   });
 
-  test("looks the same in the log whatever the folder and the time", async () => {
+  inSoak(test)("looks the same in the log whatever the folder and the time", async () => {
     const logs = await Promise.all(
       [1, 2].map(async () => {
         const workspace = fileWorkspace({ root: scratchFolder(), git: true });

@@ -5,6 +5,7 @@ import { workOf } from "./work.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
 import { defineTool } from "../../src/tool/tool.ts";
+import { inSoak } from "../effort.ts";
 
 const look = defineTool({
   name: "look",
@@ -56,7 +57,7 @@ describe("a step of an agent", () => {
     expect(past).toBeLessThan(early * 2);
   });
 
-  it("takes of the conversation no more than one list of it", async () => {
+  inSoak(it)("takes of the conversation no more than one list of it", async () => {
     await worked(200);
     const early = await perStep(50, 150, (n) => allocatedBy(() => worked(n)));
     const late = await perStep(350, 450, (n) => allocatedBy(() => worked(n)));

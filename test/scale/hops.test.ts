@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allocatedBy } from "./heap.ts";
 import { resourcesOf, workOf } from "./work.ts";
 import { counter, played, players, stepper } from "./players.ts";
+import { inSoak } from "../effort.ts";
 
 /** Measured 1.2 of a hop that nobody listens to. */
 const MOST_OF_A_SILENT_ONE = 1.5;
@@ -76,7 +77,7 @@ describe("a hop of plain functions", () => {
     expect(many.get("PROMISE")).toBeGreaterThan(0);
   });
 
-  it("takes fewer bytes than a full one, however long the game is", async () => {
+  inSoak(it)("takes fewer bytes than a full one, however long the game is", async () => {
     await stepGame(500);
     await countingGame(500);
     const early = await perHop(200, 600, (n) => allocatedBy(() => stepGame(n)));

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { errorOf, scratchFolder, until } from "../workspace/scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
@@ -226,7 +226,7 @@ it.runIf(isolates)("leaves nothing of the machine to a hostile command", async (
   await untilGone(mark);
 });
 
-it.runIf(isolates)("survives a fork bomb", async () => {
+inSoak(it.runIf(isolates))("survives a fork bomb", async () => {
   const report = await reportOf(bubblewrap, "bomb() { bomb | bomb & }; bomb; sleep 3", { timeout: 2_000 });
   expect(report.stderr + String(report.code)).not.toBe("");
   expect(await reportOf(bubblewrap, "echo alive")).toMatchObject({ stdout: "alive\n" });

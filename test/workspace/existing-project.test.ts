@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type ExistingProject, openExisting } from "../../src/workspace/existing-project.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 import { fingerprint, git, put, userProject } from "./user-project.ts";
+import { someOf } from "../effort.ts";
 
 const end = { message: "Change the app", author: "Engineer", date: 1_700_000_000_000 };
 
@@ -139,7 +140,7 @@ describe("a repository with work that is not committed", () => {
     ],
   ];
 
-  it.each(troubles)("(%s) is worked on in a worktree, and its own folder stays as it is", async (_name, reason, begin) => {
+  it.each(someOf(troubles, 2))("(%s) is worked on in a worktree, and its own folder stays as it is", async (_name, reason, begin) => {
     const root = userProject();
     begin(root);
     const state = (): readonly string[] => [

@@ -8,7 +8,7 @@ import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import { repoMap } from "../../src/workspace/repo-map.ts";
 import { surveyFiles } from "../../src/workspace/survey.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
-import { tries } from "../effort.ts";
+import { inSoak, tries } from "../effort.ts";
 import { scratchFolder } from "./scratch.ts";
 import { git, put, userProject } from "./user-project.ts";
 
@@ -124,7 +124,7 @@ describe("the survey of a project", () => {
     expect((await surveyFiles(workspace)).paths).toEqual([".gitignore"]);
   });
 
-  it("and the map of tens of thousands of files take seconds", { timeout: 120_000 }, async () => {
+  inSoak(it)("and the map of tens of thousands of files take seconds", { timeout: 120_000 }, async () => {
     const root = scratchFolder();
     const folders = tries(210, 500);
     for (let folder = 0; folder < folders; folder++) {

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { afterEachFile } from "../after-file.ts";
 import { scratchFolder } from "./scratch.ts";
 
 /** The user's own git: no configuration of the machine, so that the tests mean the same everywhere. */
@@ -45,8 +46,19 @@ function hashOf(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex").slice(0, 16);
 }
 
+/** Made once for each test file, by some thirty processes of git, and copied for each test. */
+let made: string | undefined;
+afterEachFile(() => (made = undefined));
+
 /** A repository with everything committed that a user's project may hold: odd bytes, rights, links, a submodule, ignored files, a nested repository. */
 export function userProject(): string {
+  made ??= newProject();
+  const root = scratchFolder();
+  cpSync(made, root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  return root;
+}
+
+function newProject(): string {
   const [root, module] = [scratchFolder(), scratchFolder()];
   git(module, "init", "--quiet");
   put(module, "lib.js", "export const lib = 1;\n");
