@@ -2,7 +2,7 @@
 
 // The software company: its product is proven by running it.
 export { softwareCompany, type SoftwareCompanyOptions } from "./company/software-company.ts";
-export type { Delivery, Complaint } from "../actions/company/delivery.ts";
+export type { Delivery, Complaint, UnmergedTask } from "../actions/company/delivery.ts";
 export { DeliverySchema } from "../actions/company/delivery.ts";
 export type { Verifier } from "../src/checks/index.ts";
 export type { DesignedFile, Size, SystemDesign, WorkOrder, WorkTask } from "../actions/company/work-order.ts";

@@ -3,7 +3,7 @@ import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets, sections } from "../markdown.ts";
 import type { GateRequest } from "./project-gate.ts";
-import { isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { forkFolder, isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** An objection of the reviewer. */
 export interface Complaint {
@@ -16,6 +16,18 @@ export interface Complaint {
    * `failing`: its check fails. `answered`: its check passes. `unproven`: it has no check, or the check could not be run.
    */
   readonly state: "failing" | "answered" | "unproven";
+}
+
+/** A task of a product of size L that was not merged, because its checks were red or its engineer did not finish it. */
+export interface UnmergedTask {
+  readonly id: string;
+  readonly title: string;
+  /** Name of the engineer; undefined for a task that nobody began, because it needs another one. */
+  readonly by?: string | undefined;
+  /** What failed. */
+  readonly why: string;
+  /** The folder with what there is of it, relative to the project; undefined when nothing is, or when the product is done without it. */
+  readonly keptIn?: string | undefined;
 }
 
 /** What the company delivers: the product's state with its evidence, and not the words of its authors. Plain JSON. */
@@ -36,6 +48,8 @@ export interface Delivery {
   readonly summary: string;
   /** Rounds of repair before this. */
   readonly round: number;
+  /** Tasks of a product of size L that were left to the last engineer. Default: none. */
+  readonly unmerged?: readonly UnmergedTask[] | undefined;
 }
 
 const DeliveryShape = z.object({
@@ -52,6 +66,9 @@ const DeliveryShape = z.object({
   assumptions: z.array(z.string()),
   summary: z.string(),
   round: z.number(),
+  unmerged: z
+    .array(z.object({ id: z.string(), title: z.string(), by: z.string().optional(), why: z.string(), keptIn: z.string().optional() }))
+    .optional(),
 });
 
 /** Guards a {@link Delivery}. */
@@ -118,7 +135,7 @@ export function failureMarks({ verdicts, suites, faults }: Verification): readon
 
 /** The delivery as text: the verdicts first, then what is open. */
 export function renderDelivery(delivery: Delivery): string {
-  const { name, isDone, verification, complaints, review, assumptions, summary } = delivery;
+  const { name, isDone, verification, complaints, review, assumptions, summary, unmerged = [] } = delivery;
   const { verdicts, suites, faults, notChecked } = verification;
   const open = complaints.filter(({ state }) => state !== "answered");
   return sections(`${name}: ${isDone ? "done" : "not done"}`, [
@@ -135,9 +152,22 @@ export function renderDelivery(delivery: Delivery): string {
     ["Faults", bullets(faults.map(({ kind, file, message }) => `${kind}${file === undefined ? "" : ` in ${file}`}: ${message}`))],
     ["Open objections", bullets(open.map(({ id, text, state }) => `${id} (${state}): ${text}`))],
     ["Review", review === undefined ? "" : `${review.reasons} ${review.accepts ? "Accepted." : "Not accepted."}`],
+    ["Not merged", bullets(unmerged.map(unmergedLine))],
     ["Assumptions", bullets(assumptions)],
     ["Work", summary],
   ]);
+}
+
+/** The tasks of an order that were not merged. */
+export function unmergedTasks({ tasks = [] }: WorkOrder, isDone: boolean): readonly UnmergedTask[] {
+  return tasks.flatMap(({ id, title, by, state, note = "", keptIn }) =>
+    state === "stuck" ? [{ id, title, by, why: note, keptIn: isDone || keptIn === undefined ? undefined : forkFolder(keptIn) }] : [],
+  );
+}
+
+function unmergedLine({ id, title, by, why, keptIn }: UnmergedTask): string {
+  const place = keptIn === undefined ? "" : ` What there is of it is in ${keptIn}.`;
+  return `${id}, "${title}"${by === undefined ? "" : ` by ${by}`}: ${why}${place}`;
 }
 
 function verdictLine({ id, priority, outcome, by, evidence }: Verdict): string {

@@ -5,7 +5,7 @@ import { filesInPrompt } from "../project-files.ts";
 import { promptOf } from "../prompt.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import type { TaskBoard } from "./task-board.ts";
-import { newestOrder, renderOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
+import { newestOrder, planUnderWay, renderOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
 
 /** Options of {@link PlanTasks}. */
 export interface PlanTasksOptions {
@@ -19,6 +19,8 @@ const planOptions: Known<PlanTasksOptions> = { gate: true, board: true };
 const MOST_TASKS = 8;
 /** Characters of interfaces and tests that the planner reads. */
 const READ = 40_000;
+
+const UNDIVIDED = "One engineer writes the product, because no plan of tasks fitted its files.";
 
 const INSTRUCTION = `Divide the code of the product into at most ${MOST_TASKS} tasks for engineers who work side by side, each in a copy of the project with the interfaces and the tests. A task owns the files that its engineer writes; nobody else writes them. Give each file of the design to exactly one task.
 
@@ -93,6 +95,16 @@ function workTasks({ tasks }: Answer, { design }: WorkOrder): readonly WorkTask[
   }));
 }
 
+/** A plan after the user has said more while the engineers work: their tasks stay, and who makes the whole green does the rest. */
+function changedPlan(plan: WorkOrder, order: WorkOrder): WorkOrder {
+  const { tasks } = plan;
+  const [before, now] = [plan.design, order.design];
+  if (before === undefined || now === undefined) return { ...order, tasks, design: now ?? before };
+  const known = new Set(before.files.map(({ path }) => path));
+  const approach = before.approach === now.approach ? now.approach : `${before.approach}\n\n${now.approach}`;
+  return { ...order, tasks, design: { approach, files: [...before.files, ...now.files.filter(({ path }) => !known.has(path))] } };
+}
+
 /** Divides a product of size L among engineers, in one question to the model, and gives out the first tasks. */
 export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
   override readonly description: string = "Divide the work among the engineers.";
@@ -108,6 +120,13 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
 
   override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {
     const order = newestOrder(ctx.memory) as WorkOrder;
+    const plan = planUnderWay(ctx.memory);
+    if (plan !== undefined) return this.#board.given(ctx, changedPlan(plan, order));
+    return this.#board.given(ctx, await this.#planned(ctx, order));
+  }
+
+  /** The order with its tasks. Without a plan that fits, one engineer does all of it. */
+  async #planned(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<WorkOrder> {
     const paths = [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])];
     const files = filesInPrompt(await this.files.read(ctx, paths), READ);
     const parts = [
@@ -115,8 +134,13 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
       ["Interfaces and tests", files],
       ["Engineers", `${this.#board.engineers.length}`],
     ] as const;
-    const answer = await ctx.ask(promptOf("PlanTasks", INSTRUCTION, parts), { schema: planSchema(order) });
-    return this.#board.given(ctx, { ...order, tasks: workTasks(answer, order) });
+    try {
+      const answer = await ctx.ask(promptOf("PlanTasks", INSTRUCTION, parts), { schema: planSchema(order) });
+      return { ...order, tasks: workTasks(answer, order) };
+    } catch (error) {
+      if (!TroupeError.isInstance(error) || error.code !== "OUTPUT_INVALID") throw error;
+      return { ...order, tasks: [], assumptions: [...order.assumptions, UNDIVIDED] };
+    }
   }
 
   override render(order: WorkOrder): string {
@@ -124,6 +148,6 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
   }
 
   override sendTo(): readonly Address[] {
-    return [this.#board.integrator];
+    return this.#board.receivers;
   }
 }

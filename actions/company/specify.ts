@@ -12,6 +12,7 @@ import {
   ACCEPTANCE_FILE,
   type AcceptanceFile,
   acceptanceIn,
+  isUnderWay,
   orderFiles,
   renderCriteria,
   renderForReview,
@@ -189,7 +190,9 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   }
 
   #order(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): WorkOrder {
-    const { size = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
+    const { size: chosen = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
+    // Who works side by side goes on: the change joins them.
+    const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
     const facts = {
       kind: "order" as const,
       size,

@@ -1,39 +1,51 @@
-import type { Message, RoleContext } from "../../src/index.ts";
-import { type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
-import type { WorkReport } from "./project-gate.ts";
+import type { Verification } from "../../src/checks/index.ts";
+import type { Address, Message, RoleContext } from "../../src/index.ts";
+import { compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
+import { shortened } from "../markdown.ts";
+import type { ProjectGate, WorkReport } from "./project-gate.ts";
+import { taskFaults } from "./task-faults.ts";
 import { renderOrder, type WorkOrder, type WorkTask } from "./work-order.ts";
 
 /** Options of a board. */
 export interface TaskBoardOptions {
+  readonly gate: ProjectGate;
   /** Returns the project with its forks. It is called when a task is given out, because only size L has forks. */
   readonly project: () => ForkedProject;
   /** Names of the engineers who work side by side. */
   readonly engineers: readonly string[];
   /** The engineer who gets the whole order at the end. */
   readonly integrator: string;
+  /** The role that verifies the product. */
+  readonly verifier: Address;
 }
 
 /** The part of a context that a board needs. */
 type BoardContext = Pick<RoleContext, "steps" | "message" | "memory" | "now">;
 
-/** How often a task is given to its engineer: the second time after a conflict. */
+/** How often a task is given to its engineer: the second time because it does not fit what colleagues have merged. */
 const MOST_TRIES = 2;
+/** Characters of the reason why a task is not merged. */
+const EVIDENCE = 2_000;
 /** Characters of the first line of a commit. */
 const SUBJECT = 72;
 
 /**
- * Gives out the tasks of an order and merges what comes back, without a model. It holds no data of a run: the state of the plan is in the
- * order, and the newest order in the memory of the project manager is the present one.
+ * Gives out the tasks of an order and merges what comes back, without a model. It trusts no report: what is merged has passed its checks
+ * together with what was merged before. It holds no data of a run: the state of the plan is in the order, and the newest order in the memory
+ * of the project manager is the present one.
  */
 export class TaskBoard {
   readonly engineers: readonly string[];
-  readonly integrator: string;
+  /** Those who get the whole order at the end. */
+  readonly receivers: readonly Address[];
+  readonly #gate: ProjectGate;
   readonly #project: () => ForkedProject;
 
-  constructor({ project, engineers, integrator }: TaskBoardOptions) {
+  constructor({ gate, project, engineers, integrator, verifier }: TaskBoardOptions) {
+    this.#gate = gate;
     this.#project = project;
     this.engineers = engineers;
-    this.integrator = integrator;
+    this.receivers = [integrator, verifier];
   }
 
   /**
@@ -69,39 +81,53 @@ export class TaskBoard {
       const place = tasks.findIndex(({ state, by }) => state === "working" && by === report.from);
       const task = tasks[place];
       if (task === undefined) continue;
-      const now = await this.#merged(ctx, task, forkName(place), report);
+      const now = await this.#merged(ctx, { order: { ...order, tasks }, task, fork: forkName(place), report });
       if (now.state === "working") again.push(now.id);
       tasks = tasks.with(place, now);
     }
+    // A task that goes back has what was merged after it.
+    for (const id of again) await updateFork(ctx.steps, this.#project(), forkName(tasks.findIndex((task) => task.id === id)));
     return this.given(ctx, { ...order, tasks }, again);
   }
 
-  async #merged(ctx: BoardContext, task: WorkTask, fork: string, { message, work }: Report): Promise<WorkTask> {
+  /** Removes the forks of tasks that are not merged: the product is done without them. */
+  async closed(ctx: Pick<BoardContext, "steps">, { tasks = [] }: WorkOrder): Promise<void> {
+    for (const { keptIn } of tasks) if (keptIn !== undefined) await removeFork(ctx.steps, this.#project(), keptIn);
+  }
+
+  /** Merges the work on a task, or gives it back once, or leaves it in its fork. */
+  async #merged(ctx: BoardContext, reported: ReportedTask): Promise<WorkTask> {
+    const { task, fork, report } = reported;
     const project = this.#project();
     await openFork(ctx.steps, project, fork);
-    const request = { message: subjectOf(task), author: task.by as string, date: ctx.now(), trailers: { "Troupe-Message": message.id } };
-    const merge = await mergeFork(ctx.steps, project, fork, request);
-    if (merge.kind === "merged") {
-      await removeFork(ctx.steps, project, fork);
-      // What there is of a stuck task is worth more than interfaces that throw.
-      return work.status === "finished" ? { ...task, state: "merged", note: undefined } : { ...task, state: "stuck", note: work.summary };
-    }
-    const paths = merge.paths.join(", ");
-    if (task.tries >= MOST_TRIES || work.status !== "finished") {
-      const note = `It was not merged, because the project changed meanwhile in ${paths}. ${work.summary}`;
-      return { ...task, state: "stuck", note };
-    }
+    const compared = await compareFork(ctx.steps, project, fork, task.owns);
     const { conflicts } = await updateFork(ctx.steps, project, fork);
-    const marked = conflicts.length === 0 ? paths : conflicts.join(", ");
-    const note = `The project changed meanwhile in ${paths}. Its changes are now in your files; resolve the marks of conflicts in ${marked}, and call done again.`;
-    return { ...task, tries: task.tries + 1, note };
+    const marked = conflicts.filter((path) => task.owns.includes(path));
+    const changed = compared.kind === "conflict" ? compared.paths : marked;
+    if (changed.length > 0) return unmerged(reported, changed.join(", "), conflictNote(changed, marked));
+    const verification = await this.#checked(ctx, reported);
+    const red = taskFaults(verification, task, reported.order.tasks ?? []);
+    if (red !== undefined) return unmerged(reported, red, `Together with the work of your colleagues, the checks are red:\n${red}`);
+    const { notChecked = task.tests.length === 0 ? "It has no tests that show what it is worth." : undefined } = verification;
+    if (report.work.status !== "finished" && notChecked !== undefined) return unmerged(reported, notChecked);
+    const author = { author: task.by as string, date: ctx.now(), trailers: { "Troupe-Message": report.message.id } };
+    const merge = await mergeFork(ctx.steps, project, fork, { message: subjectOf(task), ...author, paths: task.owns });
+    if (merge.kind === "conflict") return unmerged(reported, merge.paths.join(", "), conflictNote(merge.paths, []));
+    await removeFork(ctx.steps, project, fork);
+    return { ...task, state: "merged", note: undefined };
+  }
+
+  /** Runs the checks in a fork that has the project's changes. */
+  #checked(ctx: BoardContext, { order: { failedBefore }, fork }: ReportedTask): Promise<Verification> {
+    const gate = this.#gate.at(this.#project().forks.workspace(fork));
+    return gate.check(ctx.steps, { criteria: [], failedBefore, depth: "quick" });
   }
 
   /** The messages after a change of the plan. Where nobody gets one, the plan is only remembered. */
   #told(ctx: BoardContext, order: WorkOrder, started: ReadonlySet<string>): readonly Message[] {
     const tasks = order.tasks ?? [];
     if (tasks.every(({ state }) => state === "merged" || state === "stuck")) {
-      return [ctx.message(renderOrder(order), { instructContent: order, sendTo: [this.integrator] })];
+      return [ctx.message(renderOrder(order), { instructContent: order, sendTo: this.receivers })];
     }
     if (started.size === 0) ctx.memory.add(ctx.message(renderOrder(order), { instructContent: order }));
     const own = tasks.filter(({ id }) => started.has(id));
@@ -119,11 +145,47 @@ export interface Report {
   readonly work: WorkReport;
 }
 
+/** A task that an engineer has reported on. */
+interface ReportedTask {
+  readonly order: WorkOrder;
+  readonly task: WorkTask;
+  readonly fork: string;
+  readonly report: Report;
+}
+
+/**
+ * The task after work that cannot be merged.
+ *
+ * @param why it cannot
+ * @param advice to its engineer, where another try may help
+ */
+function unmerged({ task, fork, report: { work } }: ReportedTask, why: string, advice?: string): WorkTask {
+  const isFinished = work.status === "finished";
+  if (isFinished && advice !== undefined && task.tries < MOST_TRIES) {
+    return { ...task, tries: task.tries + 1, note: shortened(advice, EVIDENCE) };
+  }
+  const note = [...(isFinished ? [] : [work.summary]), why].join("\n");
+  return { ...task, state: "stuck", note: shortened(note, EVIDENCE), keptIn: fork };
+}
+
+function conflictNote(changed: readonly string[], marked: readonly string[]): string {
+  const files = changed.join(", ");
+  const marks = marked.length === 0 ? files : marked.join(", ");
+  return `The project changed meanwhile in ${files}. Its changes are now in your files; resolve the marks of conflicts in ${marks}, and call done again.`;
+}
+
 /** The task of the one who gets an order; undefined for an order without one. */
-export function taskIn({ tasks = [], task: id }: WorkOrder): { readonly task: WorkTask; readonly fork: string } | undefined {
+export function taskIn({ tasks = [], task: id }: WorkOrder): GivenTask | undefined {
   const place = tasks.findIndex((task) => task.id === id);
   const task = tasks[place];
-  return task === undefined ? undefined : { task, fork: forkName(place) };
+  return task === undefined ? undefined : { task, tasks, fork: forkName(place) };
+}
+
+/** A task with the plan and the name of its fork. */
+export interface GivenTask {
+  readonly task: WorkTask;
+  readonly tasks: readonly WorkTask[];
+  readonly fork: string;
 }
 
 /** The place in the plan and not the id, which a model has written. */

@@ -22,11 +22,13 @@ import {
   isDeliverable,
   renderDelivery,
   restated,
+  unmergedTasks,
   workSoFar,
   type WorkSoFar,
 } from "./delivery.ts";
 import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
 import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
+import type { TaskBoard } from "./task-board.ts";
 import { isTestPath, renderForReview, type Size, type WorkOrder } from "./work-order.ts";
 
 /** Options of {@link Verify}. */
@@ -42,9 +44,22 @@ export interface VerifyOptions {
   readonly review?: boolean | undefined;
   /** The model of the review. Default: the role's. */
   readonly model?: ChatModel | undefined;
+  /** Those who divide a product of size L, and must know when the work has ended. Default: none. */
+  readonly planners?: readonly Address[] | undefined;
+  /** The tasks of a product of size L; what is left of them is removed when the product is done. */
+  readonly board?: Pick<TaskBoard, "closed"> | undefined;
 }
 
-const verifyOptions: Known<VerifyOptions> = { gate: true, repairedBy: true, rounds: true, diff: true, review: true, model: true };
+const verifyOptions: Known<VerifyOptions> = {
+  gate: true,
+  repairedBy: true,
+  rounds: true,
+  diff: true,
+  review: true,
+  model: true,
+  planners: true,
+  board: true,
+};
 
 const ROUNDS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
 /** Characters of source code that a reviewer reads. */
@@ -81,7 +96,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     this.#options = options;
   }
 
-  override async run(ctx: ActionContext<readonly []>): Promise<Message<Delivery>> {
+  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message<Delivery>[]> {
     const { order, earlier } = workSoFar(ctx.memory) as WorkSoFar;
     const before = earlier.at(-1);
     const asked = gateRequest(order, before?.complaints ?? []);
@@ -139,15 +154,27 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   }
 
   /** Hands the product over, or back to be repaired while that can help. */
-  #told(ctx: ActionContext<readonly []>, round: Round): Message<Delivery> {
+  async #told(ctx: ActionContext<readonly []>, round: Round): Promise<readonly Message<Delivery>[]> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack, assumptions } = order;
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
     const facts = { name, size, stack, isDone, verification, complaints, review, assumptions };
-    const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: earlier.length };
+    const unmerged = unmergedTasks(order, isDone);
+    const more = unmerged.length === 0 ? {} : { unmerged };
+    const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: earlier.length, ...more };
     const repair = this.#repair(round, isDone);
-    if (repair === undefined) return ctx.message<Delivery>(renderDelivery(delivery), { instructContent: delivery, sendTo: [ROUTE_TO_ALL] });
-    return ctx.message<Delivery>(repair, { instructContent: delivery, sendTo: [this.#options.repairedBy] });
+    if (repair === undefined) return this.#ended(ctx, order, delivery);
+    return [ctx.message<Delivery>(repair, { instructContent: delivery, sendTo: [this.#options.repairedBy] })];
+  }
+
+  /** Hands the product over. Those who gave out tasks get a copy: what the user says from now on is another change. */
+  async #ended(ctx: ActionContext<readonly []>, order: WorkOrder, delivery: Delivery): Promise<readonly Message<Delivery>[]> {
+    const { planners = [], board } = this.#options;
+    if (delivery.isDone) await board?.closed(ctx, order);
+    const parts = { instructContent: delivery };
+    const copies =
+      order.size === "L" && planners.length > 0 ? [ctx.message<Delivery>("The work has ended.", { ...parts, sendTo: planners })] : [];
+    return [...copies, ctx.message<Delivery>(renderDelivery(delivery), { ...parts, sendTo: [ROUTE_TO_ALL] })];
   }
 
   /** What is to be repaired; undefined when nothing is, or when another round would not help. */

@@ -32,7 +32,7 @@ export interface WorkTask {
   readonly tests: readonly string[];
   /** Ids of the tasks that come before it. */
   readonly needs: readonly string[];
-  /** `stuck`: the integrating engineer ends it. */
+  /** `stuck`: it is not merged, and the integrating engineer ends it. */
   readonly state: "open" | "working" | "merged" | "stuck";
   /** Name of the engineer. */
   readonly by?: string | undefined;
@@ -40,6 +40,8 @@ export interface WorkTask {
   readonly tries: number;
   /** What the next one must know, such as why it is stuck. */
   readonly note?: string | undefined;
+  /** Name of the fork that keeps the work on it, where that is not merged. */
+  readonly keptIn?: string | undefined;
 }
 
 /**
@@ -88,6 +90,7 @@ const WorkTaskSchema: z.ZodType<WorkTask> = z.object({
   by: z.string().optional(),
   tries: z.number(),
   note: z.string().optional(),
+  keptIn: z.string().optional(),
 });
 
 /** Guards a {@link WorkOrder}. */
@@ -243,7 +246,14 @@ function taskLine({ id, title, owns, needs }: WorkTask): string {
 }
 
 function taskResult(task: WorkTask): string {
-  return `${taskLine(task)} ${task.state === "merged" ? "Merged." : "Not done."}${task.note === undefined ? "" : ` ${task.note}`}`;
+  const { state, note, keptIn } = task;
+  const parts = [taskLine(task), state === "merged" ? "Merged." : "Not merged.", note, keptIn && "take_work brings the unfinished files."];
+  return parts.filter((part) => part !== undefined).join(" ");
+}
+
+/** The folder of a fork, relative to the project. */
+export function forkFolder(name: string): string {
+  return `.troupe/trees/${name}`;
 }
 
 /** The documents that only the product manager writes. */
@@ -253,6 +263,24 @@ export const WRITTEN_BY_MANAGER: ReadonlySet<string> = new Set([REQUIREMENT_FILE
 export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | undefined {
   const found = memory.get().findLast(({ instructContent }) => isOrder(instructContent));
   return found === undefined ? undefined : WorkOrderSchema.parse(found.instructContent);
+}
+
+/** True while work on an order is under way: no delivery has come since. */
+export function isUnderWay(memory: { get(): readonly Message[] }): boolean {
+  const all = memory.get();
+  const ordered = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
+  return ordered > all.findLastIndex(({ instructContent }) => isDelivered(instructContent));
+}
+
+/** The plan on which engineers work side by side; undefined when there is none, or when the product has been delivered since. */
+export function planUnderWay(memory: { get(): readonly Message[] }): WorkOrder | undefined {
+  const payloads = memory.get().map(({ instructContent }) => instructContent);
+  const planned = payloads.findLastIndex((payload) => isOrder(payload) && (payload as WorkOrder).tasks !== undefined);
+  return planned > payloads.findLastIndex(isDelivered) ? WorkOrderSchema.parse(payloads[planned]) : undefined;
+}
+
+function isDelivered(payload: unknown): boolean {
+  return (payload as { readonly kind?: unknown } | undefined)?.kind === "delivery";
 }
 
 /** True for the payload of a message that carries a work order. */

@@ -1,11 +1,13 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
 import { gateRequest, workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
 import { type ProjectGate, redParts, type WorkReport, WorkReportSchema } from "../../actions/company/project-gate.ts";
+import { takeWorkTool } from "../../actions/company/take-work.ts";
 import { isTestPath, newestOrder, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
 import type { MachineOptions } from "../../src/tools/index.ts";
+import type { ForkedProject } from "../../src/workspace/index.ts";
 import { companyTools } from "./company-tools.ts";
 import { worker } from "./worker.ts";
 
@@ -21,6 +23,8 @@ export interface CompanyEngineerOptions extends MachineOptions {
   readonly specifiedBy: Address;
   /** The role that verifies the work. */
   readonly verifiedBy: Address;
+  /** Returns the project with the forks of its tasks. */
+  readonly project: () => ForkedProject;
 }
 
 /** The cause of an engineer's messages. */
@@ -43,7 +47,7 @@ const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of th
 
 /** The engineer: works on an order, or on what the verification found, until the checks are green. */
 export function engineer(options: CompanyEngineerOptions): Role {
-  const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall } = options;
+  const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall, project } = options;
   const machine = { workspace, sandbox, gate, mayInstall };
   const toolsOf = (work: WorkSoFar | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
     const asked = work && gateRequest(work.order, work.earlier.at(-1)?.complaints ?? []);
@@ -73,7 +77,9 @@ export function engineer(options: CompanyEngineerOptions): Role {
       const files = await assignedFiles(rc, workspace, order, () => true);
       const role = `You are an Engineer, named ${name}. You write the product. ${WORK} ${order.size === "S" ? OWN_TESTS : TESTS_OF_QA}`;
       const task = assignmentText(rc, { order, files, hasChecks: true, role });
-      return { tools: toolsOf(work, shownText(files)), steps: STEPS[mode], task };
+      const { tasks = [] } = order;
+      const left = tasks.some(({ keptIn }) => keptIn !== undefined) ? [takeWorkTool({ project, tasks, name })] : [];
+      return { tools: [...toolsOf(work, shownText(files)), ...left], steps: STEPS[mode], task };
     },
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const isHeard = report.status === "disputed" && disputesIn(rc) < MOST_DISPUTES;

@@ -87,15 +87,16 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   const machine = { workspace, sandbox, gate };
   const project = forkedProject(workspace);
   const engineers = namesOf(options.engineers);
+  const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, verifier: VERIFIER });
   const action = workAction(IMPLEMENT_TASK);
   return [
     manager(gate, options),
     architect(gate, options),
     qaEngineer({ ...machine, name: QA, mayInstall, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER }),
-    planner(gate, new TaskBoard({ project, engineers, integrator: ENGINEER })),
-    ...engineers.map((name) => taskEngineer({ ...machine, name, project, manager: PLANNER, action })),
-    engineer({ ...machine, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
-    verifier(gate, options),
+    planner(gate, board),
+    ...engineers.map((name) => taskEngineer({ ...machine, name, project, manager: PLANNER, action, mayInstall })),
+    engineer({ ...machine, project, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
+    verifier(gate, board, options),
   ];
 }
 
@@ -125,13 +126,14 @@ function architect(gate: ProjectGate, { approve }: SoftwareCompanyOptions): Role
   });
 }
 
-function verifier(gate: ProjectGate, { diff, review, reviewModel, rounds }: SoftwareCompanyOptions): Role {
+function verifier(gate: ProjectGate, board: TaskBoard, { diff, review, reviewModel, rounds }: SoftwareCompanyOptions): Role {
+  const team = { gate, board, repairedBy: ENGINEER, planners: [MANAGER, PLANNER] };
   return defineRole({
     name: VERIFIER,
     profile: "Verifier",
     goal: "find out by running it whether the product does what the user asked for",
     watch: [],
-    reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ gate, repairedBy: ENGINEER, diff, review, model: reviewModel, rounds }) }],
+    reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ ...team, diff, review, model: reviewModel, rounds }) }],
   });
 }
 

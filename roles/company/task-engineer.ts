@@ -1,6 +1,7 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { doneTool, giveUpTool, type ProjectGate, type WorkReport } from "../../actions/company/project-gate.ts";
+import { doneTool, giveUpTool, installTool, type ProjectGate, type WorkReport } from "../../actions/company/project-gate.ts";
 import { taskIn } from "../../actions/company/task-board.ts";
+import { taskFaults } from "../../actions/company/task-faults.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Tool } from "../../src/agent/index.ts";
@@ -13,6 +14,8 @@ import { worker } from "./worker.ts";
 export interface TaskEngineerOptions extends MachineOptions {
   readonly name: string;
   readonly gate: ProjectGate;
+  /** The user allows packages to be installed. */
+  readonly mayInstall: boolean;
   /** Returns the project with its forks. */
   readonly project: () => ForkedProject;
   /** The role that merges the work. */
@@ -34,16 +37,23 @@ The user's words decide. Write only the files of your task, and keep their expor
 Tests are QA's. When one contradicts the order, or your task cannot be done in your files, give up and say why: another engineer ends it.`;
 
 /** An engineer who writes one task at a time, in a fork of the project. The project manager merges it. */
-export function taskEngineer({ name, workspace, sandbox, gate, project, manager, action }: TaskEngineerOptions): Role {
-  const toolsIn = (place: Workspace, task: WorkTask | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
+export function taskEngineer({ name, workspace, sandbox, gate, project, manager, action, mayInstall }: TaskEngineerOptions): Role {
+  const toolsIn = (
+    place: Workspace,
+    task?: WorkTask,
+    tasks: readonly WorkTask[] = [],
+    shown: ShownText = () => undefined,
+  ): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
+    const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, tasks);
     return [
       writeFilesTool({ workspace: place, refuse, shown }),
       editorTool({ workspace: place, refuse, shown }),
       fileSearchTool({ workspace: place }),
       readFilesTool({ workspace: place }),
       shellTool({ workspace: place, sandbox, refuse }),
-      doneTool({ gate: gate.at(place), judge: (verification) => taskFaults(verification, task) }),
+      doneTool({ gate: gate.at(place), judge }),
+      ...(mayInstall ? [installTool(gate.at(place))] : []),
       giveUpTool(),
     ];
   };
@@ -54,16 +64,16 @@ export function taskEngineer({ name, workspace, sandbox, gate, project, manager,
     cause: IMPLEMENT_TASK,
     action,
     workspace,
-    modes: { task: { tools: toolsIn(workspace, undefined), steps: STEPS } },
+    modes: { task: { tools: toolsIn(workspace), steps: STEPS } },
     mode: () => "task",
     assign: async (rc) => {
       const order = newestOrder(rc.memory) as WorkOrder;
-      const { task, fork } = presentTask(rc);
+      const { task, tasks, fork } = presentTask(rc);
       const place = await openFork(rc.steps, project(), fork);
       const wanted = new Set([...task.owns, ...task.tests]);
       const files = await assignedFiles(rc, place, order, (path) => wanted.has(path));
       const text = assignmentText(rc, { order, files, hasChecks: true, role: `You are an Engineer, named ${name}. ${WORK}` });
-      return { tools: toolsIn(place, task, shownText(files)), steps: STEPS, task: text };
+      return { tools: toolsIn(place, task, tasks, shownText(files)), steps: STEPS, task: text };
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>
@@ -81,22 +91,4 @@ function refusal(path: string, task: WorkTask | undefined): string | undefined {
   if (isTestPath(path)) return "it is a test, and tests are QA's: make the code pass, or give up and say which test is wrong";
   const owns = task?.owns ?? [];
   return owns.includes(path) ? undefined : `your task writes only ${owns.join(", ")}; other files are a colleague's`;
-}
-
-/** What is wrong with the files and tests of a task; undefined when nothing is. Those of others do not count. */
-function taskFaults({ suites, faults, notChecked }: Verification, task: WorkTask | undefined): string | undefined {
-  if (notChecked !== undefined || task === undefined) return undefined;
-  const own = faults.filter(({ kind, file }) => kind === "syntax" && (file === undefined || task.owns.includes(file)));
-  const wanted = new Set(task.tests);
-  const failures = suites.flatMap((suite) => suite.failures).filter(({ file }) => wanted.has(file));
-  const ended = suites.filter((suite) => suite.kind === "timeout" && suite.files.some((file) => wanted.has(file)));
-  const reasons = suites.flatMap(({ reason }) => reason ?? []).join(" ");
-  const ran = new Set(suites.flatMap(({ files }) => files));
-  const lines = [
-    ...own.map(({ file = "the project", message }) => `${file}: ${message}`),
-    ...failures.map(({ file, name, message }) => `${file}, "${name}": ${message}`),
-    ...(failures.length === 0 ? ended.map(({ language }) => `The tests in ${language} did not end in time.`) : []),
-    ...task.tests.filter((file) => !ran.has(file)).map((file) => `${file} did not run. ${reasons}`.trim()),
-  ];
-  return lines.length === 0 ? undefined : lines.join("\n");
 }

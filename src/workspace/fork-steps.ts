@@ -37,6 +37,26 @@ export async function openFork(steps: StepPort, project: ForkedProject, name: st
 }
 
 /**
+ * Compares a fork with its project, as a step. Nothing is written.
+ *
+ * @param only the paths that are compared. Default: all
+ * @throws UsageError `ARGUMENT_INVALID`
+ * @throws WorkspaceError
+ */
+export async function compareFork(
+  steps: StepPort,
+  project: ForkedProject,
+  name: string,
+  only?: readonly string[],
+): Promise<ForkComparison> {
+  checkArguments("compareFork", steps, project, name);
+  const request = { name, ...(only === undefined ? {} : { only }) };
+  return steps.step({ kind: "step", name: "compare fork", request, fresh: true }, ({ signal }) =>
+    project.forks.compare(name, signal, only),
+  );
+}
+
+/**
  * Merges a fork into its project and commits that, in steps. When both changed a file in ways that do not fit, nothing is written.
  *
  * @param request of the commit; its `paths` are those that may be merged. Default: all that the fork changed
@@ -45,11 +65,9 @@ export async function openFork(steps: StepPort, project: ForkedProject, name: st
  */
 export async function mergeFork(steps: StepPort, project: ForkedProject, name: string, request: CommitRequest): Promise<ForkMerge> {
   checkArguments("mergeFork", steps, project, name);
-  const { workspace, forks } = project;
+  const { workspace } = project;
   takes("mergeFork", "request", request, object("a request of a commit", { message: aText }));
-  const { paths: only } = request;
-  const asked = { kind: "step", name: "compare fork", request: { name, ...(only === undefined ? {} : { only }) }, fresh: true };
-  const compared = await steps.step<ForkComparison>(asked, ({ signal }) => forks.compare(name, signal, only));
+  const compared = await compareFork(steps, project, name, request.paths);
   if (compared.kind === "conflict") return compared;
   const live = (door: StepDoor): Promise<boolean> => mayWrite(workspace, door.mode);
   for (const { path, content } of compared.changes) {

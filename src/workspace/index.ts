@@ -11,7 +11,7 @@ export { type FileSurvey, surveyFiles, type SurveyOptions } from "./survey.ts";
 export { repoMap, type RepoMapOptions } from "./repo-map.ts";
 export { namesIn } from "./outline.ts";
 export { type ForkComparison, type ForkUpdate, workspaceForks, type WorkspaceForks, type WorkspaceForksOptions } from "./forks.ts";
-export { type ForkedProject, type ForkMerge, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
+export { compareFork, type ForkedProject, type ForkMerge, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { IsOwn, KeptFile } from "./kept-files.ts";
 export type { GitState } from "./git.ts";

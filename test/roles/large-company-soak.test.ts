@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
 import { type ChatRequest, type Journal, memoryJournal, type RunEvent, type RunResult, Team } from "../../src/index.ts";
@@ -121,6 +123,13 @@ function told({ model }: Tried, role: string, call: number): string {
   return String(request?.messages.at(-1)?.content);
 }
 
+function forksIn({ root }: FileWorkspace): readonly string[] {
+  const trees = join(root, ".troupe/trees");
+  return [...(existsSync(trees) ? readdirSync(trees) : []), ...git(root, "branch", "--list", "troupe/*").split("\n")].filter(
+    (name) => name !== "",
+  );
+}
+
 /** Where the first activation of a role begins and ends. */
 function spanOf(events: readonly RunEvent[], role: string): readonly [number, number] {
   const at = (type: "act.started" | "act.ended"): number =>
@@ -190,15 +199,129 @@ describe("a product of size L", () => {
     expect(tried.delivery.isDone).toBe(true);
   });
 
+  it("merges no task whose checks are red: it stays in its fork, and the delivery tells why", async () => {
+    const wrong = code("times", "return a - b;");
+    const given = calling(["give_up", { why: "Nobody knows how to multiply." }]);
+    const tried = await work({
+      Ben: [calling(reads(times.path), files(wrong)), given],
+      Ann: [writes(add)],
+      Alex: [calling(["give_up", { why: "It is too hard." }])],
+    });
+    const why = expect.stringMatching(/^Nobody knows how to multiply\.\ntests\/times\.test\.mjs, "A1: times": /) as string;
+    expect(tried.delivery.isDone).toBe(false);
+    expect(tried.delivery.unmerged).toEqual([
+      { id: "product", title: "Write the product", by: "Ben", why, keptIn: ".troupe/trees/task-2" },
+      { id: "whole", title: "Write the calculator", by: undefined, why: "It needs product.", keptIn: undefined },
+    ]);
+    expect(tried.result.output?.content).toContain("What there is of it is in .troupe/trees/task-2.");
+    const { root } = tried.workspace;
+    expect([await tried.workspace.read(times.path), readFileSync(join(root, ".troupe/trees/task-2", times.path), "utf8")]).toEqual([
+      code("times", stub).content,
+      wrong.content,
+    ]);
+    expect(git(root, "log", "--format=%s")).not.toContain("Write the product");
+  });
+
   it("leaves a task whose engineer is stuck, and those that need it, to the integrator", async () => {
     const tried = await work({
       Ben: [calling(["give_up", { why: "Nobody knows how to multiply." }])],
       Ann: [writes(add)],
       Alex: [calling(reads(times.path, calc.path), files(times, calc, readme), done)],
     });
-    expect(told(tried, "Alex", 0)).toContain("Not done. Nobody knows how to multiply.");
-    expect(told(tried, "Alex", 0)).toContain("Not done. It needs product.");
-    expect(tried.delivery.isDone).toBe(true);
+    expect(told(tried, "Alex", 0)).toContain("Not merged. Nobody knows how to multiply.");
+    expect(told(tried, "Alex", 0)).toContain("Not merged. It needs product.");
+    expect([tried.delivery.isDone, tried.delivery.unmerged?.map(({ id, keptIn }) => [id, keptIn])]).toEqual([
+      true,
+      [
+        ["product", undefined],
+        ["whole", undefined],
+      ],
+    ]);
+    expect(forksIn(tried.workspace)).toEqual([]);
+  });
+
+  it("lets the integrator take up the work on a task that was not merged", async () => {
+    const tried = await work({
+      Ben: [calling(reads(times.path), files(times)), calling(["give_up", { why: "My tests are wrong." }])],
+      Edward: [
+        calling(files(...tests.slice(0, 1), testOf("times", 7), ...tests.slice(2)), done),
+        calling(reads(tests[1]!.path), files(tests[1]!), done),
+      ],
+      Ann: [writes(add)],
+      Alex: [
+        calling(
+          ["take_work", { task: "product" }],
+          ["take_work", { task: "whole" }],
+          reads(times.path, calc.path),
+          files(calc, cli, readme),
+          ["dispute_test", { file: "tests/times.test.mjs", test: "A1: times", criterion: "A1", why: "2 times 3 is 6." }],
+        ),
+        calling(done),
+      ],
+    });
+    expect([tried.result.error?.message, tried.delivery.isDone, await tried.workspace.read(times.path)]).toEqual([
+      undefined,
+      true,
+      times.content,
+    ]);
+    const said = tried.events.map((event) => JSON.stringify(event)).join("\n");
+    expect(said).toContain("Nobody has worked on whole.");
+    expect(forksIn(tried.workspace)).toEqual([]);
+  });
+
+  it("merges no work that breaks what was merged before, and gives it back once", async () => {
+    // It passes alone, and spoils the sum as soon as both are there.
+    const spoiling = { ...times, content: `globalThis.odd = 1;\n${times.content}` };
+    const spoilt = code("add", "return globalThis.odd === 1 ? 0 : a + b;");
+    const meeting = {
+      path: "tests/add.test.mjs",
+      content: tests[0]!.content.replace("\n\n", '\nimport "../src/times.mjs";\n\n'),
+    };
+    const tried = await work({
+      Edward: [calling(files(meeting, ...tests.slice(1)), done)],
+      Ann: [writes(spoilt), writes(calc)],
+      Ben: [writes(spoiling), writes(times)],
+    });
+    expect(told(tried, "Ben", 1)).toMatch(
+      /Together with the work of your colleagues, the checks are red:\ntests\/add\.test\.mjs, "A1: add"/,
+    );
+    expect([tried.delivery.isDone, tried.delivery.unmerged, await tried.workspace.read(times.path)]).toEqual([
+      true,
+      undefined,
+      times.content,
+    ]);
+  });
+
+  it("ends with a second conflict of one task, told and without a trace", async () => {
+    const others = ["return 7;", "return 8;"].map((body) => code("add", body));
+    const heard = (request: ChatRequest, workspace: FileWorkspace): unknown => {
+      const other = roleIn(request) === "Ann" ? others.shift() : undefined;
+      return other && workspace.write(other.path, other.content);
+    };
+    const solved = calling(reads(add.path), files(add), done);
+    const tried = await work(
+      { Ann: [writes(add), solved], Alex: [calling(reads(add.path, calc.path), files(add, calc, readme), done)] },
+      heard,
+    );
+    expect(told(tried, "Alex", 0)).toContain(`Not merged. ${add.path}`);
+    expect([tried.delivery.isDone, tried.delivery.unmerged?.map(({ id }) => id), forksIn(tried.workspace)]).toEqual([
+      true,
+      ["sum", "whole"],
+      [],
+    ]);
+  });
+
+  it("merges only the files of a task, whatever else lies in its fork", async () => {
+    const tried = await work(
+      {
+        Ben: [calling(reads(times.path), files(times), ["shell", { command: "echo odd > odd.txt; echo odd > src/cli.mjs" }], done)],
+      },
+      (request, workspace) => {
+        const fork = join(workspace.root, ".troupe/trees/task-2");
+        if (roleIn(request) === "Ben" && existsSync(fork)) writeFileSync(join(fork, "odd.txt"), "odd");
+      },
+    );
+    expect([tried.delivery.isDone, Object.keys(await contents(tried.workspace)).includes("odd.txt")]).toEqual([true, false]);
   });
 
   it("asks again for a plan that does not fit", async () => {
@@ -212,6 +335,37 @@ describe("a product of size L", () => {
     expect(again).toContain("src/odd.mjs is none");
     expect(again).toContain("sum and whole own src/add.mjs");
     expect(again).toContain("they wait for each other");
+    expect(tried.delivery.isDone).toBe(true);
+  });
+
+  const twenty = Array.from({ length: 20 }, (_, n): Planned => ({
+    ...sum,
+    id: `t${n}`,
+    owns: [[add, times, calc, cli, pack][n % 5]!.path],
+  }));
+  const circle = [
+    { ...sum, needs: ["product"] },
+    { ...product, needs: ["sum"] },
+  ];
+  const others = [[{ ...sum, needs: ["sum"] }], [{ ...sum, needs: ["t9"] }], [sum, { ...product, id: "sum" }]];
+  it.each<readonly [string, readonly (readonly Planned[])[]]>([
+    ["no tasks, a circle of them, and twenty", [[], circle, twenty]],
+    ["a task that needs itself, one that needs what there is not, and two of one id", others],
+  ])("is written by one engineer where the planner insists on %s", async (_name, plans) => {
+    const all = [add, times, calc, readme];
+    const tried = await work({
+      Eve: plans.map((tasks) => plan(...tasks)),
+      Ann: [],
+      Ben: [],
+      Alex: [calling(reads(add.path, times.path, calc.path), files(...all), done)],
+    });
+    expect([tried.result.error?.message, tried.delivery.isDone]).toEqual([undefined, true]);
+    expect(tried.delivery.assumptions).toContain("One engineer writes the product, because no plan of tasks fitted its files.");
+  });
+
+  it("gives files that no task owns to the last task", async () => {
+    const tried = await work({ Eve: [plan({ ...whole, owns: [calc.path] }, sum, product)] });
+    expect(told(tried, "Alex", 0)).toContain("whole: Write the calculator. It writes src/calc.mjs, src/cli.mjs, package.json.");
     expect(tried.delivery.isDone).toBe(true);
   });
 
