@@ -1,4 +1,4 @@
-import { StepError } from "../../src/index.ts";
+import { type RoleContext, StepError } from "../../src/index.ts";
 
 /** Most answers of a person that are no yes. */
 const MOST_ANSWERS = 10;
@@ -11,6 +11,13 @@ const AGAIN = "Nothing goes on without your yes. Answer yes, say what is differe
 const YES = /^\W*(y|yes|ok|okay|yep|ja|oui|sí|si|approved?)\W*$/i;
 const NO = /^\W*(n|no|nope|nein|non|never|not)?\W*$/i;
 const STOP = /^\W*(stop|end|quit|exit|cancel|abort)\W*$/i;
+
+/**
+ * True when the user wants to approve, as of this moment: a run that goes on may have been told so since, and a replay takes what was recorded.
+ */
+export function wantsApproval(steps: Pick<RoleContext["steps"], "step">, approves: boolean): Promise<boolean> {
+  return steps.step({ kind: "step", name: "wants approval", request: {}, fresh: true }, () => Promise.resolve(approves));
+}
 
 /** A proposal that waits for a yes. */
 export interface Proposal<T> {

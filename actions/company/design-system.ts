@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import type { ProjectFile } from "../project-files.ts";
 import { promptOf } from "../prompt.ts";
-import { approvedBy } from "./approval.ts";
+import { approvedBy, wantsApproval } from "./approval.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
   isTestPath,
@@ -94,7 +94,7 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
 
   async #approved(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<Answer> {
     const answer = await this.#ask(ctx, order, "");
-    if (this.#options.approves !== true) return answer;
+    if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return answer;
     return approvedBy(ctx.human, {
       value: answer,
       show: ({ approach, files }) => `${approach}\n\n${files.map(({ path, purpose }) => `${path}: ${purpose}`).join("\n")}`,

@@ -7,7 +7,7 @@ import { repoMap } from "../../src/workspace/index.ts";
 import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
-import { approvedBy } from "./approval.ts";
+import { approvedBy, wantsApproval } from "./approval.ts";
 import {
   ACCEPTANCE_FILE,
   type AcceptanceFile,
@@ -178,7 +178,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   /** The order as the user approves it. What they say is different counts as their words. */
   async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
     const order = this.#order(ctx, known, brief);
-    if (this.#options.approves !== true) return order;
+    if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return order;
     return approvedBy(ctx.human, {
       value: order,
       show: renderForReview,

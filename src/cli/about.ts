@@ -18,6 +18,8 @@ import {
   type Flags,
   type ModelChoice,
   reachedModel,
+  stepsIn,
+  toolNames,
   type Variables,
 } from "./settings.ts";
 
@@ -219,10 +221,49 @@ export function recordedSettings(about: RunAbout, recorded: Pick<RunState, "roun
     force: given.force,
     seed: about.seed,
     sandbox: flags.sandbox === undefined ? about.sandbox : given.sandbox,
-    codeReview: about.codeReview,
-    runTests: about.runTests,
-    crew: crewIn(about),
+    codeReview: flags.codeReview ?? about.codeReview,
+    runTests: flags.runTests ?? about.runTests,
+    crew: crewGoingOn(about, flags, given.crew),
     models: about.models && mapped(about.models, ({ id }) => id),
-    agent: about.agent,
+    ...agentGoingOn(about.agent, flags),
   };
+}
+
+/** @throws UsageError `OPTION_CONFLICT` for an option that another crew has */
+function crewGoingOn(about: RunAbout, { approve, allowInstall }: Flags, given: CrewSettings): CrewSettings {
+  const crew = crewIn(about);
+  if (approve === undefined && allowInstall === undefined) return crew;
+  if (about.agent === undefined && crew.kind === "software-company" && given.kind === crew.kind) {
+    return {
+      ...crew,
+      ...(given.approve === undefined ? {} : { approve: given.approve }),
+      ...(given.allowInstall === undefined ? {} : { allowInstall: given.allowInstall }),
+    };
+  }
+  const option = approve === undefined ? "--allow-install" : "--approve";
+  const name = about.agent === undefined ? nameOf(crew) : "troupe agent";
+  throw new UsageError("OPTION_CONFLICT", `Expected ${option} for a run of the software-company, got it for one of ${name}. Leave it out.`);
+}
+
+function nameOf(crew: CrewSettings): string {
+  return crew.kind === "file" ? crew.name : crew.kind;
+}
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that only an agent has */
+function agentGoingOn(agent: AgentSettings | undefined, flags: Flags): Pick<CompanySettings, "agent" | "allowed"> {
+  const { steps, allow, commit } = flags;
+  if (agent !== undefined) {
+    const names = [...agent.tools, ...(agent.mcpTools ?? []).map(({ name }) => name)];
+    return {
+      agent: {
+        ...agent,
+        ...(steps === undefined ? {} : { steps: stepsIn(steps) }),
+        ...(commit === false ? { commit } : {}),
+      },
+      ...(allow === undefined ? {} : { allowed: toolNames("--allow", allow, names) }),
+    };
+  }
+  const option = steps === undefined ? (allow === undefined ? (commit === false ? "--no-commit" : undefined) : "--allow") : "--steps";
+  if (option === undefined) return {};
+  throw new UsageError("OPTION_CONFLICT", `Expected ${option} for a run of troupe agent, got it for one of a crew. Leave it out.`);
 }

@@ -104,8 +104,8 @@ export function changesProject(crew: CrewSettings): boolean {
 async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew, read: ReadFile): Promise<Team> {
   const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets, modelOf } = chosen;
-  const { allowUnpriced, seed, models = {} } = settings;
-  const human = humanPort(session, read);
+  const { allowUnpriced, seed, models = {}, allowed = [] } = settings;
+  const human = humanPort(session, { read, allowed });
   return new TeamClass({
     ...crew,
     model,

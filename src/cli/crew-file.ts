@@ -40,7 +40,13 @@ export interface AskedCrew {
 export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
   if (word === undefined || COMPANIES.some((name) => name === word)) return { flags, crew: undefined };
-  const given = { "--size": flags.size, "--stack": flags.stack, "--no-implement": flags.implement === false ? true : undefined };
+  const given = {
+    "--size": flags.size,
+    "--stack": flags.stack,
+    "--approve": flags.approve,
+    "--allow-install": flags.allowInstall,
+    "--no-implement": flags.implement === false ? true : undefined,
+  };
   const [clash] = Object.entries(given).flatMap(([option, value]) => (value === undefined ? [] : [option]));
   if (clash !== undefined) {
     throw new UsageError(

@@ -1,10 +1,11 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
-import { AGENT_TOOLS, type RunCommand, withBounds, withMetaGPT, withReach, withStoreOption, withTalk } from "./command-options.ts";
+import { type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
+import { withAgent, withBounds, withCompany, withForked, withMetaGPT, withReach } from "./run-options.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
 import type { Flags } from "./settings.ts";
 
@@ -133,7 +134,7 @@ function addRun(program: Command, run: RunCommand, isNamed: boolean): Command {
     .optionsGroup("The idea:")
     .option("-f, --file <file>", "read the idea from a file")
     .option(...CONFIRMED);
-  return withMetaGPT(withCompany(withReach(command).option(...UNPRICED)))
+  return withTalk(withStoreOption(withMetaGPT(withCompany(withReach(command).option(...UNPRICED), true), true)))
     .description('let a company work on an idea; `troupe "idea"` is short for it')
     .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
     .action((idea: readonly string[], flags: Flags) =>
@@ -142,7 +143,7 @@ function addRun(program: Command, run: RunCommand, isNamed: boolean): Command {
 }
 
 function addDemo(program: Command, run: RunCommand): void {
-  withCompany(program.command("demo"))
+  withTalk(withStoreOption(withCompany(program.command("demo"), true)))
     .description("play a bundled idea from its script: no key, no cost")
     .argument("[id]", "shopping (a red check, its repair and a change), or of the waterfall: 2048, life, todo", "shopping")
     .addOption(new Option("-y, --yes").hideHelp())
@@ -155,15 +156,9 @@ function addAgent(program: Command, run: RunCommand): void {
     .description("let one agent with tools work on a task; it asks before it writes or runs anything")
     .argument("[task...]", "what to do, in quotes; - reads it from standard input")
     .option("-f, --file <file>", "read the task from a file")
-    .option(...CONFIRMED)
-    .optionsGroup("The agent:")
-    .option("--tools <names>", `its tools, with commas between (default ${AGENT_TOOLS.join(",")})`)
-    .option("--allow <names>", "the tools among them, and of servers, that run without asking")
-    .option("--steps <n>", "most steps (default 30), of each step of a plan with --plan")
-    .option("--plan", "make a plan first and let an agent do each of its steps")
-    .option("--mcp <config>", 'servers of tools, from a file of the form { "mcpServers": { ... } }')
+    .option(...CONFIRMED);
+  withAgent(command, true)
     .option("-o, --out <dir>", "the folder it works in, . for this one (default a new one, ./workspace/<name>)")
-    .option("--no-commit", "leave its changes uncommitted where it works in a git repository")
     .option("--force", "work in ./workspace/<name> although it holds files")
     .option(...SEED)
     .option("--sandbox <mode>", "where commands and code run: auto, bubblewrap or none (default auto)")
@@ -242,7 +237,7 @@ function addReplay(program: Command, run: RunCommand): void {
 }
 
 function addFork(program: Command, run: RunCommand): void {
-  const command = withBounds(program.command("fork"), false)
+  const command = withForked(withBounds(program.command("fork"), false))
     .option(...PROJECT)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
     .option(...CONFIRMED)
@@ -269,34 +264,12 @@ function addDoctor(program: Command, run: RunCommand): void {
     .action((flags: Flags) => run(flags, checks, (commands, session) => commands.doctor(session, flags)));
 }
 
-function withCompany(command: Command): Command {
-  const given = withBounds(command, true)
-    .option(...PROJECT)
-    .option("--force", "work in a folder that holds files; they stay unless the company writes them again")
-    .option(...SEED)
-    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
-    .option("--in <dir>", "change the project in this folder: what you have not committed stays as it is")
-    .option(
-      "--crew <name>",
-      "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
-    )
-    .option("--approve <what>", "ask you before the work goes on: prd (the criteria) or plan (the design)")
-    .option("--allow-install", "let packages be installed, with the network for that step alone")
-    .option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)")
-    .option("--stack <name>", "node, page or python (default: the product manager decides)")
-    .option("--code-review", "review (default)")
-    .option("--no-code-review", "skip the reviews")
-    .option("--run-tests", "run the tests (default)")
-    .option("--no-run-tests", "run nothing of what is written: nothing is proven then");
-  return withTalk(withStoreOption(given));
-}
-
 function withContinuation(command: Command): Command {
-  const given = withBounds(command, false)
-    .option("--force", "go on although files or the team are not as the run left them, or it came from elsewhere")
-    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
-    .option("--reuse <which>", "all: what failed gets the answers it had; none: it asks for them again (default all)");
-  return withTalk(withStoreOption(withReach(given, false).option(...UNPRICED)));
+  const given = withCompany(command, false)
+    .option("--reuse <which>", "all: what failed gets the answers it had; none: it asks for them again (default all)")
+    .addOption(new Option("-y, --yes").hideHelp());
+  const agent = withAgent(withMetaGPT(given, false), false);
+  return withTalk(withStoreOption(withReach(agent, false).option(...UNPRICED)));
 }
 
 function repeated(flags: string, description: string): Option {

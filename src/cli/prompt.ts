@@ -39,15 +39,25 @@ export async function promptLine(
   }
 }
 
+/** The things that a question to a person may need. */
+export interface HumanParts {
+  /** Reads a file of the project, to show what a call would change. */
+  readonly read: ReadFile;
+  /** Tools that are allowed without asking. */
+  readonly allowed: readonly string[];
+}
+
 /**
- * Asks the person at the terminal, one question at a time. Undefined without one: a question ends the run with status `waiting` then.
- *
- * @param read reads a file of the project, to show what a call would change
+ * Asks the person at the terminal, one question at a time. Without a terminal a question ends the run with status `waiting`, but for tools
+ * that are allowed.
  */
-export function humanPort(session: Session, read: ReadFile): HumanPort | undefined {
-  if (!canAsk(session.host)) return undefined;
+export function humanPort(session: Session, { read, allowed }: HumanParts): HumanPort | undefined {
+  const isThere = canAsk(session.host);
+  if (!isThere && allowed.length === 0) return undefined;
   let last: Promise<unknown> = Promise.resolve();
   return (question, { signal }) => {
+    if (question.tool !== undefined && allowed.includes(question.tool)) return "always";
+    if (!isThere) throw waiting(question);
     const ask = isPermission(question)
       ? (): Promise<string> => askPermission(session, question, read, signal)
       : (): Promise<string> => askPerson(session, question, signal);
@@ -55,6 +65,10 @@ export function humanPort(session: Session, read: ReadFile): HumanPort | undefin
     last = answer.catch(() => undefined);
     return answer;
   };
+}
+
+function waiting({ id, text, role }: HumanQuestion): WaitingError {
+  return new WaitingError({ questionId: id, question: text, role });
 }
 
 function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
@@ -81,9 +95,9 @@ function askPermission(session: Session, question: PermissionQuestion, read: Rea
 }
 
 /** @throws WaitingError when the input ended */
-async function answerTo({ host, interruptions }: Session, { id, text, role }: HumanQuestion, signal: AbortSignal): Promise<string> {
+async function answerTo({ host, interruptions }: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
   const answer = await promptLine(host, interruptions, "> ", signal);
-  if (answer === undefined) throw new WaitingError({ questionId: id, question: text, role });
+  if (answer === undefined) throw waiting(question);
   return answer;
 }
 

@@ -161,6 +161,8 @@ export interface CompanySettings {
   readonly models?: Readonly<Record<string, string>> | undefined;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
+  /** Tools that a run which goes on uses without asking. */
+  readonly allowed?: readonly string[] | undefined;
 }
 
 export interface RunSettings extends CompanySettings {
@@ -253,7 +255,8 @@ function crewSettings(flags: Flags): CrewSettings {
     );
   }
   if (kind === "waterfall") {
-    const other = size === undefined ? (stack === undefined ? undefined : "--stack") : "--size";
+    const given = { "--size": size, "--stack": stack, "--approve": approve, "--allow-install": flags.allowInstall };
+    const [other] = Object.entries(given).flatMap(([option, value]) => (value === undefined ? [] : [option]));
     if (other === undefined) return implement === false ? { kind, implement } : { kind };
     throw new UsageError(
       "OPTION_CONFLICT",
@@ -301,6 +304,11 @@ export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
   throw invalidOption("--reuse", "all or none", reuse);
 }
 
+/** @throws UsageError `OPTION_INVALID` */
+export function stepsIn(text: string): number {
+  return wholeNumber("--steps", text, MOST_STEPS);
+}
+
 /** The settings of an agent. @param cwd base of the config's path @throws UsageError `OPTION_INVALID` */
 export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const { tools, allow, steps = DEFAULT_STEPS, commit = true, plan = false, mcp } = flags;
@@ -308,7 +316,7 @@ export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   // The tools of servers are known when they are connected; the names in --allow are checked then.
   const allowed = allow === undefined ? [] : mcp === undefined ? toolNames("--allow", allow, named) : namesIn(allow);
   const config = nonEmpty("--mcp", mcp, "a file that names servers of tools");
-  const most = wholeNumber("--steps", steps, MOST_STEPS);
+  const most = stepsIn(steps);
   return { tools: named, allow: allowed, steps: most, commit, plan, ...(config === undefined ? {} : { mcp: resolve(cwd, config) }) };
 }
 
@@ -369,7 +377,8 @@ function namesIn(text: string): readonly string[] {
   return [...new Set(text.split(",").map((name) => name.trim()))];
 }
 
-function toolNames(option: string, text: string, known: readonly string[]): readonly string[] {
+/** The names of an option, each one of `known`. @throws UsageError `OPTION_INVALID` */
+export function toolNames(option: string, text: string, known: readonly string[]): readonly string[] {
   const names = namesIn(text);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return names;

@@ -174,7 +174,7 @@ describe("a question of a role", () => {
 
   async function asking(host: FakeHost, work: (ask: (text: string) => Promise<string>) => Promise<void>): Promise<number> {
     return inSession(host, {}, async (session) => {
-      const port = humanPort(session, () => Promise.resolve(undefined));
+      const port = humanPort(session, { read: () => Promise.resolve(undefined), allowed: [] });
       if (port === undefined) return 5;
       await work(async (text) => port({ id: text, text, role: "Bob" }, { signal }));
       return 0;

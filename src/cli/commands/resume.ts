@@ -20,6 +20,7 @@ import { agrees } from "../prompt.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
 import { shortId, shown } from "../screen/text.ts";
+import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
 import { type Flags, reuseOf } from "../settings.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
@@ -28,7 +29,7 @@ import { readText } from "../text-file.ts";
 
 /** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
 export function resume(session: Session, id: string | undefined, flags: Flags): Promise<ExitCode> {
-  refuseModel(flags);
+  refuseFixed(flags);
   return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
 }
 
@@ -60,14 +61,6 @@ export function assertNotEmpty({ runId, state }: LoadedRun): void {
 /** How a run ended, as a clause about it. */
 export function endOf({ phase }: RunState): string {
   return phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
-}
-
-/** A run has one model: its conversation does not fit another. @throws UsageError `MODEL_FIXED` */
-export function refuseModel({ model }: Flags): void {
-  if (model === undefined) return;
-  const name = shown(model, 60);
-  const expected = `Expected to go on with the model of the run, got --model ${name}`;
-  throw new UsageError("MODEL_FIXED", `${expected}. For another one, fork it: troupe fork <id> --model ${name}`);
 }
 
 /** Prints the result of a finished run again. */
@@ -166,6 +159,7 @@ const ID_LETTERS = /^[0-9a-f]{4,}$/;
 
 /** `troupe answer <run> [question] <text>`: answers a role's question, and continues the run. */
 export function answerQuestion(session: Session, id: string, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  refuseFixed(flags);
   return withRuns(session, flags, (store) =>
     holdingRun(store, id, async (runId) => {
       const run = await loadRun(store.journal, runId, { signal: session.interruptions.signal });

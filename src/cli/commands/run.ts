@@ -12,6 +12,7 @@ import { checkMetaGPT, recoveredStore } from "../metagpt-options.ts";
 import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
 import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shellWord, shown } from "../screen/text.ts";
+import { withoutFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
 import {
   type AgentSettings,
@@ -76,7 +77,8 @@ async function recovered(session: Session, words: readonly string[], flags: Flag
     );
   }
   const { resume } = await import("./resume.ts");
-  return resume(session, undefined, { ...flags, store: await recoveredStore(session.host.cwd, path) });
+  const { recoverPath: _path, ...others } = flags;
+  return resume(session, undefined, { ...others, store: await recoveredStore(session.host.cwd, path) });
 }
 
 /** `--init-config`: writes a config file, and works on no idea. */
@@ -108,7 +110,7 @@ export async function demo(session: Session, id: string, flags: Flags): Promise<
   const { tell } = await import("./tell.ts");
   screen.say("");
   // A limit of rounds that was given holds for each part.
-  const { rounds: _rounds, nRound: _nRound, ...same } = flags;
+  const { rounds: _rounds, nRound: _nRound, ...same } = withoutFixed(flags);
   const changed = await tell(session, runId, [known.change], same);
   if (changed === 0) screen.print(tryNext(session, runId, flags), 6);
   return changed;

@@ -7,19 +7,20 @@ import { aboutOf } from "../about.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { shown } from "../screen/text.ts";
+import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { type Store, withRuns } from "../store.ts";
 import { holdingRun, type LoadedRun, loadRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
-import { assertNotEmpty, continueRun, endOf, refuseModel } from "./resume.ts";
+import { assertNotEmpty, continueRun, endOf } from "./resume.ts";
 
 /** Roles that an error names. */
 const NAMED = 20;
 
 /** `troupe tell <run> "text"`: says something to a run that works no more, and goes on with it. */
 export function tell(session: Session, id: string, words: readonly string[], flags: Flags): Promise<ExitCode> {
-  refuseModel(flags);
+  refuseFixed(flags);
   return withRuns(session, flags, async (store) => {
     const text = await textOf(session.host, id, words, flags.file);
     return holdingRun(store, id, (runId) => told(session, store, runId, text, flags));

@@ -32,7 +32,7 @@ const LEAST_DOING = 14;
 /** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
 /** Steps of the bundled actions that are too quick for a line. */
-const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes"]);
+const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes", "wants approval"]);
 
 /** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {

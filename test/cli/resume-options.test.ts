@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { main } from "../../src/cli/program.ts";
+import { refuseFixed } from "../../src/cli/run-options.ts";
+import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+
+const calls = (name: string, args: object): StubReply => ({ text: "", toolCalls: [{ name, arguments: JSON.stringify(args) }] });
+const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" });
+
+/** A server that answers by how many results of tools it has seen. */
+function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
+  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
+  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
+}
+
+/** The help of a command, as one paragraph for each option. */
+async function helpOf(name: string): Promise<string> {
+  const host = fakeHost();
+  await main(host, [name, "--help"]);
+  return host.stdout.text;
+}
+
+describe("the options of a run that goes on", () => {
+  it("are those of a run that begins, but for those that cannot change", async () => {
+    const longOf = (help: string): string[] => [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, long = ""]) => long);
+    const [run, agent, resume] = await Promise.all(["run", "agent", "resume"].map(helpOf));
+    const begins = new Set([...longOf(run ?? ""), ...longOf(agent ?? "")]);
+    const goesOn = new Set(longOf(resume ?? ""));
+    const missing = [...begins].filter((long) => !goesOn.has(long) && long !== "--file" && long !== "--yes");
+    for (const long of missing) {
+      const name = long.replace(/^--(no-)?/, "").replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase());
+      const given = { [name]: long.startsWith("--no-") ? false : "x" };
+      expect(() => refuseFixed(given), long).toThrow(/for a run that goes on: [a-z]/);
+    }
+    expect([...goesOn].filter((long) => !begins.has(long))).toEqual(["--reuse"]);
+    expect([...goesOn]).toEqual(expect.arrayContaining(["--approve", "--allow", "--price", "--first-byte", "--sandbox"]));
+  });
+
+  it.each([
+    [["--model", "other"], "MODEL_FIXED", "fork it: troupe fork <id> --model <name>"],
+    [["--out", "other"], "OPTION_FIXED", "it works in the folder that it was begun in"],
+    [["--size", "L"], "OPTION_FIXED", "the depth of the work is decided"],
+    [["--no-implement"], "OPTION_FIXED", "Expected no --no-implement for a run that goes on"],
+    [["--tools", "editor"], "OPTION_FIXED", "its agent knows the tools it was begun with"],
+  ])("are refused in words where they cannot change: %j", async (words, code, reason) => {
+    for (const name of [["resume"], ["tell", "r", "more"], ["answer", "r", "yes"]]) {
+      const { code: exit, stderr } = await command(freshFolder(), [...name, ...words]);
+      expect([exit, stderr]).toEqual([2, expect.stringContaining(`(${code})`)]);
+      expect(stderr).toContain(reason);
+    }
+  });
+
+  it("allow a tool that the run waits for; a fork may have more steps than it was begun with", async () => {
+    const second = calls("editor", { command: "insert", path: "note.txt", line: 1, new: "buy bread" });
+    await using stub = await serving(CREATE, second, { text: "written" });
+    const cwd = freshFolder();
+    const reach = ["--base-url", stub.url];
+    const waiting = await command(cwd, ["agent", "note it", ...reach, "--model", "stub-1", "--out", "notes", "--steps", "1"]);
+    expect(waiting.code).toBe(5);
+    expect((await command(cwd, ["resume", ...reach, "--allow", "editr"])).stderr).toContain('got "editr"');
+    expect(existsSync(join(cwd, "notes/note.txt"))).toBe(false);
+    const short = await command(cwd, ["resume", ...reach, "--allow", "editor"]);
+    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("its 1 steps were used up")]);
+    expect(readFileSync(join(cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
+    const id = await newestIn(cwd);
+    expect((await command(cwd, ["replay", id])).code).toBe(0);
+    expect((await command(cwd, ["resume", id, ...reach, "--steps", "5"])).stderr).toContain("fork it: troupe fork <id> --steps <n>");
+  });
+
+  it("ask for a yes to criteria that are still to be written, and replay as they were", async () => {
+    const cwd = freshFolder();
+    const begun = await command(cwd, ["demo", "--budget", "0.000001", "--no-run-tests"]);
+    expect(begun.code).toBe(3);
+    const again = ["--budget", "1", "--rounds", "9", "--first-byte", "none"];
+    const waiting = await command(cwd, ["resume", ...again, "--approve", "prd", "--json"]);
+    expect(waiting.code).toBe(5);
+    expect(linesIn(waiting.stdout).at(-1)).toMatchObject({ status: "waiting", questions: [{ role: "Alice" }] });
+    const id = await newestIn(cwd);
+    expect((await command(cwd, ["answer", id, "yes", ...again])).code).toBe(6);
+    expect(await command(cwd, ["replay", id])).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    [["--approve", "prd"], "a run of the software-company, got it for one of waterfall"],
+    [["--allow", "shell"], "a run of troupe agent, got it for one of a crew"],
+  ])("of another crew are refused: %j", async (words, reason) => {
+    const { cwd } = await stopped;
+    const { code, stderr } = await command(cwd, ["resume", ...words]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+  });
+});
+
+describe("a run that begins", () => {
+  it.each(["--approve=prd", "--allow-install"])("of the waterfall refuses %s, which it would not follow", async (option) => {
+    const { code, stderr } = await command(freshFolder(), ["demo", "todo", "--crew", "waterfall", option]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("with the crew software-company, got it with waterfall")]);
+  });
+});
+
+/** A run of the waterfall that has stopped. */
+const stopped = (async () => {
+  const cwd = freshFolder();
+  const { code } = await command(cwd, ["demo", "todo", "--rounds", "1", "--no-run-tests"]);
+  if (code !== 4) throw new Error(`expected a run that stopped after its rounds, got exit code ${code}`);
+  return { cwd };
+})();
