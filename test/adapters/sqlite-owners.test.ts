@@ -5,6 +5,7 @@ import { childEvent } from "./sqlite-child.ts";
 import { until } from "../workspace/scratch.ts";
 import { startChild } from "./sqlite-process.ts";
 import { errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
+import { inSoak } from "../effort.ts";
 
 /** A file with a run in it that nobody owns. */
 async function fileWith(...runs: readonly string[]): Promise<{ readonly file: string; readonly journal: Journal }> {
@@ -213,7 +214,7 @@ describe("several processes on one file", () => {
 });
 
 describe("the process of a reader", () => {
-  it("grows by a page, not by the run", async () => {
+  inSoak(it)("grows by a page, not by the run", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const epoch = await written(journal, "a", []);

@@ -43,6 +43,9 @@ type Call = (...given: unknown[]) => unknown;
 /** Definitions that the package calls, by a contract of their own. */
 const called: ReadonlySet<string> = new Set(["terminate", "estimatedTokens"]);
 
+/** Starts a sandbox at each call, and takes no argument. */
+const dear = new Set(["probeBubblewrap"]);
+
 /** Errors are made by the package and by those who extend it; what is in them is what was said. */
 function isError(value: unknown): boolean {
   return typeof value === "function" && (value.prototype as unknown) instanceof TroupeError;
@@ -91,7 +94,7 @@ describe("a public door that is given what it cannot use", () => {
     const note = (error: unknown): void => void unhandled.push(String(error));
     process.on("unhandledRejection", note);
     const wrong: string[] = [];
-    for (const [what, [value]] of hostile) {
+    for (const [what, [value]] of dear.has(name) ? hostile.slice(0, 1) : hostile) {
       for (const count of what === "nothing" ? [0] : [1, 2, 3]) {
         const thrown = await thrownBy(
           call,

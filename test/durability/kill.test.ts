@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { effort, placesOf } from "../effort.ts";
+import { effort, placesOf, someOf } from "../effort.ts";
 import { type Death, repeated, type Survived, survive } from "./kills.ts";
 
 /*
@@ -38,7 +38,7 @@ function expectSame(survived: Survived, whole: Survived, inOrder: boolean): void
   if (inOrder) expect(told.canonical).toBe(whole.told.canonical);
 }
 
-describe.each(["rounds", "eager"] as const)("a run under %s that is killed", (scheduler) => {
+describe.each(someOf(["rounds", "eager"] as const, 1))("a run under %s that is killed", (scheduler) => {
   const inOrder = scheduler === "rounds";
   const lives = (deaths: readonly Death[]): Promise<Survived> => survive(scratch, scheduler, deaths);
   const unkilled = lives([]);

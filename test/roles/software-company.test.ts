@@ -9,6 +9,7 @@ import { openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, roleModel, WRONG, test as written } from "./adder.ts";
 import { done, files, rest, sandbox, whole, work } from "./company-trial.ts";
+import { inSoak } from "../effort.ts";
 
 describe("a small product", () => {
   it("is proven by its criteria, its tests and its review", async () => {
@@ -43,7 +44,7 @@ describe("a small product", () => {
     expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1\\n"/);
   });
 
-  it("lacks a file of its stack: its engineer is told at once, and not by the verifier in another round", async () => {
+  inSoak(it)("lacks a file of its stack: its engineer is told at once, and not by the verifier in another round", async () => {
     const readme = around.filter(({ path }) => path === "README.md");
     const others = around.filter(({ path }) => path !== "README.md");
     const first = calling(files(...others, adding(RIGHT), written), done);
@@ -66,7 +67,7 @@ describe("a small product", () => {
     expect(calls.length).toBeLessThanOrEqual(8);
   });
 
-  it("is told to change the strategy when the same failures come twice", async () => {
+  inSoak(it)("is told to change the strategy when the same failures come twice", async () => {
     const { calls } = await work({
       ...rest,
       Alex: [calling(whole(WRONG), done), calling(files(adding(`${WRONG} `)), done), calling(files(adding(RIGHT)), done)],
@@ -80,7 +81,7 @@ describe("a small product", () => {
     expect(delivery).toMatchObject({ isDone: false, summary: "Numbers cannot be added." });
   });
 
-  it("keeps its criteria whatever the engineer writes over them", async () => {
+  inSoak(it)("keeps its criteria whatever the engineer writes over them", async () => {
     const easy = { path: "docs/acceptance.json", content: '{"criteria":[]}' };
     const { delivery, workspace } = await work({ ...rest, Alex: [calling(files(easy, ...around, adding(RIGHT), written), done)] });
     expect(delivery.verification.verdicts).toHaveLength(2);
@@ -108,7 +109,7 @@ describe("a check that no correct product passes", () => {
     expect(await workspace.read("docs/acceptance.json")).toContain('"equals": "5"');
   });
 
-  it("stays where the product manager says so, and the product is not done", async () => {
+  inSoak(it)("stays where the product manager says so, and the product is not done", async () => {
     const { delivery, calls } = await work({
       Alice: [brief("S", { criteria: wrong }), answer(false)],
       Alex: [calling(whole(RIGHT), done), calling(dispute), calling(done), calling(["give_up", { why: "It expects 6." }])],
@@ -119,7 +120,7 @@ describe("a check that no correct product passes", () => {
   });
 });
 
-describe("the user's words", () => {
+inSoak(describe)("the user's words", () => {
   it("reach everybody unchanged, however long they are", async () => {
     const rules = Array.from({ length: 40 }, (_rule, index) => `${index + 1}. Rule ${index + 1} holds for case ${index * 7}.`).join("\n");
     const idea = `A command that adds two numbers.\n${rules}`;
@@ -139,7 +140,7 @@ describe("a product of size M", () => {
     });
   const stub = 'throw new Error("not written");';
 
-  it("has a design that compiles and tests that fail before there is code", async () => {
+  inSoak(it)("has a design that compiles and tests that fail before there is code", async () => {
     const { delivery, calls, workspace } = await work({
       Alice: [brief("M")],
       Bob: [design(stub)],
@@ -183,7 +184,7 @@ describe("a product of size M", () => {
     expect(await workspace.read(written.path)).toBe(written.content);
   });
 
-  it("corrects a test that contradicts the order, and no other way", async () => {
+  inSoak(it)("corrects a test that contradicts the order, and no other way", async () => {
     const wrongTest = { path: written.path, content: written.content.replace("add(2, 3), 5", "add(2, 3), 6") };
     const dispute = ["dispute_test", { file: written.path, test: "A1: adds", criterion: "A1", why: "2 and 3 are 5." }] as const;
     const { delivery, calls } = await work({

@@ -5,6 +5,7 @@ import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-work
 import { workspaceForks, type WorkspaceForks } from "../../src/workspace/forks.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 import { fingerprint, git, put } from "./user-project.ts";
+import { inSoak } from "../effort.ts";
 
 interface Forked {
   readonly root: string;
@@ -91,7 +92,7 @@ describe.each([
     });
   });
 
-  it("fit where both made the same change, committed or not", async () => {
+  inSoak(it)("fit where both made the same change, committed or not", async () => {
     const { project, forks } = make();
     await project.write("src/b.js", "before the fork\n");
     await forks.open("t1");
@@ -223,7 +224,7 @@ it("WorkspaceForks.B3 a fork stays as it is, and is no copy, when git fails", as
   expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
 });
 
-it("a repository shows no trace of its forks after they are removed", async () => {
+inSoak(it)("a repository shows no trace of its forks after they are removed", async () => {
   const { root, forks } = inRepository();
   await forks.open("t1");
   await forks.workspace("t1").write("src/b.js", "work\n");

@@ -5,7 +5,7 @@ import { AbortedError } from "../../src/kernel/errors.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { type ProjectTests, runProjectTests } from "../../src/workspace/run-tests.ts";
 import { refusedSandbox, type Sandbox, type SandboxResult } from "../../src/workspace/sandbox.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
@@ -176,7 +176,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", (_
     expect(result.output.length).toBeLessThanOrEqual(16_000);
   });
 
-  it("survives hundreds of failures with huge messages", async () => {
+  inSoak(it)("survives hundreds of failures with huge messages", async () => {
     const result = await judged(
       sandbox,
       `for (let i = 0; i < 200; i++) test("t" + i, () => { throw new Error("\\u0001".repeat(100_000)); });`,
