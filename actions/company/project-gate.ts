@@ -5,6 +5,7 @@ import {
   installPackages,
   type InstallReport,
   isRed,
+  missingPageMeans,
   renderVerification,
   stackOf,
   type SuiteReport,
@@ -25,6 +26,8 @@ export interface ProjectGateOptions {
   readonly sandbox: Sandbox;
   /** Default `verifyProject`. */
   readonly verify?: Verifier | undefined;
+  /** Tells why no page can be opened in the sandbox. Default `missingPageMeans`. */
+  readonly missingForPages?: ((sandbox: Sandbox) => string | undefined) | undefined;
 }
 
 /** What a gate runs. */
@@ -41,16 +44,18 @@ export class ProjectGate {
   readonly workspace: Workspace;
   readonly #sandbox: Sandbox;
   readonly #cache: VerificationCache;
+  readonly #missingForPages: (sandbox: Sandbox) => string | undefined;
 
-  constructor({ workspace, sandbox, verify }: ProjectGateOptions, cache: VerificationCache = new VerificationCache(sandbox, verify)) {
-    this.workspace = workspace;
-    this.#sandbox = sandbox;
+  constructor(options: ProjectGateOptions, cache: VerificationCache = new VerificationCache(options.sandbox, options.verify)) {
+    this.workspace = options.workspace;
+    this.#sandbox = options.sandbox;
     this.#cache = cache;
+    this.#missingForPages = options.missingForPages ?? missingPageMeans;
   }
 
   /** Returns the same gate for another folder, such as a fork of the project. */
   at(workspace: Workspace): ProjectGate {
-    return new ProjectGate({ workspace, sandbox: this.#sandbox }, this.#cache);
+    return new ProjectGate({ workspace, sandbox: this.#sandbox, missingForPages: this.#missingForPages }, this.#cache);
   }
 
   /** @throws ControlError, WorkspaceError */
@@ -68,6 +73,12 @@ export class ProjectGate {
     const criteria = [criterion];
     const found = await steps.step(spec, ({ signal }) => findVacuous({ sandbox: this.#sandbox, criteria, signal }));
     return found.length > 0;
+  }
+
+  /** Why no page can be opened here; null where one can. */
+  missingForPages(steps: Pick<RoleContext["steps"], "step">): Promise<string | null> {
+    const spec = { kind: "step", name: "find a browser", request: {}, fresh: true };
+    return steps.step(spec, () => Promise.resolve(this.#missingForPages(this.#sandbox) ?? null));
   }
 
   /** Installs the packages that the project names. @throws ControlError */

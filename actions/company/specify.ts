@@ -118,9 +118,10 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const before = ctx.memory.newestBy(this) as Message<WorkOrder> | undefined;
     const earlier = before === undefined ? undefined : WorkOrderSchema.parse(before.instructContent);
     const project = this.#options.existing === true || earlier !== undefined ? await this.#project(ctx, earlier) : undefined;
-    const brief = await this.#brief(ctx, { earlier, project, answers: [] });
+    const noPages = await this.#options.gate.missingForPages(ctx.steps);
+    const brief = await this.#brief(ctx, { earlier, project, noPages, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
-    const known: KnownFacts = { earlier, project, answers };
+    const known: KnownFacts = { earlier, project, noPages, answers };
     const order = await this.#approved(ctx, known, answers.length === 0 ? brief : await this.#brief(ctx, known));
     const files = orderFiles(order);
     await this.write(ctx, files);
@@ -155,7 +156,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     return { ...seen, failedBefore: problemsOf(verification) };
   }
 
-  #brief(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts): Promise<Brief> {
+  #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts): Promise<Brief> {
     const { size, stack = project?.stack ?? undefined } = this.#options;
     const fixed = [...(size === undefined ? [] : [`The size is ${size}.`]), ...(stack === undefined ? [] : [`The stack is ${stack}.`])];
     const criteria = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
@@ -163,7 +164,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       criteria.length === 0 ? "" : `${renderCriteria({ criteria })}\nGive only criteria that are new, or replace one by its id.`;
     return ctx.ask(
       promptOf("Specify", INSTRUCTION, [
-        ["Stacks", stacks.map(stackLine).join("\n")],
+        ["Stacks", [...stacks.map(stackLine), ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
         ["Decided", fixed.join(" ")],
         ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
         ["Criteria so far", before],
@@ -189,15 +190,17 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     });
   }
 
-  #order(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): WorkOrder {
+  #order(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts, brief: Brief): WorkOrder {
     const { size: chosen = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
     // Who works side by side goes on: the change joins them.
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
+    const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
+    const lack = stack === "page" && noPages !== null ? [`${NO_PAGES} ${noPages}`] : [];
     const facts = {
       kind: "order" as const,
       size,
       stack,
-      assumptions: [...(project?.acceptance?.assumptions ?? earlier?.assumptions ?? []), ...brief.assumptions, ...answers],
+      assumptions: [...new Set([...before, ...brief.assumptions, ...answers, ...lack])],
       criteria: numbered(brief.criteria, project?.acceptance?.criteria ?? earlier?.criteria ?? []),
       isChange: project !== undefined,
       ...(this.#options.mayInstall === true ? { mayInstall: true } : {}),
@@ -226,8 +229,13 @@ interface Project {
 interface KnownFacts {
   readonly earlier: WorkOrder | undefined;
   readonly project: Project | undefined;
+  /** Why no page can be opened here; null where one can. */
+  readonly noPages: string | null;
   readonly answers: readonly string[];
 }
+
+const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
+const ONLY_IF_DEMANDED = "Choose page only where the words demand one, and give its logic checks by command.";
 
 function stackLine({ name, description, start }: Stack): string {
   return `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`;

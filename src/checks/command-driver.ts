@@ -199,6 +199,12 @@ function readFile(name) {
   } catch { return undefined; }
 }
 
+// A crash is no refusal, though it ends with a failure too. A script that the check itself brings may throw.
+function isUncaught(run, { code, stderr }) {
+  const isOwn = run.some((word, at) => at > 0 && at < 3 && /^(-e|-p|-c|--eval|--print)$/.test(word));
+  return !isOwn && code !== 0 && (/^Node\.js v\d+\.\d+/m.test(stderr) || /^Traceback \(most recent call last\):$/m.test(stderr));
+}
+
 function problemsOf(step, got, limit) {
   if (got.missing !== null) return ["it could not be started: " + (got.missing === "ENOENT" ? "the program " + quoted(step.run[0], 100) + " is not there" : got.missing)];
   if (got.flooded) return ["it printed more than " + order.outputBytes + " bytes and was stopped"];
@@ -207,6 +213,7 @@ function problemsOf(step, got, limit) {
   if (wanted === "any") return problems;
   if (got.code === null) problems.push("it was ended by " + got.signal);
   else if (wanted === "failure" ? got.code === 0 : got.code !== wanted) problems.push("the exit code should be " + (wanted === "failure" ? "another than 0" : wanted) + " and is " + got.code);
+  else if (wanted !== 0 && isUncaught(step.run, got)) problems.push("it should refuse with a message, and crashed: an error was not caught");
   if (step.stdout !== undefined) problems.push(...wrongIn("stdout", got.stdout, step.stdout));
   if (step.stderr !== undefined) problems.push(...wrongIn("stderr", got.stderr, step.stderr));
   for (const { path: name, absent, ...rule } of step.files ?? []) {

@@ -16,7 +16,7 @@ export { runSuites, type SuitesRequest } from "./suites.ts";
 export { checkPages, defaultPageTimes, type PageCheckRequest, type PageReport, type PageTimes } from "./page-check.ts";
 export { findVacuous, type VacuousRequest } from "./vacuous.ts";
 export { installPackages, type InstallReport, type InstallRequest } from "./install.ts";
-export type { PageMeansChoice } from "./page-means.ts";
+export { missingPageMeans, type PageMeansChoice } from "./page-means.ts";
 
 // The stacks.
 export { stackNamed, stackOf, stacks } from "./stacks.ts";

@@ -23,12 +23,17 @@ export interface SourceFunction {
 export interface Inspection {
   readonly weak: readonly { readonly file: string; readonly name: string }[];
   readonly functions: readonly SourceFunction[];
+  /** True for tests that lead to no other file, and start or read none in a way that is not looked up. */
+  readonly isAlone: boolean;
 }
 
 /** Bytes of a file that is read, most files, and most functions of one inspection. */
 const FILE_BYTES = 300_000;
 const MOST_FILES = 200;
 const MOST_FUNCTIONS = 2_000;
+
+/** What a test uses that reaches files whose names are made while it runs, or other programs. */
+const REACHING = /child_process|worker_threads|createRequire|\breadFile|\bvm\b|\bimport\s*\(|\brequire\s*\(|\bfetch\s*\(/;
 
 const SCRIPT = /\.[cm]?js$/;
 
@@ -62,7 +67,9 @@ export async function inspectJavaScript(root: string, tests: readonly string[]):
   });
   const sources = [...programs].filter(([file]) => !isTest.has(file) && !/(^|\/)(tests?|__tests__)\//.test(file));
   const functions = sources.flatMap(([file, { program }]) => functionsIn(file, program, words)).slice(0, MOST_FUNCTIONS);
-  return { weak, functions };
+  const texts = tests.flatMap((file) => programs.get(file)?.text ?? []);
+  const isAlone = texts.length === tests.length && sources.length === 0 && !texts.some((text) => REACHING.test(text));
+  return { weak, functions, isAlone };
 }
 
 function wordsIn(texts: readonly string[]): ReadonlySet<string> {

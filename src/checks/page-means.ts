@@ -61,6 +61,13 @@ export function findPageMeans(
   return { means, missing: found.filter((one) => typeof one === "string") };
 }
 
+/** Why no page can be opened in a sandbox of this machine, with the user's remedy; undefined where one can. Nothing is started. */
+export function missingPageMeans(sandbox: Sandbox): string | undefined {
+  if (sandbox.kind === "refused") return sandbox.describe;
+  const { means, missing } = findPageMeans(sandbox, { choice: "auto", browser: process.env["CHROME_PATH"] });
+  return means.length > 0 ? undefined : missing.join("; ");
+}
+
 /** What is missing, in words, where a browser cannot be used. */
 function browserMeans(isIsolated: boolean, wanted: string | undefined): PageMeans | string {
   const program = wanted ?? [...BROWSERS, ...playwrightBrowsers()].find(isProgram);

@@ -104,7 +104,10 @@ for file, (text, tree) in programs.items():
     if file in tests or re.search(r"(^|/)(tests?/|conftest\.py$)", file): continue
     for each in functions_in(file, text, tree, words):
         if len(functions) < MOST_FUNCTIONS: functions.append(each)
-json.dump({"weak": weak[:500], "functions": functions}, sys.stdout)
+REACHING = re.compile(r"subprocess|runpy|importlib|__import__|\bexec\b|\beval\b|\bopen\b|read_text|os\.system|popen|socket|urllib|http")
+texts = [programs[file][0] for file in tests if file in programs]
+alone = len(texts) == len(tests) and all(file in tests or file.endswith("__init__.py") for file in programs) and not any(REACHING.search(text) for text in texts)
+json.dump({"weak": weak[:500], "functions": functions, "isAlone": alone}, sys.stdout)
 `;
 
 /** Starts the reader and passes its result on, bound to the nonce of the order. */
@@ -113,7 +116,7 @@ const fs = require("node:fs");
 const { spawnSync } = require("node:child_process");
 const order = JSON.parse(fs.readFileSync(0, "utf8"));
 const ran = spawnSync("python3", ["-I", "-c", order.script], { input: JSON.stringify({ tests: order.tests }), encoding: "utf8", maxBuffer: 6000000, timeout: order.limit });
-let value = { weak: [], functions: [] };
+let value = { weak: [], functions: [], isAlone: false };
 try { value = JSON.parse(ran.stdout); } catch {}
 process.stdout.write("\n" + order.nonce + " " + JSON.stringify(value) + "\n", () => process.exit(0));
 `;
@@ -133,6 +136,7 @@ const Report = z.object({
       }),
     )
     .max(2_000),
+  isAlone: z.boolean(),
 });
 /** Milliseconds. */
 const LIMIT = 30_000;
@@ -151,5 +155,5 @@ export async function inspectPython(
   const order = { script: INSPECT, tests, limit: LIMIT };
   const report = await runDriver({ root, sandbox, driver: DRIVER, order, timeout: LIMIT + 10_000, signal });
   const values = report.kind === "ended" ? report.values : [];
-  return values.flatMap((value) => Report.safeParse(value).data ?? [])[0] ?? { weak: [], functions: [] };
+  return values.flatMap((value) => Report.safeParse(value).data ?? [])[0] ?? { weak: [], functions: [], isAlone: false };
 }

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { aNumber, orNothing } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { contentHash } from "../kernel/json.ts";
-import { ioError } from "../workspace/folders.ts";
-import { isNormalPath, visible } from "../workspace/path-rules.ts";
+import { ioError, walkFiles } from "../workspace/folders.ts";
+import { isHidden, isNormalPath, visible } from "../workspace/path-rules.ts";
 import { copyProject } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
+import { LISTED_FILES } from "../workspace/workspace.ts";
 import { inspectJavaScript, type Inspection, type SourceFunction } from "./inspection.ts";
 import { inspectPython } from "./python-inspection.ts";
 import { checkRequest, suitesShape } from "./request.ts";
@@ -36,6 +37,12 @@ const MOST_NAMES = 10;
 
 type Language = SuiteReport["language"];
 
+const LANGUAGES: Readonly<Record<Language, { readonly name: string; readonly source: RegExp }>> = {
+  javascript: { name: "JavaScript", source: /(?<!\.config)\.[cm]?js$/ },
+  python: { name: "Python", source: /(?<!(^|\/)(setup|conftest|__init__))\.py$/ },
+};
+const TEST_FILE = /(^|\/)(tests?|__tests__|spec)\/|\.(test|spec)\.[cm]?js$|(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
+
 /**
  * Finds tests that assert nothing, by reading them: a test without an assertion, or with assertions about constants alone. Tests that assert by a
  * function of another file than theirs are not suspected.
@@ -60,9 +67,10 @@ export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]>
 
 /**
  * Breaks a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not. Functions
- * that the tests name come first. The project itself stays unchanged.
+ * that the tests name come first, spread over the files. Tests that use no file of the project at all cannot fail either. The project itself stays
+ * unchanged.
  *
- * @returns a fault for each language whose tests stayed green each time
+ * @returns a fault for each language whose tests stayed green each time, or use nothing of the project
  * @throws ControlError when the signal aborts.
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
  * @throws WorkspaceError when the project cannot be read or copied.
@@ -72,7 +80,15 @@ export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const { language, files, kind } of ranSuites(request.suites)) {
     if (kind !== "passed") continue;
-    const chosen = chosenFrom((await inspect(request, language, files)).functions, request.seed ?? 0);
+    const { functions, isAlone } = await inspect(request, language, files);
+    if (isAlone && (await hasSources(request, language))) {
+      faults.push({
+        kind: "weak tests",
+        message: `The tests in ${LANGUAGES[language].name} use no file of the project, so they cannot fail when it is wrong.`,
+      });
+      continue;
+    }
+    const chosen = chosenFrom(functions, request.seed ?? 0);
     const isNoticed = chosen.length === 0 || (await isAnyNoticed(request, language, chosen));
     if (isNoticed) continue;
     const names = chosen.map(({ name, file }) => `${visible(name, 120)} (${visible(file, 200)})`).join(", ");
@@ -86,20 +102,29 @@ function ranSuites(suites: readonly SuiteReport[]): readonly SuiteReport[] {
   return suites.filter(({ kind, files }) => kind !== "not run" && files.length > 0);
 }
 
+/** True for a project with source files of a language besides its tests. */
+async function hasSources({ root, signal }: SpotCheckRequest, language: Language): Promise<boolean> {
+  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  return files.some((file) => LANGUAGES[language].source.test(file) && !TEST_FILE.test(file));
+}
+
 function inspect({ root, sandbox, signal }: SpotCheckRequest, language: Language, files: readonly string[]): Promise<Inspection> {
   return language === "javascript" ? inspectJavaScript(root, files) : inspectPython(root, files, { sandbox, signal });
 }
 
+/** The functions to break: those that tests name before others, and one of each file before a second of it. */
 function chosenFrom(found: readonly SourceFunction[], seed: number): readonly SourceFunction[] {
   const functions = found.filter(({ file }) => isNormalPath(file));
   const named = functions.filter(({ isNamed }) => isNamed);
   const order = new Map(
     (named.length > 0 ? named : functions).map((each) => [contentHash([seed, each.file, each.name, each.start]), each]),
   );
-  return [...order.keys()]
-    .sort()
+  const mixed = [...order.keys()].sort().flatMap((key) => order.get(key) ?? []);
+  const turns = mixed.map((each, at) => ({ each, turn: mixed.slice(0, at).filter(({ file }) => file === each.file).length }));
+  return turns
+    .sort((a, b) => a.turn - b.turn)
     .slice(0, TRIES)
-    .flatMap((key) => order.get(key) ?? []);
+    .map(({ each }) => each);
 }
 
 async function isAnyNoticed(

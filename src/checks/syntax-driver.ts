@@ -100,7 +100,7 @@ function checkPage(page) {
   }
   for (const [, tag] of text.matchAll(/<link\b([^>]*)>/gi)) {
     const found = attributes(tag);
-    if (/\b(stylesheet|icon|manifest)\b/i.test(found.get("rel") ?? "") && found.has("href")) localFile(page, found.get("href"));
+    if (/\b(stylesheet|manifest)\b/i.test(found.get("rel") ?? "") && found.has("href")) localFile(page, found.get("href"));
   }
   for (const [, tag] of text.matchAll(/<img\b([^>]*)>/gi)) { const address = attributes(tag).get("src"); if (address !== undefined) localFile(page, address); }
 }

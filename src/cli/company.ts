@@ -207,7 +207,7 @@ export function folderName(host: Host, folder: string): string {
  */
 export async function sandboxFor(
   { screen, host, interruptions }: Session,
-  settings: Pick<CompanySettings, "sandbox" | "runTests">,
+  settings: Pick<CompanySettings, "sandbox" | "runTests"> & Partial<Pick<CompanySettings, "crew">>,
   isScripted: boolean,
 ): Promise<Sandbox> {
   const [{ chooseSandbox }, { refusedSandbox }] = await Promise.all([
@@ -219,7 +219,13 @@ export async function sandboxFor(
   if (sandbox.kind === "none" && !isScripted) {
     screen.say(screen.style.warn("What the model writes runs without isolation, because of --sandbox none: it can do whatever you can."));
   }
-  if (sandbox.kind !== "refused") return sandbox;
+  if (sandbox.kind !== "refused") {
+    const { crew } = settings;
+    const isPage = crew?.kind === "software-company" && crew.stack === "page";
+    const lack = isPage ? (await import("../checks/page-means.ts")).missingPageMeans(sandbox) : undefined;
+    if (lack !== undefined) screen.say(screen.style.warn(`No page can be opened here, so checks of a page stay unchecked: ${shown(lack)}`));
+    return sandbox;
+  }
   if (isScripted && settings.sandbox === "auto") {
     screen.say(screen.style.faint("Bubblewrap does not work here; these tests are part of the bundled script and run without it."));
     return chooseSandbox("none");

@@ -23,20 +23,21 @@ const MOST_FILES = 50;
 const AROUND_FILES = 20_000;
 
 const line = z.number().int().min(1);
-const parameters = z.object({
-  files: z
-    .array(
-      z.object({
-        path: z.string().describe("Relative to the project, as src/app.js."),
-        from: line.optional().describe("First line. Default: the first of the file."),
-        to: line.optional().describe("Last line. Default: the last of the file."),
-      }),
-    )
-    .min(1)
-    .max(MOST_FILES),
+const place = z.object({
+  path: z.string().describe("Relative to the project, as src/app.js."),
+  from: line.optional().describe("First line. Default: the first of the file."),
+  to: line.optional().describe("Last line. Default: the last of the file."),
 });
 
-type AskedFile = z.infer<typeof parameters>["files"][number];
+type AskedFile = z.infer<typeof place>;
+
+const parameters = z.object({
+  files: z
+    .array(z.union([z.string().transform((path): AskedFile => ({ path })), place]))
+    .min(1)
+    .max(MOST_FILES)
+    .describe("Paths, or objects with a path and lines."),
+});
 
 /** Makes a tool that reads text files, or lines of them, many in one call. What it shows counts as seen by the agent. */
 export function readFilesTool(options: ReadFilesOptions): Tool {

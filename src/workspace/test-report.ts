@@ -138,7 +138,8 @@ export default async function* report(source) {
     const isSuite = data.details?.type === "suite";
     const isSkipped = data.skip !== undefined || data.todo !== undefined;
     const isEcho = error?.failureType === "subtestsFailed";
-    if (isEcho || (isSuite && type === "test:pass")) continue;
+    // A suite that is skipped hides its tests: nothing tells of them.
+    if (isEcho || (isSuite && type === "test:pass" && !isSkipped)) continue;
     const file = show(data.file ?? "", 400);
     const name = show(data.name, 300);
     if (isSkipped) {

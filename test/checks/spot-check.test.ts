@@ -193,6 +193,30 @@ describe("spotCheck", () => {
     ]);
   });
 
+  it("tries one function of each file before a second of it", async () => {
+    const bad = (name: string): string => `export function ${name}1() { return 1; }\nexport function ${name}2() { return 2; }\n`;
+    const tests = `${use}import { a1, a2 } from "../a.mjs"; import { b1, b2 } from "../b.mjs"; import { c1, c2 } from "../c.mjs";
+      test("all", () => assert.ok([a1, a2, b1, b2, c1, c2].every((each) => typeof each === "function")));`;
+    const files = { "a.mjs": bad("a"), "b.mjs": bad("b"), "c.mjs": bad("c"), "tests/x.test.mjs": tests };
+    const [message = ""] = (await faultsOf(files))[1];
+    expect(new Set([...message.matchAll(/\((\w)\.mjs\)/g)].map(([, name]) => name))).toEqual(new Set(["a", "b", "c"]));
+  });
+
+  it("refuses tests that use nothing of the project", async () => {
+    const message = "The tests in JavaScript use no file of the project, so they cannot fail when it is wrong.";
+    const mock = `${use}const add = () => 3; test("adds", () => equal(add(1, 2), 3));`;
+    expect((await faultsOf({ "src/sum.mjs": source, "tests/sum.test.mjs": mock }))[1]).toEqual([message]);
+    const named = `${use}const name = "sum"; const { add } = await import("../src/" + name + ".mjs"); test("adds", () => equal(add(1, 2), 3));`;
+    expect((await faultsOf({ "src/sum.mjs": source, "tests/sum.test.mjs": named }))[1]).toEqual([]);
+  });
+
+  it.runIf(hasPython)("refuses tests in Python that use nothing of the project", async () => {
+    const text = "import unittest\nclass A(unittest.TestCase):\n    def test_add(self): self.assertEqual(sum([1, 2]), 3)\n";
+    expect((await faultsOf({ "calc.py": "def add(a, b):\n    return a + b\n", "test_calc.py": text }))[1]).toEqual([
+      "The tests in Python use no file of the project, so they cannot fail when it is wrong.",
+    ]);
+  });
+
   it("is content with a project without functions to break", async () => {
     expect((await faultsOf({ "a.test.mjs": `${use}test("one", () => equal(JSON.parse("1"), 1));` }))[1]).toEqual([]);
   });

@@ -74,6 +74,7 @@ describe("verifyProject", () => {
       ["plan", "../outside.mjs"],
       ["plan", "src"],
       ["readme", "README.md"],
+      ["weak tests", undefined],
     ]);
     expect(found.verdicts).toMatchObject([{ id: "A1", outcome: "failed" }]);
     expect(isProven(found)).toBe(false);

@@ -16,6 +16,8 @@ vi.mock("../../src/workspace/choose-sandbox.ts", () => ({
   },
 }));
 
+vi.mock("../../src/checks/page-means.ts", () => ({ missingPageMeans: () => "there is no browser" }));
+
 beforeEach(() => {
   machine.hasBubblewrap = true;
   machine.isSlow = false;
@@ -35,6 +37,19 @@ async function chosen(sandbox: SandboxMode, isScripted: boolean, runTests = true
 describe("sandboxFor", () => {
   it.each([true, false])("is bubblewrap where it works, without a word (script: %s)", async (isScripted) => {
     expect(await chosen("auto", isScripted)).toEqual({ kind: "bubblewrap", said: "" });
+  });
+
+  it("says before the first call that no page can be opened", async () => {
+    const said = async (stack: "page" | "node"): Promise<string> => {
+      const host = fakeHost();
+      await inSession(host, {}, async (session) => {
+        await sandboxFor(session, { sandbox: "auto", runTests: true, crew: { kind: "software-company", stack } }, false);
+        return 0;
+      });
+      return host.stderr.text;
+    };
+    expect(await said("page")).toContain("No page can be opened here, so checks of a page stay unchecked: there is no browser");
+    expect(await said("node")).toBe("");
   });
 
   it("runs nothing of a model where bubblewrap does not work, and says how to allow it", async () => {

@@ -173,6 +173,13 @@ describe("read_files", () => {
     );
   });
 
+  it("takes paths alone", async () => {
+    const { reader } = project({ "a.js": "1\n", "b.js": "1\n2\n" });
+    expect(await read(reader, { files: ["a.js", { path: "b.js", to: 1 }] })).toBe(
+      "a.js\n```\n1\n```\n\nb.js\n```\n1\n[lines 1 to 1 of 2]\n```",
+    );
+  });
+
   it("tells what cannot be read beside what can", async () => {
     const { reader } = project({ "a.js": "1\n", bin: Buffer.from([0, 1]) });
     const told = await read(reader, { files: [{ path: "a.js" }, { path: "none" }, { path: "../x" }, { path: "bin" }] });

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { ProjectGate } from "../../actions/company/project-gate.ts";
+import { Specify } from "../../actions/company/specify.ts";
+import type { WorkOrder } from "../../roles/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { fileWorkspace } from "../../src/workspace/index.ts";
+import { sandbox } from "../checks/project.ts";
+import { brief } from "../roles/adder.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { runAlone } from "./alone.ts";
+
+/** The order of a product manager who chooses a stack, and what it was asked. */
+async function orderFor(stack: string, lack: string | undefined): Promise<{ readonly order: WorkOrder; readonly prompt: string }> {
+  const model = scriptedModel([brief("S", { stack })]);
+  const workspace = fileWorkspace({ root: scratchFolder(), git: false });
+  const gate = new ProjectGate({ workspace, sandbox, missingForPages: () => lack });
+  const result = await runAlone({ action: new Specify({ gate, receivers: { S: [], M: [], L: [] } }), model });
+  return { order: result.output?.instructContent as WorkOrder, prompt: String(model.calls[0]?.messages.at(-1)?.content) };
+}
+
+describe("a product manager where no page can be opened", () => {
+  it("is told so before it chooses, and tells it with the order of a page", async () => {
+    const { order, prompt } = await orderFor("page", "there is no browser");
+    expect(prompt).toContain("No page can be opened on this machine");
+    expect(order.assumptions).toContain("No page can be opened on this machine, so checks of a page stay unchecked. there is no browser");
+  });
+
+  it("says nothing of it with other orders, and where one can be opened", async () => {
+    const other = await orderFor("node", "there is no browser");
+    expect(other.order.assumptions).toEqual(["Numbers are decimal."]);
+    const able = await orderFor("page", undefined);
+    expect(able.prompt).not.toContain("No page can be opened");
+    expect(able.order.assumptions).toEqual(["Numbers are decimal."]);
+  });
+});
