@@ -51,7 +51,7 @@ export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">
     ...(hasChecks ? [checksPart(order)] : []),
     ...ownParts(order),
     ["Other files as they are now", files.others.text],
-    ["Your work so far", bullets(workSoFar(rc))],
+    ["Your work so far", bullets(attemptsIn(rc))],
     ...said,
     ["Your role", role],
   ]);
@@ -102,7 +102,7 @@ function saidIn(news: readonly Message[]): readonly PromptPart[] {
 }
 
 /** What the worker has done for the present words of the user, and what was found then: a new attempt must differ from the earlier ones. */
-function workSoFar({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
+function attemptsIn({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
   const present = new Set(news.map(({ id }) => id));
   const all = memory.get().filter(({ id }) => !present.has(id));
   const words = newestOrder(memory)?.feedback.length;

@@ -7,6 +7,7 @@ import {
   type Known,
   type Message,
   ROUTE_TO_ALL,
+  TroupeError,
 } from "../../src/index.ts";
 import type { z } from "zod";
 import { inFence, shortened } from "../markdown.ts";
@@ -112,7 +113,18 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return renderDelivery(delivery);
   }
 
+  /** The verdicts stand without a review that the budget does not allow. */
   async #reviewed(ctx: ActionContext<readonly []>, round: Round): Promise<Round> {
+    try {
+      return await this.#review(ctx, round);
+    } catch (error) {
+      if (!TroupeError.isInstance(error) || error.code !== "BUDGET_SHARE") throw error;
+      const { order } = round;
+      return { ...round, order: { ...order, assumptions: [...order.assumptions, `Nobody has reviewed the product. ${error.message}`] } };
+    }
+  }
+
+  async #review(ctx: ActionContext<readonly []>, round: Round): Promise<Round> {
     const { order, verification } = round;
     const { model, gate } = this.#options;
     const files = await this.#work(ctx);

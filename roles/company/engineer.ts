@@ -25,6 +25,8 @@ export interface CompanyEngineerOptions extends MachineOptions {
   readonly verifiedBy: Address;
   /** Returns the project with the forks of its tasks. */
   readonly project: () => ForkedProject;
+  /** The share of the run's budget within which it asks the model. */
+  readonly budgetShare: number;
 }
 
 /** The cause of an engineer's messages. */
@@ -47,7 +49,7 @@ const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of th
 
 /** The engineer: works on an order, or on what the verification found, until the checks are green. */
 export function engineer(options: CompanyEngineerOptions): Role {
-  const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall, project } = options;
+  const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall, budgetShare, project } = options;
   const machine = { workspace, sandbox, gate, mayInstall };
   const toolsOf = (work: WorkSoFar | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
     const asked = work && gateRequest(work.order, work.earlier.at(-1)?.complaints ?? []);
@@ -61,6 +63,7 @@ export function engineer(options: CompanyEngineerOptions): Role {
     goal: "write a product that does what the user asked for, and prove it",
     cause: IMPLEMENT,
     workspace,
+    budgetShare,
     modes: {
       small: { tools: toolsOf(undefined), steps: STEPS.small },
       repair: { tools: toolsOf(undefined), steps: STEPS.repair },

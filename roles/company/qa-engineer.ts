@@ -19,6 +19,8 @@ export interface CompanyQaOptions extends MachineOptions {
   /** The role that divides products of size L. */
   readonly planner: Address;
   readonly verifier: Address;
+  /** The share of the run's budget within which it asks the model. */
+  readonly budgetShare: number;
 }
 
 /** The cause of a QA engineer's messages. */
@@ -38,7 +40,8 @@ const RULES = `Each test has the id of its criterion in its title, such as "A3: 
 Only you change tests. You change nothing else; the tools that dispute are the engineer's.`;
 
 /** The QA engineer: writes tests that fail on the interfaces, before there is code. */
-export function qaEngineer({ name, workspace, sandbox, gate, mayInstall, engineer, planner, verifier }: CompanyQaOptions): Role {
+export function qaEngineer(options: CompanyQaOptions): Role {
+  const { name, workspace, sandbox, gate, mayInstall, engineer, planner, verifier, budgetShare } = options;
   const judges = { tests: (verification: Verification) => passingParts(verification, workspace), dispute: brokenParts };
   const toolsOf = (mode: keyof typeof judges, shown: ShownText = () => undefined): readonly Tool[] =>
     companyTools(
@@ -51,6 +54,7 @@ export function qaEngineer({ name, workspace, sandbox, gate, mayInstall, enginee
     goal: "write tests that fail unless the product does what the user asked for",
     cause: TEST_FIRST,
     workspace,
+    budgetShare,
     modes: { tests: { tools: toolsOf("tests"), steps: STEPS.tests }, dispute: { tools: toolsOf("dispute"), steps: STEPS.dispute } },
     mode: (rc) => (isOrdered(rc) ? "tests" : "dispute"),
     assign: async (rc, mode) => {

@@ -44,6 +44,11 @@ export interface SoftwareCompanyOptions {
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
   /** Engineers who work side by side on a product of size L, 1 to 8; such a product needs a workspace on disk. Default 3. */
   readonly engineers?: number | undefined;
+  /**
+   * Share of the run's budget that is kept for the proof, from 0 to less than 1: engineers and QA cannot spend it. When they have spent the rest,
+   * the work ends as it is, and is verified. Default 0.15.
+   */
+  readonly verificationShare?: number | undefined;
   /** Runs the project's checks. Default: `verifyProject` of `troupe/checks`. */
   readonly verify?: Verifier | undefined;
 }
@@ -62,6 +67,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   reviewModel: true,
   rounds: true,
   engineers: true,
+  verificationShare: true,
   verify: true,
 };
 
@@ -73,6 +79,7 @@ const PLANNER = "Eve";
 const VERIFIER = "Vera";
 const ENGINEERS = ["Ann", "Ben", "Cid", "Dora", "Emil", "Finn", "Gwen", "Hugo"];
 const USUAL_ENGINEERS = 3;
+const USUAL_VERIFICATION_SHARE = 0.15;
 
 /**
  * The roles that take an idea to a product that is proven by running it. Hire them all. The output of the run is a `Delivery`: a verdict
@@ -84,7 +91,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   checkProjectOptions("softwareCompany", options, companyOptions);
   const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
-  const machine = { workspace, sandbox, gate };
+  const machine = { workspace, sandbox, gate, budgetShare: 1 - verificationShareOf(options) };
   const project = forkedProject(workspace);
   const engineers = namesOf(options.engineers);
   const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, verifier: VERIFIER });
@@ -131,6 +138,8 @@ function verifier(gate: ProjectGate, board: TaskBoard, { diff, review, reviewMod
   return defineRole({
     name: VERIFIER,
     profile: "Verifier",
+    // A review that cannot be paid is left out; the verdicts stay.
+    budgetShare: 1,
     goal: "find out by running it whether the product does what the user asked for",
     watch: [],
     reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ ...team, diff, review, model: reviewModel, rounds }) }],
@@ -154,6 +163,15 @@ function planner(gate: ProjectGate, board: TaskBoard): Role {
 function forkedProject(workspace: Workspace): () => ForkedProject {
   let made: ForkedProject | undefined;
   return () => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
+}
+
+/** @throws UsageError `ARGUMENT_INVALID` */
+function verificationShareOf({ verificationShare: share = USUAL_VERIFICATION_SHARE }: SoftwareCompanyOptions): number {
+  if (typeof share === "number" && share >= 0 && share < 1) return share;
+  throw new UsageError(
+    "ARGUMENT_INVALID",
+    `Expected verificationShare as a number from 0 to less than 1, got ${String(share)}. Leave it out for ${USUAL_VERIFICATION_SHARE}.`,
+  );
 }
 
 /** @throws UsageError `ARGUMENT_INVALID` */

@@ -20,6 +20,8 @@ export interface TaskEngineerOptions extends MachineOptions {
   readonly project: () => ForkedProject;
   /** The role that merges the work. */
   readonly manager: Address;
+  /** The share of the run's budget within which it asks the model. */
+  readonly budgetShare: number;
   /** Shared by all of them; its name is {@link IMPLEMENT_TASK}. */
   readonly action: Action<WorkReport>;
 }
@@ -37,7 +39,8 @@ The user's words decide. Write only the files of your task, and keep their expor
 Tests are QA's. When one contradicts the order, or your task cannot be done in your files, give up and say why: another engineer ends it.`;
 
 /** An engineer who writes one task at a time, in a fork of the project. The project manager merges it. */
-export function taskEngineer({ name, workspace, sandbox, gate, project, manager, action, mayInstall }: TaskEngineerOptions): Role {
+export function taskEngineer(options: TaskEngineerOptions): Role {
+  const { name, workspace, sandbox, gate, project, manager, action, mayInstall, budgetShare } = options;
   const toolsIn = (
     place: Workspace,
     task?: WorkTask,
@@ -64,6 +67,7 @@ export function taskEngineer({ name, workspace, sandbox, gate, project, manager,
     cause: IMPLEMENT_TASK,
     action,
     workspace,
+    budgetShare,
     modes: { task: { tools: toolsIn(workspace), steps: STEPS } },
     mode: () => "task",
     assign: async (rc) => {

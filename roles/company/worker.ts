@@ -32,6 +32,8 @@ export interface WorkerOptions<M extends string> {
   readonly mode: (rc: RoleContext) => M;
   /** Makes what an activation is asked, with the tools for it. */
   readonly assign: (rc: RoleContext, mode: M) => Promise<Assignment>;
+  /** The share of the run's budget within which it asks the model. */
+  readonly budgetShare: number;
   /** False: what it writes is committed by another role. Default true. */
   readonly commits?: boolean;
   /** Makes the message that hands the work on. */
@@ -39,7 +41,13 @@ export interface WorkerOptions<M extends string> {
 }
 
 /** The ends of an agent that leave work behind: the verifier tells what it is worth. */
-const UNFINISHED: ReadonlySet<string> = new Set(["AGENT_UNFINISHED", "AGENT_GAVE_UP", "AGENT_REPLY_UNUSABLE", "OUTPUT_INVALID"]);
+const UNFINISHED: ReadonlySet<string> = new Set([
+  "AGENT_UNFINISHED",
+  "AGENT_GAVE_UP",
+  "AGENT_REPLY_UNUSABLE",
+  "BUDGET_SHARE",
+  "OUTPUT_INVALID",
+]);
 
 /** The system message is the same for all workers, so that their prompts begin alike; each one's role stands at the end of its task. */
 const COMPANY =
@@ -47,10 +55,10 @@ const COMPANY =
 
 /**
  * Makes a role in mode `agent` that works on the project with tools. An activation ends with a report, a commit of what was written, and one
- * message. An agent whose steps are used up hands on what it has: only running it tells what that is worth.
+ * message. An agent whose steps, or whose share of the budget, are used up hands on what it has: only running it tells what that is worth.
  */
 export function worker<M extends string>(options: WorkerOptions<M>): Role {
-  const { name, profile, goal, cause, workspace, modes, mode, assign, commits = true, handOver } = options;
+  const { name, profile, goal, cause, workspace, modes, mode, assign, budgetShare, commits = true, handOver } = options;
   const files = new ProjectFiles(workspace);
   const action = options.action ?? workAction(cause);
   const all = Object.values<WorkMode>(modes);
@@ -60,6 +68,7 @@ export function worker<M extends string>(options: WorkerOptions<M>): Role {
       profile,
       goal,
       description: COMPANY,
+      budgetShare,
       watch: [],
       reactMode: "agent",
       actions: [action],

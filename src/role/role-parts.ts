@@ -108,6 +108,7 @@ const roleParts: readonly Part[] = [
     }),
     part("maxReactLoop", count),
     part("memoryLimit", count),
+    part("budgetShare", { fits: isShare, expected: "a number above 0 and at most 1", todo: "Write 0.85 to leave 15 % to others." }),
     part("onFailure", { fits: isFailurePolicy, expected: '"stop", "skip" or retry(n)', todo: "Leave it out for the team's." }),
   ].map(optional),
   part("timeout", { fits: isDuration, expected: "a number of milliseconds above 0", todo: "Leave it out for the default." }),
@@ -115,6 +116,10 @@ const roleParts: readonly Part[] = [
 
 function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1;
+}
+
+function isShare(value: unknown): boolean {
+  return typeof value === "number" && value > 0 && value <= 1;
 }
 
 function isDuration(value: unknown): boolean {

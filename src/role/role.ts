@@ -67,6 +67,12 @@ export interface RoleOptions<S = CustomState> {
   readonly human?: boolean;
   /** Limit on the milliseconds of one activation, without the time of waiting for a person, or for a model, whose calls have limits of their own. Default 3,600,000. */
   readonly timeout?: number;
+  /**
+   * Most of the run's budget that may be spent when this role asks a model, above 0 and at most 1. A call that may go beyond is refused with the
+   * StepError `BUDGET_SHARE`, which the role can handle: so the rest is left for others, and the run goes on. Default: none; a call that does
+   * not fit into the budget ends the run with status `budget`. It bounds nothing where the run has no budget of its own.
+   */
+  readonly budgetShare?: number;
   /** Handling of a failed activation. Default: the environment's policy. */
   readonly onFailure?: FailurePolicy;
   /** Limit on the messages in memory; the oldest go first. Default: none. */
@@ -104,6 +110,7 @@ const roleOptions: Known<RoleOptions> = {
   agent: true,
   human: true,
   timeout: true,
+  budgetShare: true,
   onFailure: true,
   memoryLimit: true,
   mailbox: true,
@@ -151,6 +158,7 @@ export class Role<S = CustomState> {
   readonly agent: RoleAgentOptions | undefined = undefined;
   readonly human: boolean = false;
   readonly timeout: number = 3_600_000;
+  readonly budgetShare: number | undefined = undefined;
   readonly onFailure: FailurePolicy | undefined = undefined;
   readonly memoryLimit: number | undefined = undefined;
   readonly mailbox: Mailbox | undefined = undefined;

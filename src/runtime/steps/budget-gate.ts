@@ -1,9 +1,9 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
-import { BudgetError } from "../../kernel/errors.ts";
+import { BudgetError, StepError } from "../../kernel/errors.ts";
 import type { Cancellation, CancellationScope } from "../../kernel/cancellation.ts";
 import type { Funds } from "../../model/funds.ts";
-import type { MicroUsd } from "../../model/money.ts";
+import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunState } from "../record/run-state.ts";
 import { type BudgetLender, LentBudget } from "./lent-budget.ts";
 
@@ -15,6 +15,8 @@ interface GateWaiter {
   readonly reject: (error: Error) => void;
   /** True for an amount of lent budget: its refusal does not end the run. */
   readonly isLent?: true;
+  /** The share of the budget within which it must stay: its refusal does not end the run. */
+  readonly share?: number | undefined;
   /** The refusal of a pool above: the waiter stays until the open holds are settled, and is rejected then. */
   readonly refused?: BudgetError;
 }
@@ -33,6 +35,7 @@ export type StartTry = (taken: BudgetHold | undefined) => void;
  * BudgetGate.B3 (`settled`) the budget is reached when no try is open and none fits, or when a pool above has refused one. From then on no
  * try that may cost starts: the run is about to end and would pay for a call that it cuts off. Open tries end first.
  * BudgetGate.B4 (`lent`) spending of a lent budget counts until the step's end records its cost, in the same turn.
+ * BudgetGate.B5 (`#most`) a try with a share of the budget starts only within it; one that cannot fit any more is refused alone.
  */
 export class BudgetGate implements BudgetLender {
   readonly #state: RunState;
@@ -53,11 +56,12 @@ export class BudgetGate implements BudgetLender {
   /**
    * Calls `start`, which records the hold, as soon as it fits.
    *
-   * @throws BudgetError
+   * @param share of the budget, within which it must stay. Default: all
+   * @throws BudgetError; StepError `BUDGET_SHARE` where only the share is spent
    */
-  enter(hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
+  enter(hold: number, start: StartTry, scope: CancellationScope, share?: number): Promise<void> {
     if (scope.ended !== undefined) return Promise.reject(scope.ended.reason);
-    if (this.#queue.length === 0 && this.#fits(hold)) return this.#begin(hold, start, scope);
+    if (this.#queue.length === 0 && this.#fits(hold, share)) return this.#begin(hold, start, scope);
     const place = new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         try {
@@ -66,7 +70,7 @@ export class BudgetGate implements BudgetLender {
           reject(error as Error);
         }
       };
-      this.#wait({ hold, ending: scope, enter, reject });
+      this.#wait({ hold, ending: scope, enter, reject, share });
     });
     return scope.until(place);
   }
@@ -78,7 +82,9 @@ export class BudgetGate implements BudgetLender {
     for (const waiter of waiting) {
       // An aborted waiter has been rejected already, and must not hold money for a call that never comes.
       if (waiter.ending.ended !== undefined) continue;
-      if (waiter.refused === undefined && this.#fits(waiter.hold)) waiter.enter();
+      if (waiter.refused === undefined && this.#fits(waiter.hold, waiter.share)) waiter.enter();
+      else if (waiter.share !== undefined && this.#reached === undefined && !this.#mayFit(waiter.hold, waiter.share))
+        waiter.reject(this.#shareSpent(waiter.hold, waiter.share));
       else if (waiter.isLent === true && !this.#mayFit(waiter.hold)) waiter.reject(this.#reached ?? this.#refusal(waiter.hold));
       else this.#queue.push(waiter);
     }
@@ -186,15 +192,32 @@ export class BudgetGate implements BudgetLender {
     return this.#state.ledger.spent + this.#lentSpent;
   }
 
-  #fits(hold: number): boolean {
+  #fits(hold: number, share?: number): boolean {
     if (hold > 0 && this.#reached !== undefined) return false;
-    const { budget, ledger } = this.#state;
-    return budget === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, budget as MicroUsd);
+    const most = this.#most(hold, share);
+    const { ledger } = this.#state;
+    return most === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, most as MicroUsd);
   }
 
   /** True when a hold could fit if all open holds cost nothing. */
-  #mayFit(hold: number): boolean {
-    return this.#reached === undefined && this.#spent + hold <= (this.#state.budget ?? Infinity);
+  #mayFit(hold: number, share?: number): boolean {
+    return this.#reached === undefined && this.#spent + hold <= (this.#most(hold, share) ?? Infinity);
+  }
+
+  /** Micro-dollars within which a hold must stay; undefined for no bound. What costs nothing may always start. */
+  #most(hold: number, share = 1): number | undefined {
+    const { budget } = this.#state;
+    return budget === undefined || hold === 0 ? budget : Math.floor(budget * share);
+  }
+
+  #shareSpent(needed: number, share: number): StepError {
+    const { budget = 0 } = this.#state;
+    const left = Math.max(0, Math.floor(budget * share) - this.#spent);
+    return new StepError(
+      "BUDGET_SHARE",
+      `The next model call may cost up to ${formatUsd(needed)}, but ${formatUsd(left)} is left of the share of the budget that this role may spend, ${formatUsd(Math.floor(budget * share))} of ${formatUsd(budget)}. Raise the budget to go on.`,
+      { data: { needed, left, share, budget } },
+    );
   }
 
   #refusal(needed: number): BudgetError {

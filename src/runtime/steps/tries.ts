@@ -35,6 +35,8 @@ export interface StepsParts {
   readonly past: AnswerSource | undefined;
   readonly runId: string;
   readonly role: string;
+  /** The share of the budget within which the role asks models. */
+  readonly budgetShare: number | undefined;
   /** The target of repeated writes: the real world, or the scratch directory of a replay. */
   readonly mode: StepDoor["mode"];
   /** Milliseconds: the time of the activation until the first answer. */
@@ -108,9 +110,9 @@ export class Tries implements Attempts {
   }
 
   async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
-    const { gate, scope, log } = this.#parts;
+    const { gate, scope, log, budgetShare } = this.#parts;
     if (this.#started !== undefined) this.#end(this.#started.outcome, { ok: false, retry: true });
-    await gate.enter(hold, (taken) => this.#start(hold, unpriced ? { unpriced } : {}, taken), scope);
+    await gate.enter(hold, (taken) => this.#start(hold, unpriced ? { unpriced } : {}, taken), scope, budgetShare);
     if (!log.isDurable) await log.durable();
   }
 

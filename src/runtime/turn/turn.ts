@@ -207,6 +207,7 @@ export class RoleTurn {
       mode,
       runId: log.state.runId,
       role: role.name,
+      budgetShare: this.definition.spec.role.budgetShare,
       startedAt: begun.at,
       isOver: this.#phase === "over",
     });

@@ -1,14 +1,16 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AbortedError, BudgetError } from "../../../src/kernel/errors.ts";
+import { AbortedError, BudgetError, StepError } from "../../../src/kernel/errors.ts";
 import { type CancellationScope, CancellationScopes } from "../../../src/kernel/cancellation.ts";
 import type { MicroUsd } from "../../../src/model/money.ts";
 import { BudgetGate } from "../../../src/runtime/steps/budget-gate.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
+import { tries } from "../../effort.ts";
 
 interface Gate {
   readonly state: RunState;
   readonly log: string[];
-  enter(name: string, hold: number, scope?: CancellationScope): Promise<void>;
+  enter(name: string, hold: number, o?: { readonly scope?: CancellationScope; readonly share?: number }): Promise<void>;
   settle(name: string, cost: number): void;
 }
 
@@ -21,7 +23,7 @@ function gateBefore(budget: number | undefined): Gate {
   return {
     state,
     log,
-    enter: (name, hold, scope = span()) =>
+    enter: (name, hold, { scope = span(), share } = {}) =>
       gate
         .enter(
           hold,
@@ -30,9 +32,12 @@ function gateBefore(budget: number | undefined): Gate {
             log.push(name);
           },
           scope,
+          share,
         )
         .catch((error: unknown) => {
-          log.push(error instanceof BudgetError ? `${name} refused` : `${name} aborted`);
+          log.push(
+            error instanceof BudgetError ? `${name} refused` : error instanceof StepError ? `${name} over its share` : `${name} aborted`,
+          );
           throw error;
         }),
     settle: (name, cost) => {
@@ -111,7 +116,7 @@ describe("BudgetGate", () => {
     const gate = gateBefore(100);
     await gate.enter("a", 60);
     const scope = span();
-    const gone = gate.enter("gone", 60, scope);
+    const gone = gate.enter("gone", 60, { scope });
     scope.end(new AbortedError());
     // In the same turn: its place is still in the line.
     gate.settle("a", 10);
@@ -122,11 +127,59 @@ describe("BudgetGate", () => {
     expect(gate.log.at(-1)).toBe("b");
   });
 
+  test("BudgetGate.B5 a call beyond its share is refused alone, and the rest is there for others", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 80, { share: 0.85 });
+    gate.settle("a", 70);
+    await expect(gate.enter("b", 16, { share: 0.85 })).rejects.toMatchObject({
+      code: "BUDGET_SHARE",
+      data: { needed: 16, left: 15, share: 0.85, budget: 100 },
+    });
+    await gate.enter("c", 15, { share: 0.85 });
+    await gate.enter("d", 15);
+    expect(gate.log).toEqual(["a", "b over its share", "c", "d"]);
+  });
+
+  test("BudgetGate.B5 a call waits while an open one may leave it room within its share", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 80, { share: 0.85 });
+    const b = gate.enter("b", 20, { share: 0.85 });
+    await turns();
+    expect(gate.log).toEqual(["a"]);
+    gate.settle("a", 60);
+    await b;
+    expect(gate.log).toEqual(["a", "b"]);
+  });
+
+  test("BudgetGate.B5 whatever is asked and paid, calls with a share stay within it, and those without within the budget", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({ hold: fc.integer({ min: 1, max: 60 }), paid: fc.double({ min: 0, max: 1, noNaN: true }), hasShare: fc.boolean() }),
+        ),
+        async (asked) => {
+          const gate = gateBefore(100);
+          for (const [n, { hold, paid, hasShare }] of asked.entries()) {
+            const name = String(n);
+            const before = gate.state.ledger.spent;
+            const entered = await gate.enter(name, hold, hasShare ? { share: 0.85 } : {}).then(
+              () => true,
+              (error: unknown) => (error instanceof BudgetError ? undefined : false),
+            );
+            if (entered === undefined) return;
+            expect(entered).toBe(before + hold <= (hasShare ? 85 : 100));
+            if (entered) gate.settle(name, Math.floor(hold * paid));
+          }
+        },
+      ),
+      { numRuns: tries(100, 1_000) },
+    ));
+
   test("a call that is aborted before it enters is not admitted", async () => {
     const gate = gateBefore(100);
     const scope = span();
     scope.end(new AbortedError());
-    await expect(gate.enter("a", 1, scope)).rejects.toThrow(AbortedError);
+    await expect(gate.enter("a", 1, { scope })).rejects.toThrow(AbortedError);
     expect(gate.state.ledger.openHolds).toBe(0);
   });
 });

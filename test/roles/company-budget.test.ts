@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
+import { memoryJournal, type RunResult, Team, usd } from "../../src/index.ts";
+import type { ScriptedReply } from "../../src/testing/index.ts";
+import { openWorkspace } from "../../src/workspace/index.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { adding, calling, RIGHT, roleIn, roleModel, type RoleScript, WRONG } from "./adder.ts";
+import { done, files, rest, sandbox, whole } from "./company-trial.ts";
+
+/** Micro-dollars of the limit on one reply, which is reserved before each call. */
+const REPLY = 4 * 16_384;
+
+/** A reply that costs so many micro-dollars, besides its prompt. */
+function costing(reply: ScriptedReply, cost: number): ScriptedReply {
+  return { ...(reply as object), usage: { inputTokens: 0, outputTokens: cost / 4 } };
+}
+
+interface Spent {
+  readonly result: RunResult;
+  readonly delivery: Delivery;
+  readonly roles: readonly string[];
+}
+
+async function worked(script: RoleScript, budget: number, options: Partial<SoftwareCompanyOptions> = {}): Promise<Spent> {
+  const workspace = await openWorkspace({ root: scratchFolder() });
+  const model = roleModel(script);
+  const roles = softwareCompany({ workspace, sandbox, ...options });
+  const team = new Team({ roles, model, journal: memoryJournal(), seed: 1, budget: usd(budget / 1_000_000) });
+  const result = await team.run("A command that adds two numbers").result;
+  return { result, delivery: result.output?.instructContent as Delivery, roles: model.calls.map(roleIn) };
+}
+
+describe("a share of the budget is kept for the proof", () => {
+  const budget = Math.ceil((REPLY + 20_000) / 0.85);
+
+  it("so a run whose engineers have spent theirs ends with its verdicts, and not in the middle", async () => {
+    const { result, delivery, roles } = await worked(
+      { ...rest, Alex: [costing(calling(whole(WRONG), done), 20_000), calling(files(adding(RIGHT)), done)] },
+      budget,
+    );
+    expect(result.status).toBe("finished");
+    expect(roles).toEqual(["Alice", "Alex"]);
+    expect(delivery).toMatchObject({ isDone: false, summary: expect.stringContaining("share of the budget") });
+    expect(delivery.verification.verdicts.map(({ id, outcome }) => [id, outcome])).toEqual([
+      ["A1", "failed"],
+      ["A2", "proven"],
+    ]);
+  });
+
+  it("and pays for the review when they have spent theirs", async () => {
+    const { delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 20_000)] }, budget);
+    expect(roles).toEqual(["Alice", "Alex", "Vera"]);
+    expect(delivery).toMatchObject({ isDone: true, review: { accepts: true } });
+  });
+
+  it("a review that cannot be paid is left out, which is told, and the verdicts stay", async () => {
+    const { result, delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 60_000)] }, budget, {
+      verificationShare: 0,
+    });
+    expect([result.status, roles]).toEqual(["finished", ["Alice", "Alex"]]);
+    expect(delivery.verification.verdicts.map(({ outcome }) => outcome)).toEqual(["proven", "proven"]);
+    expect(delivery.review).toBeUndefined();
+    expect(delivery.assumptions.at(-1)).toContain("Nobody has reviewed the product.");
+  });
+
+  it.each([1, -0.1, Number.NaN])("%d is no share", async (verificationShare) => {
+    const workspace = await openWorkspace({ root: scratchFolder() });
+    expect(() => softwareCompany({ workspace, sandbox, verificationShare })).toThrowError(
+      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+    );
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { assignmentText } from "../../actions/company/assignment.ts";
+import { renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
+import type { Delivery } from "../../roles/index.ts";
+import { type ChatRequest, createMessage, Memory, type Message } from "../../src/index.ts";
+import { cacheableShare } from "../../src/testing/index.ts";
+import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, test as written } from "./adder.ts";
+import { done, files, rest, whole, work } from "./company-trial.ts";
+
+const STUB = 'throw new Error("not written");';
+const design = JSON.stringify({
+  approach: "One function and a command around it.",
+  files: [
+    { path: "src/add.mjs", purpose: "the sum", code: adding(STUB).content },
+    { path: "package.json", purpose: "package", code: around[0]?.content },
+  ],
+});
+const medium = { Alice: [brief("M")], Bob: [design], Edward: [calling(files(written), done)], Vera: [accepted] };
+/** The engineer's answer without reading: it replaces the interfaces that it was shown. */
+const atOnce = calling(files(adding(RIGHT), ...around.slice(1)), done);
+
+const taskIn = ({ messages }: ChatRequest): string => String(messages[1]?.content);
+const of = (calls: readonly ChatRequest[], name: string): readonly ChatRequest[] => calls.filter((request) => roleIn(request) === name);
+/** The length of the beginning that two texts have in common. */
+function common(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
+}
+
+describe("what a worker is shown", () => {
+  it("is the code of the design and the tests, so that nobody asks for them; it begins alike for QA and the engineer, and ends with the role", async () => {
+    const { delivery, calls } = await work({ ...medium, Alex: [atOnce] });
+    expect(delivery.isDone).toBe(true);
+    expect(calls.map(roleIn)).toEqual(["Alice", "Bob", "Edward", "Alex", "Vera"]);
+    const [qa, engineer] = [of(calls, "Edward")[0], of(calls, "Alex")[0]] as [ChatRequest, ChatRequest];
+    expect(taskIn(engineer)).toContain(written.content);
+    const told = ({ tools = [], messages }: ChatRequest): string =>
+      JSON.stringify([tools.map(({ name, description, parameters }) => ({ name, description, parameters })), messages[0]]);
+    expect(told(qa)).toBe(told(engineer));
+    const shared = taskIn(qa).slice(0, common(taskIn(qa), taskIn(engineer)));
+    expect(shared).toContain(adding(STUB).content);
+    expect(shared).toContain(JSON.stringify(criteria[0]?.check));
+    expect(taskIn(engineer)).toMatch(/## Your role\nYou are an Engineer, named Alex\.[^#]*$/);
+    expect(cacheableShare([qa, engineer]).share).toBeGreaterThan(0.3);
+  });
+
+  it("has a file only while there is room; of others it has the name and the size", async () => {
+    const large = `${adding(STUB).content}${"// A long remark of the design.\n".repeat(1_000)}`;
+    const designed = [{ path: "src/add.mjs", purpose: "the sum", code: large }];
+    const { calls } = await work({
+      ...medium,
+      Bob: [JSON.stringify({ approach: "One function.", files: designed })],
+      Edward: [calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(written), done)],
+      Alex: [calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(adding(RIGHT), ...around), done)],
+    });
+    const [engineer] = of(calls, "Alex").map(taskIn);
+    expect(engineer).not.toContain("A long remark");
+    expect(engineer).toContain("Not shown: src/add.mjs (large).");
+    expect(engineer).toContain(written.content);
+  });
+
+  it("has no checks of pages for QA, whose tests need no page, and the engineer has them", async () => {
+    const page = { ...criteria[0], check: { kind: "page", steps: [{ do: "expect", at: "#sum", equals: "5" }] } };
+    const { calls } = await work({
+      ...medium,
+      Alice: [brief("M", { stack: "page", criteria: [page] })],
+      Alex: [calling(["give_up", { why: "No." }])],
+    });
+    expect(taskIn(of(calls, "Edward")[0] as ChatRequest)).not.toContain("#sum");
+    expect(taskIn(of(calls, "Alex")[0] as ChatRequest)).toContain("#sum");
+  });
+
+  it("in a new and small project tells a judgement once and has no tools to search; its reviewer has the code, and of tests the names", async () => {
+    const judged = { ...criteria[1], id: "A3", check: { kind: "judgement", reason: "taste cannot be run" } };
+    const { calls } = await work({
+      ...rest,
+      Alice: [brief("S", { criteria: [criteria[0], judged] })],
+      Alex: [calling(whole(RIGHT), done)],
+    });
+    const [engineer] = of(calls, "Alex") as [ChatRequest];
+    expect(taskIn(engineer).split("taste cannot be run")).toHaveLength(2);
+    expect(engineer.tools?.map(({ name }) => name)).toEqual(["write_files", "editor", "shell", "done", "give_up", "dispute_check"]);
+    const review = taskIn(of(calls, "Vera")[0] as ChatRequest);
+    expect(review).toContain(adding(RIGHT).content);
+    expect(review).toContain(`Tests, not shown: ${written.path}`);
+    expect(review).not.toContain("assert.equal");
+  });
+});
+
+describe("one who repairs", () => {
+  const complaint = {
+    text: "It fails on zero.",
+    check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "0", "0"], stdout: { equals: "0" } }] },
+  };
+  const review = JSON.stringify({ reasons: "Zero.", judgements: [], complaints: [complaint], accepts: false });
+  const noZero = 'if (a === 0) throw new Error("no zero");\n  return a + b;';
+
+  it("has the files, the objection with its check, and its earlier attempts, in a message of the user", async () => {
+    const { delivery, calls } = await work({
+      Alice: [brief("S")],
+      Alex: [calling(whole(noZero), done), calling(files(adding(`${noZero} `)), done), calling(files(adding(RIGHT)), done)],
+      Vera: [review],
+    });
+    expect(delivery.isDone).toBe(true);
+    // The check of the objection is one of those that the engineer must pass.
+    expect(String(of(calls, "Alex")[2]?.messages.at(-1)?.content)).toContain("FAILED R1");
+    const [first, second] = of(calls, "Alex") as [ChatRequest, ChatRequest];
+    expect(second.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(taskIn(second)).toContain(adding(noZero).content);
+    expect(taskIn(second)).toContain(`R1, an objection of the review: ${complaint.text} Its check: ${JSON.stringify(complaint.check)}`);
+    expect(taskIn(second)).toContain("## Your work so far\n- You said: An adder.");
+    const shared = common(taskIn(first), taskIn(second));
+    expect(taskIn(first).slice(0, shared)).toContain(JSON.stringify(criteria[1]?.check));
+  });
+
+  it("has what was found after each earlier attempt at the present words, and the newest findings as they are", () => {
+    const order = { kind: "order", requirement: "Add.", feedback: [], name: "adder", size: "M", stack: "node" } as const;
+    const first: WorkOrder = { ...order, assumptions: [], criteria: [], isChange: false };
+    const said = (summary: string): Message =>
+      createMessage(summary, { sentFrom: "Alex", instructContent: { status: "finished", summary } });
+    const found = (id: string, round: number): Message => {
+      const verdicts = [{ id, priority: "P0", outcome: "failed", by: "command", evidence: "" }] as const;
+      const verification = { verdicts, suites: [], faults: [] };
+      const facts = { isDone: false, verification, complaints: [], assumptions: [], summary: "", round };
+      const delivery: Delivery = { kind: "delivery", name: "adder", size: "M", stack: "node", ...facts };
+      return createMessage(`FAILED ${id}`, { sentFrom: "Vera", instructContent: delivery });
+    };
+    const ordered = (next: WorkOrder): Message => createMessage(renderOrder(next), { sentFrom: "Edward", instructContent: next });
+    const later = ordered({ ...first, feedback: ["Subtract."] });
+    const news = [found("A2", 1)];
+    const all = [ordered(first), said("Adds."), found("A9", 0), later, said("Subtracts."), found("A1", 0), said("Again."), ...news];
+    const none = { text: "", files: new Map<string, string>() };
+    const parts = { order: first, files: { design: none, others: none }, hasChecks: true, role: "" };
+    const text = assignmentText({ name: "Alex", news, memory: Object.assign(new Memory(), { get: () => all }) }, parts);
+    const attempts = "- You said: Subtracts.\n- Then the verification found: A1\n- You said: Again.";
+    expect(text).toContain(`## Your work so far\n${attempts}\n\n## From Vera\nFAILED A2`);
+  });
+});
