@@ -38,6 +38,9 @@ const picks = {
   steps: [{ run: ["node", "bin/csvcol.js", "pick", "b"], stdin: "a,b\n1,2\n", stdout: { equals: "b\n2" } }],
 };
 
+/** Micro-dollars: half of what a single agent once paid for the small CSV tool, at the same prices. */
+const MOST_COST = 8_000;
+
 /** A board whose logic is tested, and whose page never starts: a file cannot load a module. */
 const deadBoard = {
   "package.json": '{ "name": "board", "version": "1.0.0", "type": "module", "scripts": { "test": "node --test" } }\n',
@@ -151,11 +154,12 @@ describe.runIf(isolates)("a small CSV tool", () => {
   const manager = brief("csvcol", "S", "node", picks);
 
   it("is delivered in three calls by a company that makes no mistake", async () => {
-    const { code, all } = await scriptedRun(scratchFolder(), idea("csv-columns"), {
+    const { code, all, result } = await scriptedRun(scratchFolder(), idea("csv-columns"), {
       manager,
       engineer: [writes(reference("csv-columns"))],
     });
     expect({ code, calls: all.length }).toEqual({ code: 0, calls: 3 });
+    expect(result.cost.known).toBeLessThan(MOST_COST);
   });
 
   inSoak(it)("takes at most eight calls, however often its engineer fails", async () => {

@@ -66,7 +66,7 @@ export async function scriptedRun(cwd: string, idea: string, script: Script, wor
     },
   });
   const model = ["--model", "scripted", "--base-url", server.url, "--price", "0.25,2", "--budget", "5"];
-  const out = words.includes("--out") ? [] : ["--out", join(cwd, "product")];
+  const out = words.includes("--out") || words.includes("--in") ? [] : ["--out", join(cwd, "product")];
   const env = { TROUPE_API_KEY: "none" };
   const { code, stdout, stderr } = await command(cwd, ["run", "-", "--json", "--yes", ...model, ...out, ...words], { env, stdin: idea });
   return { code, result: linesIn(stdout).at(-1) as ResultReport, requests, all: server.requests, stderr };
