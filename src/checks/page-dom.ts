@@ -11,13 +11,19 @@ const { spawn } = require("node:child_process");
 const START_TIME = 20000;
 const pages = new Set();
 
-/** The process of the next page starts while a page is used. */
-let spare;
+/** The process of the next page starts while a page is used; as many as will be opened at most. */
+let spare, pagesLeft = order.criteria.length + (order.skipOpening ? 0 : 1);
 
+/** Without the package the first process ends at once, and no page can be checked. */
 async function startPages() {
-  require(order.driver);
+  require.resolve(order.driver);
   spare = startPage();
+  await hasStarted(spare);
   return "a DOM by happy-dom";
+}
+
+function hasStarted(page) {
+  return Promise.race([within(START_TIME, page.started, "the process of the DOM did not start"), page.problems.over]);
 }
 
 async function stopPages() {
@@ -95,8 +101,9 @@ class DomPage {
 
 async function freshPage() {
   const page = spare;
-  await Promise.race([within(START_TIME, page.started, "the process of the DOM did not start"), page.problems.over]).catch((error) => page.problems.end(error));
-  spare = startPage();
+  await hasStarted(page).catch((error) => page.problems.end(error));
+  pagesLeft -= 1;
+  spare = pagesLeft > 0 ? startPage() : undefined;
   return page;
 }
 

@@ -40,7 +40,7 @@ describe("an output folder", () => {
     expect(readdirSync(join(at, "mine"))).toEqual(["docs"]);
   });
 
-  it("that holds something is worked in by force: what the company does not write stays, and is in no commit of its", async () => {
+  inSoak(it)("that holds something is worked in by force: what the company does not write stays, and is in no commit of its", async () => {
     const at = folder("forced");
     git(at, "init", "--quiet", "mine");
     writeFileSync(join(at, "mine/notes.txt"), "mine");

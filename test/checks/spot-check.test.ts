@@ -8,6 +8,7 @@ import { findWeakTests, spotCheck } from "../../src/checks/spot-check.ts";
 import { runSuites } from "../../src/checks/suites.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { projectOf, sandbox } from "./project.ts";
+import { inSoak } from "../effort.ts";
 
 const use = `import { test, it, describe } from "node:test"; import assert, { equal } from "node:assert/strict";\n`;
 const python = await sandbox.run({ root: projectOf({}), command: ["python3", "--version"] });
@@ -181,7 +182,7 @@ describe("spotCheck", () => {
     ]);
   });
 
-  it.runIf(hasPython)("breaks functions in Python", async () => {
+  inSoak(it.runIf(hasPython))("breaks functions in Python", async () => {
     const calc = "def add(a, b):\n    return a + b\n";
     const strong =
       "import unittest\nfrom calc import add\nclass A(unittest.TestCase):\n    def test_add(self): self.assertEqual(add(1, 2), 3)\n";

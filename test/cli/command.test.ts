@@ -173,7 +173,7 @@ describe("a bundled idea", () => {
     expect(readdirSync(join(at, "project"))).not.toContain(".git");
   });
 
-  it("is played for the idea in words where no model is set, and says so", async () => {
+  inSoak(it)("is played for the idea in words where no model is set, and says so", async () => {
     const at = folder("words");
     const { code, stderr } = await run(["Create a command line to-do list!", "--no-run-tests"], { cwd: at });
     expect(code).toBe(0);
@@ -246,7 +246,7 @@ describe("a bundled idea", () => {
     expect(child.said.stderr).toBe("");
   });
 
-  it("sends no colour and no cursor code where nobody looks, unless it is told to", async () => {
+  inSoak(it)("sends no colour and no cursor code where nobody looks, unless it is told to", async () => {
     const plain = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain") });
     expect(plain.stdout + plain.stderr).not.toContain("\u001b");
     const forced = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });

@@ -172,7 +172,7 @@ describe("troupe runs events", () => {
     });
   });
 
-  it("ends quietly when its reader has seen enough", async () => {
+  inSoak(it)("ends quietly when its reader has seen enough", async () => {
     const { cwd, id } = await kept;
     for (const flags of ["", " --json"]) {
       const child = startInShell(`troupe runs events ${id}${flags} | head -1`, { cwd });
