@@ -1,7 +1,7 @@
 /** The roles of the shipped companies. Published as `troupe/roles`. */
 
 // The software company: its product is proven by running it.
-export { softwareCompany, type SoftwareCompanyOptions } from "./company/software-company.ts";
+export { companyRounds, softwareCompany, type SoftwareCompanyOptions } from "./company/software-company.ts";
 export type { Delivery, Complaint, UnmergedTask } from "../actions/company/delivery.ts";
 export { DeliverySchema } from "../actions/company/delivery.ts";
 export type { Verifier } from "../src/checks/index.ts";

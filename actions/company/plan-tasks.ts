@@ -16,7 +16,7 @@ export interface PlanTasksOptions {
 const planOptions: Known<PlanTasksOptions> = { gate: true, board: true };
 
 /** More tasks cost more in words and merges than they save in time. */
-const MOST_TASKS = 8;
+export const MOST_TASKS = 8;
 /** Characters of interfaces and tests that the planner reads. */
 const READ = 40_000;
 

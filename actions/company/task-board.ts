@@ -23,7 +23,7 @@ export interface TaskBoardOptions {
 type BoardContext = Pick<RoleContext, "steps" | "message" | "memory" | "now">;
 
 /** How often a task is given to its engineer: the second time because it does not fit what colleagues have merged. */
-const MOST_TRIES = 2;
+export const MOST_TRIES = 2;
 /** Characters of the reason why a task is not merged. */
 const EVIDENCE = 2_000;
 /** Characters of the first line of a commit. */

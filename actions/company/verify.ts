@@ -62,7 +62,8 @@ const verifyOptions: Known<VerifyOptions> = {
   board: true,
 };
 
-const ROUNDS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
+/** Most rounds of repair. */
+export const REPAIRS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
 /** Characters of source code that a reviewer reads. */
 const REVIEWED = 60_000;
 /** Test files that a reviewer is told of. */
@@ -194,7 +195,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { size } = order;
     // A small product has few calls: a corrected check takes the place of a round.
     const taken = size === "S" && order.corrected !== undefined ? 1 : 0;
-    const isUp = earlier.length + taken >= (this.#options.rounds?.[size] ?? ROUNDS[size]);
+    const isUp = earlier.length + taken >= (this.#options.rounds?.[size] ?? REPAIRS[size]);
     const isWanted = isRed(verification) || complaints.some(({ state }) => state === "failing");
     if (isDone || !isWanted || isUp || work.status === "stuck") return undefined;
     const now = failuresOf(verification);

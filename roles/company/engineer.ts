@@ -101,7 +101,7 @@ export function engineer(options: CompanyEngineerOptions): Role {
 const SEARCHING: ReadonlySet<string> = new Set(["file_search", "read_files"]);
 
 /** Most tests that are handed back to QA in one run. */
-const MOST_DISPUTES = 3;
+export const MOST_DISPUTES = 3;
 
 /** Tests that were handed back before this activation. */
 function disputesIn({ memory }: RoleContext): number {

@@ -1,17 +1,17 @@
 import { ProjectGate } from "../../actions/company/project-gate.ts";
 import { DesignSystem } from "../../actions/company/design-system.ts";
 import { MergeTasks } from "../../actions/company/merge-tasks.ts";
-import { PlanTasks } from "../../actions/company/plan-tasks.ts";
+import { MOST_TASKS, PlanTasks } from "../../actions/company/plan-tasks.ts";
 import { Reconsider } from "../../actions/company/reconsider.ts";
-import { TaskBoard } from "../../actions/company/task-board.ts";
+import { MOST_TRIES, TaskBoard } from "../../actions/company/task-board.ts";
 import { Specify } from "../../actions/company/specify.ts";
-import { Verify } from "../../actions/company/verify.ts";
+import { REPAIRS, Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { type ChatModel, defineRole, type Known, type Role, UsageError, UserFeedback, UserRequirement } from "../../src/index.ts";
 import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
-import { engineer, IMPLEMENT } from "./engineer.ts";
+import { engineer, IMPLEMENT, MOST_DISPUTES } from "./engineer.ts";
 import { qaEngineer, TEST_FIRST } from "./qa-engineer.ts";
 import { IMPLEMENT_TASK, taskEngineer } from "./task-engineer.ts";
 import { workAction } from "./worker.ts";
@@ -105,6 +105,19 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     engineer({ ...machine, project, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
     verifier(gate, board, options),
   ];
+}
+
+/**
+ * Returns the rounds that a run of the software company can take, each of which brings it on: with fewer, a product of size L whose tasks need
+ * one another could be cut off. What the user says later takes as many again.
+ *
+ * @param repairs the most rounds of repair. Default 3
+ */
+export function companyRounds(repairs: number = Math.max(...Object.values(REPAIRS))): number {
+  // The criteria, the design, the tests and the plan; at the end the whole, its verification, and the news of it.
+  const fixed = 4 + 3;
+  const tasks = MOST_TASKS * MOST_TRIES;
+  return fixed + 2 * (tasks + MOST_DISPUTES + repairs);
 }
 
 function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks }: SoftwareCompanyOptions): Role {

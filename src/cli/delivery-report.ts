@@ -37,6 +37,16 @@ export interface DeliveryReport {
   readonly assumptions: readonly string[];
   readonly summary: string;
   readonly round: number;
+  readonly unmerged?: readonly UnmergedReport[] | undefined;
+}
+
+/** A task that was left to the last engineer. */
+export interface UnmergedReport {
+  readonly id: string;
+  readonly title: string;
+  readonly by?: string | undefined;
+  readonly why: string;
+  readonly keptIn?: string | undefined;
 }
 
 /** The parts of a verification that the command line shows. */
@@ -77,6 +87,9 @@ const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
   assumptions: z.array(z.string()),
   summary: z.string(),
   round: z.number(),
+  unmerged: z
+    .array(z.object({ id: z.string(), title: z.string(), by: z.string().optional(), why: z.string(), keptIn: z.string().optional() }))
+    .optional(),
 });
 
 /** The newest delivery among messages; undefined when there is none, or when a user said something after it. */

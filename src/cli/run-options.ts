@@ -34,7 +34,7 @@ const BOUNDS: readonly RunOption[] = [
   { flags: "--investment <usd>" },
   {
     flags: "-n, --rounds <n>",
-    text: "most rounds, also --n-round (default 20)",
+    text: "most rounds, also --n-round (default 60, with --crew waterfall 20)",
     later: "most rounds in all (default: as before, and as many again if they were used up)",
   },
   { flags: "--n-round <n>" },

@@ -193,6 +193,8 @@ export interface AgentSettings {
 const DEFAULT_BUDGET = "3";
 /** A company finishes long before; a debate that never ends does not. */
 const DEFAULT_ROUNDS = "20";
+/** More than `companyRounds` of `troupe/roles`: the software company ends by itself, and a chain of tasks is not cut off. */
+const COMPANY_ROUNDS = "60";
 /** Good enough to write a small project, cheap enough to try. */
 const DEFAULT_MODEL = "gpt-5-mini";
 const DEFAULT_STEPS = "30";
@@ -222,18 +224,20 @@ export function outputSettings(flags: Flags): OutputSettings {
 export function companySettings(flags: Flags, env: Variables = {}): CompanySettings {
   const budget = aliased("--budget", flags.budget, "--investment", flags.investment) ?? valueOf(env["TROUPE_BUDGET"]);
   const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound) ?? valueOf(env["TROUPE_ROUNDS"]);
+  const crew = crewSettings(flags);
+  const usualRounds = crew.kind === "software-company" ? COMPANY_ROUNDS : DEFAULT_ROUNDS;
   return {
     budget: usd(dollars(budget ?? DEFAULT_BUDGET)),
     isBudgetExplicit: budget !== undefined,
     allowUnpriced: flags.allowUnpriced === true,
-    rounds: wholeNumber("--rounds", rounds ?? DEFAULT_ROUNDS, MOST_ROUNDS),
+    rounds: wholeNumber("--rounds", rounds ?? usualRounds, MOST_ROUNDS),
     out: existingFolder(flags) ?? nonEmpty("--out", flags.out, "a folder"),
     force: flags.force === true,
     seed: nonEmpty("--seed", flags.seed, "a word or a number"),
     sandbox: oneOf("--sandbox", flags.sandbox ?? valueOf(env["TROUPE_SANDBOX"]) ?? "auto", SANDBOX_MODES),
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
-    crew: crewSettings(flags),
+    crew,
   };
 }
 

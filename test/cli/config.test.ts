@@ -44,7 +44,7 @@ describe("config files", () => {
       model: { model: { id: "asked" } },
     });
     expect(await settingsOf(files, { TROUPE_BUDGET: " " })).toMatchObject({ budget: 2_000_000 });
-    expect(await settingsOf({})).toMatchObject({ budget: 3_000_000, isBudgetExplicit: false, rounds: 20 });
+    expect(await settingsOf({})).toMatchObject({ budget: 3_000_000, isBudgetExplicit: false, rounds: 60 });
   });
 
   it("set prices and time limits by model, and models by role", async () => {
@@ -126,7 +126,7 @@ describe("--init-config", () => {
     const text = readFileSync(own, "utf8");
     const uncommented = text.replaceAll(/^# (?=[a-z]+:|  )/gm, "");
     writeFileSync(own, uncommented);
-    expect(runSettings({}, (await configured(fakeHost({ cwd, env }))).env)).toMatchObject({ rounds: 20, models: { Alex: "gpt-5" } });
+    expect(runSettings({}, (await configured(fakeHost({ cwd, env }))).env)).toMatchObject({ rounds: 60, models: { Alex: "gpt-5" } });
     const second = await command(cwd, ["--init-config"], { env });
     expect([second.code, second.stderr]).toEqual([2, expect.stringMatching(/is there\. It stays as it is/)]);
     expect(readFileSync(own, "utf8")).toBe(uncommented);

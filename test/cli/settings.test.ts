@@ -10,7 +10,7 @@ describe("the defaults", () => {
       budget: 3_000_000,
       isBudgetExplicit: false,
       allowUnpriced: false,
-      rounds: 20,
+      rounds: 60,
       out: undefined,
       force: false,
       seed: undefined,

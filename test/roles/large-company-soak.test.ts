@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Delivery, softwareCompany } from "../../roles/index.ts";
+import { companyRounds, type Delivery, softwareCompany } from "../../roles/index.ts";
+import type { Verification, VerifyRequest } from "../../src/checks/index.ts";
+import { companySettings } from "../../src/cli/settings.ts";
 import { type ChatRequest, type Journal, memoryJournal, type RunEvent, type RunResult, Team } from "../../src/index.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
-import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
+import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace, restoreFiles } from "../../src/workspace/index.ts";
 import { someOf } from "../effort.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -372,6 +374,109 @@ describe("a product of size L", () => {
   it("is refused with a number of engineers that there cannot be", () => {
     const workspace = fileWorkspace({ root: scratchFolder() });
     expect(() => softwareCompany({ workspace, sandbox, engineers: 9 })).toThrow(/Expected engineers as a whole number from 1 to 8, got 9/);
+  });
+});
+
+describe("what the user says while engineers work side by side", () => {
+  it("joins their plan, and is done by the one who makes the whole green", async () => {
+    const workspace = await openWorkspace({ root: scratchFolder() });
+    const usage = {
+      ...cli,
+      content: `if (process.argv.length === 2) console.log("usage");\nelse {\n  const { calc } = await import("./calc.mjs");\n  console.log(calc(...process.argv.slice(2).map(Number)));\n}\n`,
+    };
+    const check = { kind: "command", steps: [{ run: ["node", "src/cli.mjs"], stdout: { contains: ["usage"] } }] };
+    const later = [{ id: "A2", priority: "P0", given: "nothing", when: "the command runs", then: "it tells its usage", check }];
+    const redesign = { approach: "The command tells its usage.", files: [{ path: cli.path, purpose: "the command", code: cli.content }] };
+    const ends = calling(reads(cli.path), files(usage, readme), done);
+    const model = roleModel(
+      {
+        ...script,
+        // A change of size S would be written by one engineer at once, while the others still write the first order.
+        Alice: [...script["Alice"]!, brief("S", { name: "calc", criteria: later })],
+        Bob: [...script["Bob"]!, JSON.stringify(redesign)],
+        Edward: [...script["Edward"]!, calling(["give_up", { why: "The criterion tests it." }])],
+        Alex: [...script["Alex"]!, ends, calling(done), calling(done)],
+        Vera: [accepted, accepted],
+      },
+      async (request) => {
+        if (roleIn(request) === "Ben") await run.publish("Tell the usage when there are no numbers.");
+      },
+    );
+    const journal = memoryJournal();
+    const run = teamOf(workspace, model, journal).run("Calculate", { id: "run" });
+    const result = await run.result;
+    expect([result.status, result.error?.message]).toEqual(["finished", undefined]);
+    const delivery = result.output?.instructContent as Delivery;
+    const outcomes = delivery.verification.verdicts.map(({ id, outcome }) => [id, outcome]);
+    expect([delivery.isDone, delivery.size, outcomes]).toEqual([
+      true,
+      "L",
+      [
+        ["A1", "proven"],
+        ["A2", "proven"],
+      ],
+    ]);
+    const asked = model.calls.map(roleIn);
+    expect(["Eve", "Ann", "Ben"].map((name) => asked.filter((one) => one === name).length)).toEqual([1, 2, 1]);
+    expect(await workspace.read(add.path)).toBe(add.content);
+  });
+});
+
+describe("the rounds of a run", () => {
+  it("that the command gives are enough for tasks that need one another, each given back once", async () => {
+    expect(companySettings({}).rounds).toBeGreaterThanOrEqual(companyRounds());
+    const workspace = await openWorkspace({ root: scratchFolder() });
+    const parts = Array.from({ length: 8 }, (_, n) => code(`part${n}`, stub));
+    const tasks = parts.map(({ path }, n): Planned => ({
+      id: `t${n}`,
+      title: `Part ${n}`,
+      owns: [path],
+      needs: n === 0 ? [] : [`t${n - 1}`],
+    }));
+    const model = roleModel(
+      {
+        ...script,
+        Bob: [JSON.stringify({ approach: "Parts.", files: parts.map(({ path, content }) => ({ path, purpose: path, code: content })) })],
+        Edward: [calling(["give_up", { why: "There is nothing to test." }])],
+        Eve: [plan(...tasks)],
+        Ann: parts.flatMap(({ path }) =>
+          [1, 2].map((n) => calling(reads(path), files({ path, content: `export const n = ${n};\n` }), done)),
+        ),
+      },
+      async (request) => {
+        // Each time at first the project changes in the file that Ann writes.
+        const count = model.calls.filter((one) => roleIn(one) === "Ann").length;
+        const part = roleIn(request) === "Ann" && count % 2 === 1 ? parts[(count - 1) / 2] : undefined;
+        if (part !== undefined) await workspace.write(part.path, "export const n = 0;\n");
+      },
+    );
+    const verify = ({ criteria: all }: VerifyRequest): Promise<Verification> =>
+      Promise.resolve({
+        verdicts: all.map(({ id, priority }) => ({ id, priority, outcome: "proven", by: "command", evidence: "It ran." })),
+        suites: [],
+        faults: [],
+      });
+    const roles = softwareCompany({ workspace, sandbox, engineers: 1, verify });
+    const result = await new Team({ roles, model, journal: memoryJournal(), seed: 1 }).run("Parts", { rounds: companySettings({}).rounds })
+      .result;
+    expect([result.status, result.error?.message, result.rounds > 35]).toEqual(["finished", undefined, true]);
+    expect(await workspace.read(parts[7]!.path)).toBe("export const n = 2;\n");
+  });
+});
+
+describe("a fork of a run of size L", () => {
+  it("between an engineer's report and its merge has the engineer's work", async () => {
+    const tried = await work();
+    const at = tried.events.findIndex((event) => event.type === "act.ended" && event.role === "Ben");
+    const workspace = await openWorkspace({ root: scratchFolder() });
+    await restoreFiles(workspace, tried.events, { at });
+    const rest = {
+      ...script,
+      Ann: tried.events.slice(0, at).some((event) => event.type === "act.ended" && event.role === "Ann") ? [writes(calc)] : script["Ann"]!,
+    };
+    const forked = await teamOf(workspace, roleModel(rest), tried.journal).fork("run", { at }).result;
+    expect([forked.status, forked.error?.message, forked.fork?.paid]).toEqual(["finished", undefined, 0]);
+    expect(await contents(workspace)).toEqual(await contents(tried.workspace));
   });
 });
 

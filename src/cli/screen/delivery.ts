@@ -1,4 +1,4 @@
-import { type DeliveryReport, outcomesText, VerificationReportSchema } from "../delivery-report.ts";
+import { type DeliveryReport, outcomesText, type UnmergedReport, VerificationReportSchema } from "../delivery-report.ts";
 import { type Fact, shown, type Style } from "./text.ts";
 
 /** Characters of the evidence for one criterion, and of a fault. */
@@ -70,7 +70,7 @@ export function checksText(value: unknown): ChecksText | undefined {
 
 /** The delivery as rows of the summary: each criterion with its evidence, then tests, faults and objections. */
 export function deliveryRows(delivery: DeliveryReport, style: Style): readonly Fact[] {
-  const { verification, complaints, assumptions } = delivery;
+  const { verification, complaints, assumptions, unmerged = [] } = delivery;
   const { verdicts, suites, faults } = verification;
   const sorted = verdicts.toSorted((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome));
   const isAllProven = verdicts.every(({ outcome }) => outcome === "proven");
@@ -93,8 +93,15 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
     ...complaints
       .filter(({ state }) => state !== "answered")
       .map(({ id, text, state }): Fact => ["Objection", style.warn(shown(`${id} (${state}): ${text}`, EVIDENCE))]),
+    ...unmerged.map((task): Fact => ["Not merged", style.warn(shown(unmergedText(task), EVIDENCE))]),
     ...assumptions.map((text): Fact => ["Assumed", shown(text, EVIDENCE)]),
   ];
+}
+
+/** The place comes first: the reason may be long. */
+function unmergedText({ id, title, by, why, keptIn }: UnmergedReport): string {
+  const place = keptIn === undefined ? "" : `, kept in ${keptIn}`;
+  return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${place}: ${inOneLine(why)}`;
 }
 
 function suiteText(

@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { deliveryRows } from "../../../src/cli/screen/delivery.ts";
+import { styleFor } from "../../../src/cli/screen/text.ts";
+
+describe("the rows of a delivery", () => {
+  it("name the tasks that were not merged, with where their work is and what failed, on one line each", () => {
+    const verification = { verdicts: [], suites: [], faults: [] };
+    const base = { kind: "delivery", name: "calc", size: "L", stack: "node", isDone: false, verification } as const;
+    const unmerged = [
+      { id: "t2", title: "Write the product", by: "Ben", why: "It is hard.\ntests/times.test.mjs fails", keptIn: ".troupe/trees/task-2" },
+      { id: "t3", title: "Write the rest", why: "It needs t2." },
+    ];
+    const rows = deliveryRows({ ...base, complaints: [], assumptions: [], summary: "", round: 0, unmerged }, styleFor(false));
+    expect(rows.filter(([label]) => label === "Not merged").map(([, text]) => text)).toEqual([
+      "t2, Write the product, by Ben, kept in .troupe/trees/task-2: It is hard. | tests/times.test.mjs fails",
+      "t3, Write the rest: It needs t2.",
+    ]);
+  });
+});
