@@ -199,9 +199,32 @@ const FUNCTIONS = [
   { ending: /\.py$/, form: /^( *)def \w+\([^()]*\)[^:\n]*:\n/gm, broken: 'raise RuntimeError("broken on purpose")\n' },
 ];
 
-/** Functions of the project that can be broken, spread over its largest source files. */
+/**
+ * The source files that tests lead to: those that they, or files that they lead to, name. Where tests name none, all of them. A page's script
+ * that only a browser loads is nothing that tests without one can notice.
+ */
+function testedIn(folder) {
+  const all = filesIn(folder).filter((path) => FUNCTIONS.some(({ ending }) => ending.test(path)));
+  const sources = all.filter((path) => !isTest(path) && !path.startsWith("docs/"));
+  const open = all.filter(isTest);
+  const tested = new Set();
+  for (const path of open) {
+    const text = readFileSync(join(folder, path), "utf8");
+    for (const source of sources) {
+      const stem = basename(source).replace(/\.\w+$/, "");
+      const name = stem === "__init__" || stem === "__main__" || stem === "index" ? basename(dirname(source)) : stem;
+      const isNamed = source.endsWith(".py") ? new RegExp(`\\b${name}\\b`).test(text) : text.includes(basename(source));
+      if (!isNamed || tested.has(source)) continue;
+      tested.add(source);
+      open.push(source);
+    }
+  }
+  return tested.size === 0 ? sources : sources.filter((path) => tested.has(path));
+}
+
+/** Functions of the project that can be broken, spread over the files that its tests lead to. */
 function breakable(folder) {
-  const sources = filesIn(folder).filter((path) => !isTest(path) && !path.startsWith("docs/"));
+  const sources = testedIn(folder);
   const places = sources.flatMap((path) => {
     const kind = FUNCTIONS.find(({ ending }) => ending.test(path));
     if (kind === undefined) return [];
@@ -212,8 +235,17 @@ function breakable(folder) {
       return { path, text: text.slice(0, end) + indent + kind.broken + text.slice(end) };
     });
   });
-  const every = Math.max(1, Math.floor(places.length / MOST_BROKEN));
-  return places.filter((_, n) => n % every === 0).slice(0, MOST_BROKEN);
+  // As many of each file, spread over it, and one of each file before a second of it.
+  const files = [...new Set(places.map(({ path }) => path))];
+  const share = Math.ceil(MOST_BROKEN / Math.max(1, files.length));
+  const chosen = files.map((path) => {
+    const own = places.filter((place) => place.path === path);
+    const every = Math.max(1, Math.floor(own.length / share));
+    return own.filter((_, n) => n % every === 0).slice(0, share);
+  });
+  return Array.from({ length: share }, (_, turn) => chosen.flatMap((own) => own[turn] ?? []))
+    .flat()
+    .slice(0, MOST_BROKEN);
 }
 
 function faultOfBreaking() {

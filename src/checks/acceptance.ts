@@ -38,7 +38,7 @@ export interface CommandStep {
   readonly run: readonly [string, ...string[]];
   /** Text on standard input. Default: none. */
   readonly stdin?: string | undefined;
-  /** The exit code; "failure" is any but 0. Default 0. */
+  /** The exit code; "failure" is any but 0. An error that nobody caught is a crash, and no such failure. Default 0. */
   readonly exit?: number | "failure" | undefined;
   readonly stdout?: TextRule | undefined;
   readonly stderr?: TextRule | undefined;

@@ -212,6 +212,14 @@ describe("the rules of a check", () => {
     expect(outcomes.get(JSON.stringify([text, equals]))).toBe("failed");
   });
 
+  it("a crash is no refusal, unless a script of the check itself throws", async () => {
+    const crash = await verdictOn(`throw new Error("no file x.csv")`, { exit: "failure", stderr: { contains: ["x.csv"] } });
+    expect(crash.evidence).toContain("it should refuse with a message, and crashed: an error was not caught");
+    const refusal = await verdictOn(`console.error("no file x.csv"); process.exitCode = 1;`, { exit: "failure" });
+    expect(refusal.outcome).toBe("proven");
+    expect((await verdictOf([{ run: ["node", "-e", "throw new Error('no')"], exit: "failure" }])).outcome).toBe("proven");
+  });
+
   it("gives bytes, and says that a file must be absent", async () => {
     const script = `import fs from "node:fs"; console.log(fs.readFileSync("in.bin").toString("hex")); fs.rmSync("in.bin"); fs.mkdirSync("out");`;
     const given = [{ path: "in.bin", base64: "/wD+" }];

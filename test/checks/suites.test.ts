@@ -53,6 +53,11 @@ describe("runSuites", () => {
     ]);
   });
 
+  it("counts a suite that is skipped, whose tests nobody tells of", async () => {
+    const text = `${node} import { describe } from "node:test"; test("a", () => assert.ok(JSON.parse("1"))); describe.skip("s", () => { test("b", () => assert.ok(false)); });`;
+    expect(await reportsOf({ "a.test.mjs": text })).toMatchObject([{ kind: "passed", total: 2, passed: 1, skipped: 1 }]);
+  });
+
   it("says what is not run, and why", async () => {
     const reports = await reportsOf({
       "package.json": `{ "scripts": { "test": "jest" } }`,
