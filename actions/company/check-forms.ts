@@ -2,7 +2,15 @@ import { type Check, CheckSchema, type StackName } from "../../src/checks/index.
 import { z } from "zod";
 
 /** The form of a check is told by examples: enforced by a provider, it would cost more tokens than the check itself. */
-export const WrittenCheckSchema: z.ZodType<Check> = z.unknown().pipe(CheckSchema).describe("a check in one of the forms above");
+export const WrittenCheckSchema: z.ZodType<Check> = z
+  .unknown()
+  .pipe(CheckSchema)
+  .refine(expects, { error: 'a page needs a step "expect": without one, every page with these elements passes' })
+  .describe("a check in one of the forms above");
+
+function expects(check: Check): boolean {
+  return check.kind !== "page" || check.steps.some((step) => step.do === "expect");
+}
 
 const COMMAND = `- {"kind":"command","given":[{"path":"data.csv","content":"a,b\\n1,2\\n"}],"steps":[{"run":["node","src/cli.mjs","data.csv"],"stdin":"","exit":0,"stdout":{"contains":["2"]},"stderr":{"equals":""}},{"run":["node","src/cli.mjs","missing.csv"],"exit":"failure","stderr":{"contains":["missing.csv"]}}]}
   The steps run one after another in one fresh copy of the project, without a shell; start the product by the file that starts it, not by the name of its command. Leave out what you do not need; exit is 0 by default. A rule for a text has equals (all of it; the last line break does not count), contains, lacks or matches (a regular expression with the flag m, found anywhere). "files" of a step has rules for files afterwards: [{"path":"out.txt","contains":["x"]},{"path":"old.txt","absent":true}]. A given file that is no text has "base64" for "content". What the rules cannot say is a step of its own: ["node","-e","..."] or ["python3","-c","..."].`;

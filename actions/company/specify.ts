@@ -196,12 +196,13 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
     const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
     const lack = stack === "page" && noPages !== null ? [`${NO_PAGES} ${noPages}`] : [];
+    const past = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
     const facts = {
       kind: "order" as const,
       size,
       stack,
-      assumptions: [...new Set([...before, ...brief.assumptions, ...answers, ...lack])],
-      criteria: numbered(brief.criteria, project?.acceptance?.criteria ?? earlier?.criteria ?? []),
+      assumptions: [...new Set([...before, ...brief.assumptions, ...answers, ...replacedBy(brief.criteria, past), ...lack])],
+      criteria: numbered(brief.criteria, past),
       isChange: project !== undefined,
       ...(this.#options.mayInstall === true ? { mayInstall: true } : {}),
       ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore }),
@@ -252,6 +253,14 @@ async function asked(ctx: ActionContext<readonly []>, questions: readonly string
   const answers: string[] = [];
   for (const question of questions.slice(0, MOST_QUESTIONS)) answers.push(`${question} ${await ctx.human.ask(question)}`);
   return answers;
+}
+
+/** Tells which criteria a change replaces: none is weakened in silence. */
+function replacedBy(criteria: readonly Criterion[], earlier: readonly Criterion[]): readonly string[] {
+  const next = new Map(criteria.map((criterion) => [criterion.id, JSON.stringify(criterion)]));
+  return earlier
+    .filter((criterion) => next.has(criterion.id) && next.get(criterion.id) !== JSON.stringify(criterion))
+    .map(({ id, priority, then }) => `${id} replaces an earlier criterion (${priority}): ${then}`);
 }
 
 /** The criteria of a change replace earlier ones of the same id; ids that a model gave twice become different. */

@@ -38,7 +38,7 @@ const picks = {
   steps: [{ run: ["node", "bin/csvcol.js", "pick", "b"], stdin: "a,b\n1,2\n", stdout: { equals: "b\n2" } }],
 };
 
-/** Micro-dollars: half of what a single agent once paid for the small CSV tool, at the same prices. */
+/** Micro-dollars: half of what a single agent once cost for such a tool. */
 const MOST_COST = 8_000;
 
 /** A board whose logic is tested, and whose page never starts: a file cannot load a module. */

@@ -98,6 +98,25 @@ describe("what may not be weakened", () => {
     expect(asked.at(-1)?.criteria[0]?.check).toEqual(wrong[0]?.check);
   });
 
+  it("is a criterion: a change that replaces one says so", async () => {
+    const easier = { ...criteria[0], priority: "P1", then: "it prints something" };
+    const script = {
+      Alice: [brief("S"), brief("S", { criteria: [easier], assumptions: [] })],
+      Alex: [...engineer, calling(done)],
+      Vera: [accepted, accepted],
+    };
+    const [, delivery] = await delivered(script, finding(), { told: "Make it simpler." });
+    expect(delivery?.assumptions).toEqual(["Numbers are decimal.", "A1 replaces an earlier criterion (P0): it prints the sum"]);
+  });
+
+  it("is a page's check: one that expects nothing is asked for again", async () => {
+    const look = (steps: readonly object[]): string => brief("S", { criteria: [{ ...criteria[0], check: { kind: "page", steps } }] });
+    const opens = { do: "open" };
+    const alice = [look([opens]), look([opens, { do: "expect", at: "h1", contains: ["5"] }])];
+    const [delivery] = await delivered({ ...rest, Alice: alice, Alex: engineer }, finding());
+    expect(delivery).toMatchObject({ isDone: true, round: 0 });
+  });
+
   it("are tests: one that QA removes in a dispute stays expected", async () => {
     const planned: (readonly string[] | undefined)[] = [];
     const verify = finding((request) => {
@@ -121,6 +140,6 @@ describe("what may not be weakened", () => {
       Vera: [accepted],
     };
     await delivered(script, verify);
-    expect(planned).toEqual([["src/add.mjs", written.path]]);
+    expect(planned.at(-1)).toEqual(["src/add.mjs", written.path]);
   });
 });
