@@ -103,7 +103,10 @@ export interface WorkSoFar {
   readonly earlier: readonly Delivery[];
 }
 
-/** The newest order among messages, and the deliveries since; undefined when there is no order. */
+/**
+ * The newest order among messages, and the deliveries since; undefined when there is no order. A test that one of the orders for the user's present
+ * words names stays expected.
+ */
 export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | undefined {
   const all = memory.get();
   const at = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
@@ -111,8 +114,11 @@ export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | un
   const isDelivery = ({ instructContent }: Message): boolean =>
     (instructContent as { readonly kind?: unknown } | undefined)?.kind === "delivery";
   const earlier = all.slice(at + 1).filter(isDelivery);
+  const orders = all.flatMap(({ instructContent }) => (isOrder(instructContent) ? [WorkOrderSchema.parse(instructContent)] : []));
+  const order = orders.at(-1) as WorkOrder;
+  const tests = new Set(orders.flatMap((one) => (one.feedback.length === order.feedback.length ? (one.tests ?? []) : [])));
   return {
-    order: WorkOrderSchema.parse(all[at]?.instructContent),
+    order: tests.size === 0 ? order : { ...order, tests: [...tests].sort((a, b) => (a < b ? -1 : 1)) },
     earlier: earlier.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
   };
 }
