@@ -38,6 +38,22 @@ describe("write_files", () => {
     expect([now("src/a.js"), now("deep/er/b.txt"), now("pkg/__init__.py")]).toEqual(["a\nb\n", "b\n", ""]);
   });
 
+  it("writes over a file that the agent was shown before, and not when it has changed since", async () => {
+    const shown = new Map([
+      ["a.txt", "a\n"],
+      ["b.txt", "b\n"],
+      ["c.txt", "c\n"],
+    ]);
+    const { write, editor, now } = project(
+      { "a.txt": "a\n", "b.txt": "of another\n", "c.txt": "c\n" },
+      { shown: (path) => shown.get(path) },
+    );
+    const called = await call(write, { files: [file("a.txt", "A\n"), file("b.txt", "B\n")] });
+    expect(called).toMatchObject({ outcome: "failed", result: { error: expect.stringContaining("somebody has changed it since") } });
+    await read(editor, { command: "create", path: "c.txt", content: "C\n", overwrite: true });
+    expect([now("a.txt"), now("b.txt"), now("c.txt")]).toEqual(["A\n", "of another\n", "C\n"]);
+  });
+
   it("never writes over a file that was not read, and writes the others", async () => {
     const { write, now } = project({ "user.txt": "precious\n" });
     const called = await call(write, { files: [file("user.txt", "mine\n"), file("new.txt", "new\n")] });
