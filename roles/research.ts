@@ -57,7 +57,7 @@ const HitsSchema = z.object({ results: z.array(z.object({ title: z.string(), url
 type Tool = Pick<ReturnType<typeof webFetchTool>, "execute">;
 type Link = Links["questions"][number]["links"][number];
 
-/** What a tool gave. */
+/** The output of a tool. */
 interface ToolCalled {
   readonly output: unknown;
   readonly data: unknown;
@@ -171,7 +171,7 @@ function readPages({ web = {} }: ResearchOptions): Action {
   }) as Action;
 }
 
-/** What a page says about a question; undefined where it cannot be read. */
+/** The answer of a page to a question; undefined where it cannot be read. */
 async function noteOf(ctx: ActionContext, tool: Tool, question: string, url: string): Promise<z.infer<typeof NoteSchema> | undefined> {
   const { output } = await called(ctx, "read a page", tool, { url, from: 0 });
   if (typeof output !== "string") return undefined;

@@ -25,13 +25,13 @@ export interface AssignedFiles {
   readonly others: ShownFiles;
 }
 
-/** What a worker is asked. */
+/** The prompt of a worker in parts. */
 export interface AssignmentParts {
   readonly order: WorkOrder;
   readonly files: AssignedFiles;
   /** False: it does not need the checks of the criteria. */
   readonly hasChecks: boolean;
-  /** Who it is, and how it works. */
+  /** The role and its way of working. */
   readonly role: string;
 }
 
@@ -90,7 +90,7 @@ export async function assignedFiles(
   };
 }
 
-/** What the news says besides the order. */
+/** The news besides the order, as text. */
 function saidIn(news: readonly Message[]): readonly PromptPart[] {
   return news.flatMap(({ sentFrom, content, instructContent }): PromptPart[] => {
     if (!isOrder(instructContent)) return [[`From ${sentFrom}`, content]];
@@ -101,7 +101,7 @@ function saidIn(news: readonly Message[]): readonly PromptPart[] {
   });
 }
 
-/** What the worker has done for the present words of the user, and what was found then: a new attempt must differ from the earlier ones. */
+/** The worker's earlier attempts at the user's present words, with their findings: a new attempt must differ from them. */
 function attemptsIn({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
   const present = new Set(news.map(({ id }) => id));
   const all = memory.get().filter(({ id }) => !present.has(id));

@@ -24,13 +24,13 @@ export interface UnmergedTask {
   readonly title: string;
   /** Name of the engineer; undefined for a task that nobody began, because it needs another one. */
   readonly by?: string | undefined;
-  /** What failed. */
+  /** The failures. */
   readonly why: string;
   /** The folder with what there is of it, relative to the project; undefined when nothing is, or when the product is done without it. */
   readonly keptIn?: string | undefined;
 }
 
-/** What the company delivers: the product's state with its evidence, and not the words of its authors. Plain JSON. */
+/** The delivery of a company: the product's state with its evidence, and not the words of its authors. Plain JSON. */
 export interface Delivery {
   readonly kind: "delivery";
   readonly name: string;
@@ -44,7 +44,7 @@ export interface Delivery {
   /** Undefined while there was no review. */
   readonly review?: { readonly reasons: string; readonly accepts: boolean } | undefined;
   readonly assumptions: readonly string[];
-  /** What the engineer says that was done, or why it was not. */
+  /** The engineer's summary of the work, or why it was not done. */
   readonly summary: string;
   /** Rounds of repair before this. */
   readonly round: number;
@@ -87,7 +87,7 @@ export function complaintCriteria(complaints: readonly Complaint[]): readonly Cr
   );
 }
 
-/** What the engineer of an order and its verifier check alike, so that the verifier can take over what the engineer has seen. */
+/** The request that the engineer of an order and its verifier share, so that the verifier can take over the engineer's results. */
 export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): Omit<GateRequest, "depth"> {
   return {
     criteria: [...order.criteria, ...complaintCriteria(complaints)],
@@ -132,7 +132,7 @@ export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Ve
   });
 }
 
-/** What fails, in short marks: two rounds with the same ones have made no progress. */
+/** Short marks of the failures: two rounds with equal marks have made no progress. */
 export function failureMarks({ verdicts, suites, faults }: Verification): readonly string[] {
   const failed = verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
   const tests = suites.flatMap(({ failures }) => failures.map(({ name, file }) => `${file} ${name}`));

@@ -30,9 +30,9 @@ export interface ProjectGateOptions {
   readonly missingForPages?: ((sandbox: Sandbox) => string | undefined) | undefined;
 }
 
-/** What a gate runs. */
+/** The checks that a gate runs. */
 export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, Partial<Pick<VerifyRequest, "planned" | "stack">> {
-  /** What was wrong before the work began, as {@link problemsOf} marks it: it does not count. */
+  /** Problems from before the work began, as {@link problemsOf} marks them: they do not count. */
   readonly failedBefore?: readonly string[] | undefined;
 }
 
@@ -154,7 +154,7 @@ export interface WorkReport {
   readonly status: "finished" | "stuck" | "disputed";
   /** Id of the criterion whose check is disputed; undefined where it is a test, or nothing. */
   readonly criterion?: string | undefined;
-  /** What was done, or why it could not be, or what is wrong with the test. */
+  /** The work that was done, or why it could not be done, or the fault of the test. */
   readonly summary: string;
 }
 
@@ -170,7 +170,7 @@ export interface DoneToolOptions {
   readonly gate: ProjectGate;
   /** Returns what is still missing, or undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
-  /** What a verifier will check; with it, all of that runs. Default: the syntax and the tests alone. */
+  /** The checks of the verifier; with it, all of them run. Default: the syntax and the tests alone. */
   readonly asked?: Omit<GateRequest, "depth"> | undefined;
 }
 
@@ -224,7 +224,7 @@ async function checked(
   return quick.notChecked !== undefined || judge(quick) !== undefined ? quick : gate.check(ctx, { ...asked, depth: "whole" });
 }
 
-/** What could not be checked, so that nobody takes it for green. */
+/** The criteria that could not be checked, as text, so that nobody takes them for green. */
 function uncheckedIn({ verdicts, notChecked }: Verification): readonly string[] {
   if (notChecked !== undefined) return [`Nothing could be checked here: ${notChecked}`];
   const open = verdicts.filter(({ outcome }) => outcome === "not checked");
@@ -285,7 +285,7 @@ function disputed(what: Omit<WorkReport, "status">, notFor: NotFor): ToolResult 
   return notFor === undefined ? toolOutput(JSON.stringify({ status: "disputed", ...what } satisfies WorkReport)) : toolFailure(notFor);
 }
 
-/** What is red in a project, for the one who repairs it; undefined when nothing is. */
+/** The red results of a project as text for its repair; undefined when nothing is red. */
 export function redParts(verification: Verification): string | undefined {
   return isRed(verification) ? renderVerification(verification) : undefined;
 }

@@ -4,7 +4,7 @@ import { promptOf } from "../prompt.ts";
 import type { Complaint } from "./delivery.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 
-/** What a reviewer says. The reasons come first, so that the verdict follows from them. */
+/** The answer of a reviewer. The reasons come first, so that the verdict follows from them. */
 export interface Review {
   readonly reasons: string;
   readonly judgements: readonly { readonly id: string; readonly reason: string; readonly holds: boolean }[];

@@ -53,7 +53,7 @@ const specifyOptions: Known<SpecifyOptions> = {
   gate: true,
 };
 
-/** What a product manager adds to the user's words. */
+/** The product manager's additions to the user's words. */
 interface Brief {
   readonly reasoning: string;
   readonly name: string;
@@ -192,7 +192,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
 
   #order(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts, brief: Brief): WorkOrder {
     const { size: chosen = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
-    // Who works side by side goes on: the change joins them.
+    // Engineers who work side by side go on: the change joins their plan.
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
     const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
     const lack = stack === "page" && noPages !== null ? [`${NO_PAGES} ${noPages}`] : [];
@@ -226,7 +226,7 @@ interface Project {
   readonly failedBefore: readonly string[];
 }
 
-/** What is known when the criteria are asked for. */
+/** The facts that the prompt for the criteria is made of. */
 interface KnownFacts {
   readonly earlier: WorkOrder | undefined;
   readonly project: Project | undefined;

@@ -8,7 +8,7 @@ export interface TakeWorkOptions {
   readonly project: () => ForkedProject;
   /** The plan. */
   readonly tasks: readonly WorkTask[];
-  /** Who takes the work: the author of the commit. */
+  /** The role that takes the work, which is the author of the commit. */
   readonly name: string;
 }
 

@@ -74,7 +74,7 @@ const MOST_EQUAL = 2;
 const SAME_AGAIN =
   "These are the same failures as in the last round. Change the strategy: find the real cause before you edit, and write the failing part from scratch.";
 
-/** What is known of the product in one round. */
+/** The facts about the product in one round. */
 interface Round {
   readonly order: WorkOrder;
   readonly work: WorkReport;
@@ -190,7 +190,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return [...copies, ctx.message<Delivery>(renderDelivery(delivery), { ...parts, sendTo: [ROUTE_TO_ALL] })];
   }
 
-  /** What is to be repaired; undefined when nothing is, or when another round would not help. */
+  /** The faults to repair as text; undefined when there are none, or when another round would not help. */
   #repair({ order, earlier, verification, complaints, work }: Round, isDone: boolean): string | undefined {
     const { size } = order;
     // A small product has few calls: a corrected check takes the place of a round.

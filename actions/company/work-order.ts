@@ -38,7 +38,7 @@ export interface WorkTask {
   readonly by?: string | undefined;
   /** How often it was given to its engineer. */
   readonly tries: number;
-  /** What the next one must know, such as why it is stuck. */
+  /** A note for the next engineer, such as why the task is stuck. */
   readonly note?: string | undefined;
   /** Name of the fork that keeps the work on it, where that is not merged. */
   readonly keptIn?: string | undefined;
@@ -65,9 +65,9 @@ export interface WorkOrder {
   readonly isChange: boolean;
   /** The files and symbols of a project that had files before. */
   readonly map?: string | undefined;
-  /** What `docs/requirement.md` said before the work began. */
+  /** The text of `docs/requirement.md` before the work began. */
   readonly recordedWords?: string | undefined;
-  /** What was wrong before the work began, such as failing tests: nobody here is to blame for it. */
+  /** Problems from before the work began, such as failing tests. They do not count against the work. */
   readonly failedBefore?: readonly string[] | undefined;
   readonly design?: SystemDesign | undefined;
   /** Ids of the criteria whose check was corrected because an engineer disputed it. */
@@ -131,7 +131,7 @@ export function orderFiles(order: WorkOrder): readonly { path: string; content: 
   ];
 }
 
-/** What `docs/acceptance.json` says to those who check. */
+/** The content of `docs/acceptance.json` for those who check. */
 export interface AcceptanceFile extends Pick<WorkOrder, "criteria" | "failedBefore"> {
   readonly stack?: StackName | undefined;
   readonly assumptions?: readonly string[] | undefined;

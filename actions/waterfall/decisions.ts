@@ -27,7 +27,7 @@ export interface Decisions {
 }
 
 /**
- * What the documents of the project say, read from the messages that carry them.
+ * The decisions in the documents of the project, read from the messages that carry them.
  *
  * @throws UsageError `INPUT_INVALID`
  */

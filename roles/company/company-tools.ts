@@ -25,7 +25,7 @@ export interface CompanyMachine extends MachineOptions {
   readonly mayInstall: boolean;
 }
 
-/** What differs between the tools of workers. */
+/** The differences between the tools of workers. */
 export interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
   /** Why the worker may hand nothing back; undefined where it may. */
   readonly noDispute?: string | undefined;

@@ -110,7 +110,7 @@ function disputesIn({ memory }: RoleContext): number {
   return memory.get().filter(isDispute).length - 1;
 }
 
-/** What is red where the tests are QA's. */
+/** The red results of a project whose tests are QA's, as text. */
 function redForTested(verification: Verification): string | undefined {
   const red = redParts(verification);
   const isWeak = verification.faults.some(({ kind }) => kind === "weak tests");

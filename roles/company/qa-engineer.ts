@@ -97,7 +97,7 @@ function brokenParts({ suites, faults }: Verification): string | undefined {
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-/** What is wrong with tests that were written before the code; undefined when each of the new files loads and fails. */
+/** The faults of tests that were written before the code, as text; undefined when each of the new files loads and fails. */
 function passingParts({ suites, faults, notChecked }: Verification, workspace: Workspace): string | undefined {
   if (notChecked !== undefined) return undefined;
   const own = workspace.pending.filter(isTestPath);

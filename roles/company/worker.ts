@@ -13,7 +13,7 @@ export interface WorkMode {
 
 /** One activation of a worker. */
 export interface Assignment extends WorkMode {
-  /** What it is asked. */
+  /** The prompt of an activation. */
   readonly task: string;
 }
 

@@ -48,7 +48,7 @@ const crewToCheck: Known<CrewToCheck> = {
   inputTokens: true,
 };
 
-/** What a check found in a crew. */
+/** The findings of a check of a crew. */
 export interface CrewFinding {
   readonly code:
     | "ROLE_INVALID"

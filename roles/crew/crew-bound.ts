@@ -25,7 +25,7 @@ export interface RoleBound {
   readonly cost: MicroUsd | undefined;
 }
 
-/** What the cost of a call depends on, besides its model. */
+/** The parts that the cost of a call depends on, besides its model. */
 export interface CostOptions {
   readonly prices: PriceTable;
   /** The most tokens of one question. */

@@ -140,7 +140,7 @@ interface Link {
   readonly limit: number | undefined;
 }
 
-/** Who starts whom. Code that chooses its recipients may start everybody. */
+/** The roles that each role starts. Code that chooses its recipients may start everybody. */
 function linksOf(workers: readonly Worker[]): readonly Link[] {
   const says = [UserRequirement, UserFeedback].map(({ name: cause }) => ({ cause, to: undefined, limit: undefined, mayEnd: false }));
   const links = linksFrom([{ id: USER, role: undefined, says }, ...workers], workers);

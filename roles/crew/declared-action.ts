@@ -3,7 +3,7 @@ import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_A
 import { filledTemplate } from "./crew-names.ts";
 import type { CrewAction, CrewField, FieldKind } from "./crew-spec.ts";
 
-/** What is known of a declared action without running it. */
+/** The facts about a declared action that need no run. */
 export interface DeclaredTraits {
   /** Its recipients; undefined: every role that watches it. */
   readonly sendTo: readonly string[] | undefined;

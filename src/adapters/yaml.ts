@@ -7,7 +7,7 @@ import { faultsOf } from "./form-faults.ts";
 /** The form that a text or a value must have. */
 export interface CheckedForm<S extends z.ZodType> {
   readonly schema: S;
-  /** What it is, in errors: the path of a file. */
+  /** Its name in errors: the path of a file. */
   readonly name: string;
   /** The code of the error. */
   readonly code: string;

@@ -90,7 +90,7 @@ export interface Criterion {
 
 /** The file `docs/acceptance.json`. */
 export interface Acceptance {
-  /** What the requirement leaves open and was decided for the user. */
+  /** Decisions made for the user where the requirement is open. */
   readonly assumptions: readonly string[];
   readonly criteria: readonly Criterion[];
 }

@@ -126,7 +126,7 @@ function runStep(step, limit) {
 const INTERNAL = /^ +at .*\bnode:.*\n?/gm;
 const clean = (text) => text.replaceAll(root + "/", "").replaceAll(root, ".").replace(/\(node:\d+\)/g, "(node)").replace(INTERNAL, "");
 const cut = (text, limit) => text.length <= limit ? text : text.slice(0, Math.ceil(limit * 0.7)) + " [...] " + text.slice(text.length - Math.floor(limit * 0.3));
-// What looks alike on a screen must not: control characters, marks without width, and spaces that are none.
+// Different texts must not look alike on a screen: control characters, marks without width and unusual spaces are shown as codes.
 const HIDDEN = /[\u007f-\u00a0\u00ad\u0300-\u036f\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff\ufff9-\ufffb]/g;
 const escaped = (text, pattern) => text.replace(pattern, (one) => "\\u" + one.charCodeAt(0).toString(16).padStart(4, "0"));
 const quoted = (text, limit = 300) => escaped(JSON.stringify(cut(clean(text), limit)), HIDDEN);
@@ -245,7 +245,7 @@ async function runJob(job) {
       return { steps: [...steps, { ...told, problems: [] }], unfit: error.message };
     }
     steps.push(told);
-    // What it left running, or could not start, says nothing of the steps after it.
+    // A process that it left running, or could not start, tells nothing about the steps after it.
     const isOver = got.timedOut || got.flooded || got.missing !== null;
     if (told.problems.length > 0 && (isOver || job.goesOn !== true)) break;
   }

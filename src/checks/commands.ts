@@ -134,7 +134,7 @@ function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob
   ].join("\n");
 }
 
-/** What a command was given: files, standard input, and the commands before it. */
+/** The input of a command: files, standard input, and the commands before it. */
 function contextOf({ stdin = "" }: JobStep, given: readonly GivenFile[], before: readonly JobStep[]): string[] {
   const quoted = (text: string): string =>
     visible(JSON.stringify(text.length > TOLD_LENGTH ? `${text.slice(0, TOLD_LENGTH)} [...]` : text), 600);

@@ -18,7 +18,7 @@ export interface DriverRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a driver has reported: the values of its lines, unchecked, and how it ended. */
+/** The report of a driver: the values of its lines, unchecked, and how it ended. */
 export type DriverReport =
   | { readonly kind: "ended"; readonly values: readonly unknown[] }
   /** It did not reach its end. `reason` completes a sentence that begins with "it". */

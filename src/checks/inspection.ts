@@ -19,7 +19,7 @@ export interface SourceFunction {
   readonly isNamed: boolean;
 }
 
-/** What was read in the tests of one language and in the files they lead to. */
+/** The facts read from the tests of one language and from the files they lead to. */
 export interface Inspection {
   readonly weak: readonly { readonly file: string; readonly name: string }[];
   readonly functions: readonly SourceFunction[];
@@ -32,7 +32,7 @@ const FILE_BYTES = 300_000;
 const MOST_FILES = 200;
 const MOST_FUNCTIONS = 2_000;
 
-/** What a test uses that reaches files whose names are made while it runs, or other programs. */
+/** Names that a test uses to reach other programs, or files whose names are made while it runs. */
 const REACHING = /child_process|worker_threads|createRequire|\breadFile|\bvm\b|\bimport\s*\(|\brequire\s*\(|\bfetch\s*\(/;
 
 const SCRIPT = /\.[cm]?js$/;

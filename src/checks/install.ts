@@ -25,7 +25,7 @@ export interface InstallRequest {
 
 const installRequest: Known<InstallRequest> = { root: true, sandbox: true, stack: true, timeout: true, signal: true };
 
-/** What an installation came to. Plain JSON. `nothing`: the project names no package. `failed`: the project is as it was. */
+/** The result of an installation. Plain JSON. `nothing`: the project names no package. `failed`: the project is as it was. */
 export type InstallReport =
   | { readonly kind: "installed"; readonly folder: string }
   | { readonly kind: "nothing" }

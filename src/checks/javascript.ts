@@ -59,7 +59,7 @@ export function stringIn(node: AnyNode | null | undefined): string | undefined {
   return node?.type === "TemplateLiteral" && node.expressions.length === 0 ? (node.quasis[0]?.value.cooked ?? undefined) : undefined;
 }
 
-/** What a file imports, by its address: local names, and the names of what they stand for. */
+/** The imports of a file by their address: local names, and the exported names they stand for. */
 export interface Import {
   readonly from: string;
   readonly names: readonly string[];

@@ -27,7 +27,7 @@ export interface JobsRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What one step did. */
+/** The result of one step. */
 export interface StepReport {
   readonly code: number | null;
   readonly signal: string | null;
@@ -39,7 +39,7 @@ export interface StepReport {
   /** The beginning and the end. */
   readonly stdout: string;
   readonly stderr: string;
-  /** What was expected and did not come. Empty when the step did as it should. */
+  /** The expectations that were not met. Empty when the step did as it should. */
   readonly problems: readonly string[];
 }
 

@@ -107,7 +107,7 @@ function watch(context, page, problems) {
     problems.error("uncaught " + cut(words, 300) + (where === undefined ? "" : " (" + where + ")"));
   });
   page.on("console", (message) => {
-    // What does not load is told once, below. A page opened as a file has no manifest, and works without.
+    // A resource that does not load is told once, below. A page opened as a file has no manifest, and works without.
     if (message.type() !== "error" || /^(?:Failed to load resource|Access to manifest)/.test(message.text())) return;
     problems.error("console.error: " + message.text());
   });

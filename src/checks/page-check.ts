@@ -59,7 +59,7 @@ const pageCheckRequest: Known<PageCheckRequest> = {
   times: true,
 };
 
-/** What the page has shown. Plain JSON but for the picture. */
+/** The results of a page's checks. Plain JSON but for the picture. */
 export interface PageReport {
   readonly by: "browser" | "dom" | "nothing";
   /** One for each criterion with page steps, in their order. */
@@ -81,7 +81,7 @@ const OUTPUT_BYTES = 8 * 1024 ** 2;
 const MOST_FAULTS = 20;
 const MOST_EVIDENCE = 1_500;
 
-/** What is known of a page, after some runs of the driver. */
+/** The results of a page after some runs of the driver. */
 interface Findings {
   opened: Opening | undefined;
   readonly results: Map<string, StepsResult>;

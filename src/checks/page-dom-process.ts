@@ -290,7 +290,7 @@ function textOf(element, rules, states) {
   return parts(element).replace(/ *\n[ \n]*/g, "\n").trim();
 }
 
-/** What is seen where styles hide nothing that is unsure, and in "doubt" where they hide all of it. */
+/** The visible elements where styles hide nothing that is unsure, and, in "doubt", where they hide all of it. */
 function look({ at }) {
   const rules = showingRules();
   const found = all(at).map((element) => ({ element, state: stateOf(element.closest("select") ?? element, rules) }));

@@ -112,7 +112,7 @@ async function expectOf(page, step) {
   for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
     const seen = await page.look(step.at);
     const fault = expectFault(seen, step);
-    // What may be hidden or not must not matter.
+    // The result must not depend on an element that may or may not be hidden.
     const isSure = seen.doubt === undefined || (fault === undefined) === (expectFault(seen.doubt, step) === undefined);
     if (fault === undefined && isSure) return;
     if (Date.now() < until) continue;

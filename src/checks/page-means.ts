@@ -68,7 +68,7 @@ export function missingPageMeans(sandbox: Sandbox): string | undefined {
   return means.length > 0 ? undefined : missing.join("; ");
 }
 
-/** What is missing, in words, where a browser cannot be used. */
+/** The missing part, in words, where a browser cannot be used. */
 function browserMeans(isIsolated: boolean, wanted: string | undefined): PageMeans | string {
   const program = wanted ?? [...BROWSERS, ...playwrightBrowsers()].find(isProgram);
   if (program === undefined) return "there is no Chromium (Debian and Ubuntu: apt install chromium)";

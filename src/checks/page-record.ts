@@ -42,7 +42,7 @@ const Event = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("trouble"), reason: line }),
 ]);
 
-/** What the page driver has told in one run. */
+/** The report of the page driver in one run. */
 export interface PageRecord {
   readonly means: string | undefined;
   readonly opened: Opening | undefined;

@@ -94,7 +94,7 @@ function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport
   return { language: "python", kind: failed === 0 ? "passed" : "failed", ...counts, files, failures };
 }
 
-/** What is wrong besides tests that failed. */
+/** The faults besides failed tests. */
 function moreFailures(ran: Ran): Failure[] {
   const { running } = ran;
   if (ran.timedOut) {

@@ -24,7 +24,7 @@ export interface ReadmeRequest {
 
 const readmeRequest: Known<ReadmeRequest> = { root: true, sandbox: true, timeout: true, signal: true };
 
-/** What a README tells to run: the commands of one fenced block, in their order. */
+/** The commands of one fenced block of a README, in their order. */
 export interface ReadmeBlock {
   readonly steps: readonly JobStep[];
 }
@@ -43,7 +43,7 @@ const USE = /\b(us(e|age|ing)|quick ?start|get(ting)? started|run(ning)?|example
 const SHELL = /^(sh|bash|shell|zsh|console|terminal|shellsession|text)?$/i;
 /** Words that stand for something a reader puts in. */
 const PLACEHOLDER = /<[^>]*>|\[[^\]]*\]|\.\.\.|…|\byour[-_ ]|path\/to\/|\{[^}]*\}|^[A-Z][A-Z_]{2,}$/;
-/** What announces that a command fails. */
+/** Words that announce a failing command. */
 const FAILURE = /\b(error|errors|fails?|failed|failure|exit(s|ed)? (code|with|status)|invalid|wrong|refuse[sd]?|reject(s|ed)?)\b/i;
 /** Commands that change the machine, need the network, or are run elsewhere. */
 const LEFT_OUT =

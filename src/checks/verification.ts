@@ -39,7 +39,7 @@ export interface SuiteReport {
   readonly reason?: string | undefined;
 }
 
-/** What running a project has shown. Plain JSON. */
+/** The results of running a project. Plain JSON. */
 export interface Verification {
   readonly verdicts: readonly Verdict[];
   /** Empty where the project has no tests. */

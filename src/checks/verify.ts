@@ -34,7 +34,7 @@ export interface VerifyRequest {
    */
   readonly depth: "syntax" | "criteria" | "quick" | "whole";
   /**
-   * What depth `quick` has shown of the same bytes for an equal request. Depth `whole` then runs only what it adds. Default: all of it runs.
+   * The results of depth `quick` for the same bytes and an equal request. Depth `whole` then runs only what it adds. Default: all of it runs.
    */
   readonly known?: Verification | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
@@ -186,7 +186,7 @@ function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdic
     : { id, priority, outcome: "not checked", by: "nothing", evidence: reason };
 }
 
-/** What is wrong with tests that all pass. */
+/** The faults of tests that all pass. */
 function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefined): Fault[] {
   if (suites.length === 0 && stack !== undefined) {
     return [{ kind: "tests", message: `The project has no tests. Write some, such as ${stackNamed(stack).testPath}.` }];

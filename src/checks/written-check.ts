@@ -16,7 +16,7 @@ const SUBJECTS: Readonly<Record<string, string | undefined>> = {
 const COMMAND_PARTS = ["run", "stdin", "exit", "stdout", "stderr", "files", "expect"];
 /** Members of a page's step. */
 const PAGE_PARTS = ["do", "at", "text", "key", "value", "to", "ms", "path", "count", "visible", "equals", "contains", "lacks", "matches"];
-/** What a step on a page needs besides `do` and rules. */
+/** The fields that a step on a page needs besides `do` and rules. */
 const ACTION_PARTS: Readonly<Record<string, readonly string[]>> = {
   ...{ open: ["path"], click: ["at"], type: ["at", "text"], press: ["at", "key"], select: ["at", "value"] },
   ...{ drag: ["at", "to"], wait: ["ms"], reload: [] },

@@ -6,7 +6,7 @@ import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
 /** A bundled idea that a software company works on, with one change afterwards. */
 export interface CompanyScript {
   readonly folder: string;
-  /** What the user says when the first product is there. */
+  /** The user's words when the first product is there. */
   readonly change: string;
 }
 

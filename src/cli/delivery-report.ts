@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
 
-/** What a company delivered: a verdict with evidence for each acceptance criterion. */
+/** The delivery of a company: a verdict with evidence for each acceptance criterion. */
 export interface DeliveryReport {
   readonly kind: "delivery";
   readonly name: string;

@@ -27,7 +27,7 @@ export interface DemoIdea {
   readonly price: ModelPrice;
   /** The crew whose roles the replies answer. */
   readonly crew: "waterfall" | "software-company";
-  /** What the user says when the product is there; only a software company's script has replies for it. */
+  /** The user's words when the product is there; only a software company's script has replies for it. */
   readonly change?: string;
   /** Absolute path of the replies. */
   readonly folder: string;

@@ -5,7 +5,7 @@ import type { TokenPrice } from "../model/price.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import { timeIn } from "./time-limits.ts";
 
-/** What is set for one model: its price, and its time limits as texts. */
+/** The settings of one model: its price, and its time limits as texts. */
 export interface ModelEntry {
   readonly price?: TokenPrice | undefined;
   readonly firstByte?: string | number | undefined;

@@ -13,7 +13,7 @@ export function isPermission(question: HumanQuestion): question is PermissionQue
   return question.tool !== undefined && question.args !== undefined;
 }
 
-/** What a person typed: an answer to record, a wish to see all of the call, or nothing that answers. */
+/** The meaning of a typed line: an answer to record, a wish to see all of the call, or no answer. */
 export type TypedAnswer = { readonly kind: "answer"; readonly text: string } | { readonly kind: "show" } | { readonly kind: "none" };
 
 const SHOW = /^(?:d|s|diff|show|show diff)$/i;

@@ -23,7 +23,7 @@ export interface TestsReport {
   readonly hint?: string;
 }
 
-/** What was changed in a project that was there, and where it is. */
+/** The changes of an existing project, and where they are. */
 export interface ChangeReport extends ProjectChanges {
   readonly place: ProjectPlace["kind"];
   /** The branch with the commits; undefined where nothing is committed. */
@@ -48,9 +48,9 @@ export interface ResultReport {
   readonly out: string;
   /** Paths in the project. */
   readonly files: readonly string[];
-  /** What was changed in a project that was there. */
+  /** The changes of an existing project. */
   readonly change?: ChangeReport;
-  /** What the company proved; undefined where it did not come that far, or proves nothing. */
+  /** The verdicts of the company; undefined where it did not come that far, or proves nothing. */
   readonly delivery?: DeliveryReport;
   /** Null when the company did not come as far as its tests. */
   readonly tests: TestsReport | null;
@@ -196,7 +196,7 @@ export function nextSteps(
   const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
   if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
-  // What was answered with a no would be answered so again.
+  // A question that was answered with no would be answered so again.
   const again = error?.code === "NOT_APPROVED" ? " --reuse none" : "";
   return { goOn: `troupe resume ${run}${more}${again}${isForced ? " --force" : ""}`, answers };
 }

@@ -120,7 +120,7 @@ export type CrewSettings =
   | FileCrew
   | ModuleCrew;
 
-/** Who works: a company that makes a product, a crew of a file, or one agent. */
+/** The kind of crew: a company that makes a product, a crew of a file, or one agent. */
 export type Worker = "company" | "crew" | "agent";
 
 /** A crew of a file, with the file's text: a run that continues needs no file. */

@@ -7,5 +7,5 @@ export type { MemorySnapshot, StorageJson, StoredJson } from "./snapshot-form.ts
 export { type FlowEdge, type FlowEvent, type FlowNode, type FlowSent, messageFlow, type MessageFlow } from "./message-flow.ts";
 export { flowGraphviz, flowJson, flowMermaid } from "./flow-drawing.ts";
 
-// What a role listens to and may do, without running it.
+// The subscriptions and actions of a role, without running it.
 export { describeRole, type ReactionDescription, type RoleDescription } from "./role-description.ts";

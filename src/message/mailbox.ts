@@ -7,7 +7,7 @@ export interface Mailbox {
   /** Most messages that wait for one role, 1 or more. Default 1,000,000. */
   readonly limit?: number;
   /**
-   * What happens to further messages. `refuse`: the sender fails with a QueueFullError `MAILBOX_FULL`; when several roles together exceed the limit
+   * The treatment of further messages. `refuse`: the sender fails with a QueueFullError `MAILBOX_FULL`; when several roles together exceed the limit
    * in one round, the run fails at the end of that round. `drop-oldest`: the oldest waiting message is dropped, and a notice `message.dropped`
    * reports it. `block`: the message waits with its sender, which does not act until all its messages are delivered; when all roles wait for
    * each other, the run fails with `MAILBOX_DEADLOCK`, and messages from outside are refused. Default `refuse`.

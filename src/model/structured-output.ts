@@ -53,7 +53,7 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
 /** Further requests after a reply that does not fit its schema. */
 export const REASKS = 2;
 
-/** What is wrong with every reply that its length limit cut: which part of it is missing cannot be known. */
+/** The fault of every reply that its length limit cut: the missing part cannot be known. */
 export const cutReply: { readonly ok: false; readonly issues: readonly OutputIssue[] } = {
   ok: false,
   issues: [{ path: "", message: "reached its length limit before it was whole" }],

@@ -39,7 +39,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
   return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
 }
 
-/** What comes into a run with its resume. */
+/** The messages and answers that come into a run with its resume. */
 interface ResumedWith {
   /** Events that are recorded before `run.resumed`, such as an answer. */
   readonly first?: readonly RunEventBody[];

@@ -26,7 +26,7 @@ export type { OpenAIBody } from "./openai-body.ts";
 export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
 export type { Pace, StubAnswer, StubFault, StubRaw, StubReply } from "./stub-reply.ts";
 
-// What a provider's cache could serve.
+// The share that a provider's cache could serve.
 export { type CacheableShare, cacheableShare, type PrefixCacheOptions, type PromptParts } from "./cacheable-share.ts";
 
 // Contract suites of the ports.

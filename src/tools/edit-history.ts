@@ -31,7 +31,7 @@ export async function checkWritten(rules: EditRules, ctx: ToolContext, paths: re
   return faults ?? undefined;
 }
 
-/** What the tools that edit one workspace share. */
+/** The state that the tools of one workspace share. */
 interface Editing {
   /** One tool at a time changes the workspace, across all agents. */
   readonly turns: Turns;
@@ -61,7 +61,7 @@ interface PastEdit {
   /** The earlier content; undefined when there was no file. */
   readonly before: string | undefined;
   readonly afterHash: string;
-  /** What the agent had seen of the file before. */
+  /** The part of the file that the agent had seen before. */
   readonly seen: SeenFile | undefined;
 }
 

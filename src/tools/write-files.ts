@@ -57,7 +57,7 @@ export function writeFilesTool(options: WriteFilesOptions): Tool {
   });
 }
 
-/** What came of one file. */
+/** The result of writing one file. */
 type Written =
   | { readonly kind: "new" | "changed" | "same"; readonly path: string }
   | { readonly kind: "refused"; readonly path: string; readonly reason: string };

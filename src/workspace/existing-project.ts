@@ -186,7 +186,7 @@ async function treeProject(options: ExistingProjectOptions, trees: Worktrees, re
     await inside.disarm(signal);
     const left = await commitRest(workspace, inside, request);
     const done = { ...(await changes(signal)), left };
-    // What is in no commit would be lost with the folder.
+    // Files in no commit would be lost with the folder.
     if (left.length === 0) await trees.remove(name, { signal });
     return done;
   };

@@ -14,7 +14,7 @@ export interface FileDifference {
   readonly change: "added" | "changed" | "removed";
 }
 
-/** What has changed since the work began. Plain JSON. */
+/** The changes since the work began. Plain JSON. */
 export interface ProjectChanges {
   /** Sorted by path. */
   readonly files: readonly FileDifference[];

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { copyInto, own } from "./project-copy.ts";
 import type { Refusal, SandboxMount } from "./sandbox.ts";
 
-/** What programs need for names of hosts and for TLS. None of these has a secret. */
+/** The files that programs need for host names and TLS. None of these has a secret. */
 const NETWORK_FILES = [
   "/etc/resolv.conf",
   "/etc/nsswitch.conf",

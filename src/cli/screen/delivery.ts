@@ -35,7 +35,7 @@ const CHECK_EVIDENCE = 160;
 /** Criteria, faults and failed tests that such a line tells of. */
 const CHECK_PROBLEMS = 3;
 
-/** What one run of a project's checks has shown. */
+/** The results of one run of a project's checks. */
 export interface ChecksText {
   readonly isGreen: boolean;
   readonly text: string;

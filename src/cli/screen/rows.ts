@@ -116,7 +116,7 @@ export interface ToldChecks extends ChecksText {
   readonly who: string;
 }
 
-/** What checks have shown that end with this event; undefined for other events. @param progress before it */
+/** The results of checks that end with this event; undefined for other events. @param progress before it */
 export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): ToldChecks | undefined {
   if (observed.type !== "step.ended" || !observed.ok) return undefined;
   const name = roleOfAct(observed.act);

@@ -105,7 +105,7 @@ function commitText({ commit }: ResultReport): string | undefined {
 /** Files that are named of a change. */
 const NAMED_FILES = 8;
 
-/** What was changed in a project that was there, and how to look at it. */
+/** The changes of an existing project, and how to look at them. */
 function changeRows({ change, out }: ResultReport): readonly Fact[] {
   if (change === undefined) return [];
   const { files, commit, branch, place, reason, left } = change;
