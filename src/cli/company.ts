@@ -87,13 +87,13 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
 
 /** The project that is changed, where the crew changes one. @throws WorkspaceError */
 async function openedProject(
-  { settings: { crew, agent }, folder, runId }: CompanyParts,
+  { settings: { crew, agent }, folder, runId, past }: CompanyParts,
   isOwn: IsOwn,
   signal: AbortSignal,
 ): Promise<ExistingProject | undefined> {
   if (agent !== undefined || !changesProject(crew)) return undefined;
   const { openExisting } = await import("../workspace/existing-project.ts");
-  return openExisting({ root: folder, name: runId, isOwn, signal });
+  return openExisting({ root: folder, name: runId, isOwn, earlier: past?.paths ?? [], signal });
 }
 
 /** True for a crew that changes a project that is there. */

@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, MemoryError } from "../kernel/errors.ts";
 import type { Sink } from "./host.ts";
-import { bytesText, DEFAULT_COLUMNS, shown, styleFor, type TextStyle, wantsColor } from "./screen/text.ts";
+import { bytesText, columnsOf, shown, styleFor, type TextStyle, wantsColor } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 
 /** Separators, control and format characters: JSON leaves them as they are, but readers of lines and terminals act on them. */
@@ -93,5 +93,5 @@ export async function printCompaction(
 export function resultStyle({ host, output }: Pick<Session, "host" | "output">): TextStyle {
   const isTTY = host.stdout.isTTY === true;
   const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));
-  return { style, width: isTTY ? (host.stdout.columns ?? DEFAULT_COLUMNS) - 1 : Infinity };
+  return { style, width: isTTY ? columnsOf(host.stdout) - 1 : Infinity };
 }

@@ -92,7 +92,11 @@ async function produced(session: Session, production: Production, company: Compa
   screen.say(screen.style.faint(`${boundsText(production, folder)}, run ${shown(short)}`));
   const { git } = company.workspace;
   if (git.kind === "none" && !worksInNamedFolder(settings)) {
-    screen.say(screen.style.warn(`The project keeps no history: ${shown(git.reason)}.`));
+    const why =
+      company.existing?.place.kind === "folder"
+        ? `Nothing is committed, for ${company.existing.place.reason}; what files of yours held is kept in ${KEPT_FOLDER}.`
+        : `The project keeps no history: ${git.reason}.`;
+    screen.say(screen.style.warn(shown(why)));
   }
 
   const isAgent = settings.agent !== undefined;

@@ -5,7 +5,7 @@ import { formatUsd } from "../model/money.ts";
 import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
-import { column, LONGEST_QUESTION, shown } from "./screen/text.ts";
+import { labelledLines, LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 
@@ -146,7 +146,7 @@ export async function confirmPaidRun(session: Session, run: PaidRun): Promise<vo
     [isAgent ? "Tools" : "Tests", shown(run.tests)],
   ];
   screen.print([screen.style.strong("This asks a model and may cost money:")]);
-  for (const [label, text] of rows) screen.print([`  ${screen.style.faint(column(label, 6))}  ${text}`], 10);
+  screen.print(labelledLines(rows, { style: screen.style, width: screen.width, labels: 7, margin: 2 }));
   const question = run.isDoubtful ? "One word only. Is that your idea? [y/N] " : "Start? [Y/n] ";
   const answer = await screen.aside(() => promptLine(host, interruptions, question));
   if (!isYes(answer, !run.isDoubtful)) throw new AbortedError("it was not confirmed, and nothing was started");

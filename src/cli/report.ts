@@ -76,6 +76,9 @@ export interface ResultReport {
   readonly store: string;
   /** The command that continues it; none when it is finished. */
   readonly goOn?: string;
+  /** Where the model's replies fit no schema: the commands that show them, and that try another model. */
+  readonly replies?: string;
+  readonly otherModel?: string;
   /** The command that asks a company for a change of what it has delivered. */
   readonly tell?: string;
   /** The unanswered questions, each with the command that answers it. */
@@ -130,6 +133,8 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     deadLetters: result.deadLetters.length,
     store,
     ...(next.goOn === undefined ? {} : { goOn: next.goOn }),
+    ...(next.replies === undefined ? {} : { replies: next.replies }),
+    ...(next.otherModel === undefined || isScripted ? {} : { otherModel: next.otherModel }),
     ...(next.tell === undefined || delivery === undefined || isScripted ? {} : { tell: next.tell }),
     questions: result.questions.map((question, nth) => ({ ...question, answer: next.answers[nth] ?? "" })),
     ...(result.fork === undefined ? {} : { fork: result.fork }),
@@ -179,6 +184,9 @@ export interface NextSteps {
   readonly goOn?: string;
   /** Says something to a finished run; undefined while it is not finished. */
   readonly tell?: string;
+  /** Where the model's replies fit no schema: shows them, and tries another model. */
+  readonly replies?: string;
+  readonly otherModel?: string;
   /** Answer the open questions, in their order. */
   readonly answers: readonly string[];
 }
@@ -198,5 +206,7 @@ export function nextSteps(
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
   // A question that was answered with no would be answered so again.
   const again = error?.code === "NOT_APPROVED" ? " --reuse none" : "";
-  return { goOn: `troupe resume ${run}${more}${again}${isForced ? " --force" : ""}`, answers };
+  const goOn = `troupe resume ${run}${more}${again}${isForced ? " --force" : ""}`;
+  if (error?.code !== "OUTPUT_INVALID") return { goOn, answers };
+  return { goOn, answers, replies: `troupe runs events ${run} --type step.ended --json`, otherModel: `troupe fork ${run} --model <name>` };
 }

@@ -25,6 +25,8 @@ export interface ExistingProjectOptions {
   readonly where?: "auto" | "worktree";
   /** Of a run that continues: the contents that it wrote. Default: none. */
   readonly isOwn?: IsOwn;
+  /** Of a run that continues: the paths that it wrote, which are told as changes where there is no repository. Default: none. */
+  readonly earlier?: readonly string[];
   readonly limits?: Partial<WorkspaceLimits>;
   readonly signal?: AbortSignal;
 }
@@ -34,6 +36,7 @@ const existingProjectOptions: Known<ExistingProjectOptions> = {
   name: true,
   where: true,
   isOwn: true,
+  earlier: true,
   limits: true,
   signal: true,
 };
@@ -142,7 +145,7 @@ async function whyNotInPlace(
 
 async function folderProject(options: ExistingProjectOptions, root: string, reason: string): Promise<ExistingProject> {
   const workspace = await openWorkspace({ ...ownOptions(options), root, force: true, git: false });
-  const changes = (signal?: AbortSignal): Promise<ProjectChanges> => folderChanges(workspace, signal);
+  const changes = (signal?: AbortSignal): Promise<ProjectChanges> => folderChanges(workspace, { signal, earlier: options.earlier });
   return { workspace, place: { kind: "folder", reason }, changes, finish: ({ signal }) => changes(signal) };
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
-import { contentOf } from "./kept-files.ts";
+import { contentOf, KEPT_FOLDER } from "./kept-files.ts";
 import { withHeld } from "./own-folder.ts";
 import type { ProcessOutput } from "./process.ts";
 import { temporaryFolder } from "./project-copy.ts";
@@ -70,13 +70,21 @@ export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): P
  * The changes that a workspace made in a folder without a repository, against the contents that it kept.
  *
  * @param workspace its root as `realpath` gives it
+ * @param o `earlier`: paths that another process wrote before for the same work
  */
-export async function folderChanges(workspace: FileWorkspace, signal?: AbortSignal): Promise<ProjectChanges> {
+export async function folderChanges(
+  workspace: FileWorkspace,
+  { signal, earlier = [] }: { readonly signal?: AbortSignal | undefined; readonly earlier?: readonly string[] | undefined } = {},
+): Promise<ProjectChanges> {
   const before = new Map<string, string>();
   // The first content of a path that was kept is how it was.
   for (const { path, keptAt } of workspace.kept) if (!before.has(path)) before.set(path, keptAt);
+  for (const path of earlier) {
+    const keptAt = `${KEPT_FOLDER}/${path}`;
+    if ((await contentAt(workspace.root, keptAt)) !== undefined) before.set(path, keptAt);
+  }
   const files: FileDifference[] = [];
-  for (const path of workspace.changed) {
+  for (const path of new Set([...workspace.changed, ...earlier])) {
     const isThere = (await contentAt(workspace.root, path)) !== undefined;
     if (isThere) files.push({ path, change: before.has(path) ? "changed" : "added" });
     else if (before.has(path)) files.push({ path, change: "removed" });

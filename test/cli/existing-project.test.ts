@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 import { inSoak } from "../effort.ts";
 
 function git(cwd: string, ...args: readonly string[]): string {
@@ -86,6 +86,36 @@ describe("a project that is there", () => {
     expect(readFileSync(join(project, "src/add.mjs"), "utf8")).toBe("// mine, not committed\n");
     expect(git(project, "show", `${report.change?.branch ?? ""}:src/times.mjs`)).toContain("a * b");
     expect(git(project, "status", "--porcelain").split("\n")).toContain("M src/add.mjs");
+  });
+
+  it("without a repository tells every file that was written, also when another process goes on", async () => {
+    await using stub = await changing();
+    const { cwd, project } = repository();
+    rmSync(join(project, ".git"), { recursive: true });
+    mkdirSync(join(project, "docs"));
+    writeFileSync(join(project, "docs/requirement.md"), "mine\n");
+    const first = await command(cwd, [
+      "run",
+      "Multiply, too",
+      "--in",
+      "sums",
+      "--base-url",
+      stub.url,
+      "--model",
+      "stub-1",
+      "--no-run-tests",
+    ]);
+    expect(first.stdout).toMatch(/Changed +added docs\/acceptance\.json, docs\/requirement\.md, added src\/times\.mjs\n/);
+    expect(first.stderr).toContain("Nothing is committed, for it is no git repository; what files of yours held is kept in .troupe/kept.");
+    await using other = await openaiStub({ reply: "no order" });
+    const id = await newestIn(cwd);
+    const again = await command(cwd, ["tell", id, "more", "--base-url", other.url]);
+    expect([again.code, again.stderr]).toEqual([1, expect.not.stringContaining("its folder has changed")]);
+    expect(again.stdout).toMatch(/Changed +added docs\/acceptance\.json, docs\/requirement\.md, added src\/times\.mjs\n/);
+    expect(again.stdout).toMatch(/Go on +troupe resume \S+\n {2}Instead +with another model: troupe fork \S+ --model <name>\n/);
+    expect(again.stdout).toMatch(/Replies +what the model answered: troupe runs events \S+ --type step\.ended --json\n/);
+    const replies = await command(cwd, ["runs", "events", id, "--type", "step.ended", "--json"]);
+    expect(replies.stdout).toContain("no order");
   });
 
   it.each([

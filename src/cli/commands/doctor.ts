@@ -8,7 +8,7 @@ import { priceOf } from "../../model/price.ts";
 import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host } from "../host.ts";
 import { resultStyle } from "../output.ts";
-import { bytesText, DEFAULT_COLUMNS, plural, shown, type TextStyle, wantsColor, wrapped } from "../screen/text.ts";
+import { bytesText, columnsOf, plural, shown, type TextStyle, wantsColor, wrapped } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { type Flags, modelChoice, type ModelSettings } from "../settings.ts";
 import { isStore, storePlace } from "../store.ts";
@@ -239,7 +239,7 @@ export function checkTerminal(host: Host, flags: Flags): Check {
   const { stderr, env } = host;
   const isTTY = stderr.isTTY === true;
   const words = [
-    isTTY ? `${stderr.columns ?? DEFAULT_COLUMNS} columns` : "no terminal",
+    isTTY ? `${columnsOf(stderr)} columns` : "no terminal",
     wantsColor({ isOff: flags.color === false, env, isTTY }) ? "colour" : "no colour",
     canDraw(host) ? "live progress" : "progress line by line",
     canAsk(host) ? "can be asked" : "cannot be asked",

@@ -10,7 +10,7 @@ import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
 import { aboutOf, crewIn, recordedSettings, type RunAbout } from "../about.ts";
-import { folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
+import { changesProject, folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
 import { assertSameModule, outputOf } from "../crew-file.ts";
 import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
@@ -134,8 +134,13 @@ export async function continueRun(session: Session, { store, run, flags, begin }
 /** Changed files that a screen names. */
 const NAMED = 50;
 
-/** Shows the files that have changed since the run stopped, and asks before the run may write over them. */
-async function confirmChanges(session: Session, { out, agent }: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
+/**
+ * Shows the files that have changed since the run stopped, and asks before the run may write over them. Where a project of the user's is
+ * changed nothing of theirs is written over: it is committed, elsewhere, or kept.
+ */
+async function confirmChanges(session: Session, about: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
+  const { out, agent } = about;
+  if (agent === undefined && changesProject(crewIn(about))) return;
   const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
     import("../../workspace/file-workspace.ts"),
     import("../../workspace/recorded-files.ts"),

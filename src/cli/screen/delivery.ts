@@ -55,7 +55,7 @@ export function checksText(value: unknown): ChecksText | undefined {
     ...suites
       .filter(({ kind }) => kind !== "passed")
       .map(({ language, kind, failed, total }) => `tests in ${language}: ${kind === "failed" ? `${failed} of ${total} failed` : kind}`),
-    ...faults.map(({ kind, message }) => `${kind}: ${shown(inOneLine(message), CHECK_EVIDENCE)}`),
+    ...faults.map((fault) => `${faultName(fault)}: ${shown(inOneLine(fault.message), CHECK_EVIDENCE)}`),
   ];
   const passed = suites.filter(({ kind }) => kind === "passed").reduce((sum, suite) => sum + suite.passed, 0);
   const parts = [
@@ -86,13 +86,10 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
       ]),
     ...(sorted.length > SHOWN ? [["", `and ${sorted.length - SHOWN} more, see docs/acceptance.json`] as Fact] : []),
     ...suites.map((suite): Fact => ["Tests", suiteText(suite, style)]),
-    ...faults.map(({ kind, file, message }): Fact => [
-      "Fault",
-      style.bad(shown(`${kind}${file === undefined ? "" : ` in ${file}`}: ${message}`, EVIDENCE)),
-    ]),
+    ...faults.map((fault): Fact => ["Fault", style.bad(shown(`${faultName(fault)}: ${inOneLine(fault.message)}`, EVIDENCE))]),
     ...complaints
       .filter(({ state }) => state !== "answered")
-      .map(({ id, text, state }): Fact => ["Objection", style.warn(shown(`${id} (${state}): ${text}`, EVIDENCE))]),
+      .map(({ id, text, state }): Fact => ["Objection", style.warn(shown(`${id} (${state}): ${inOneLine(text)}`, EVIDENCE))]),
     ...unmerged.map((task): Fact => ["Not merged", style.warn(shown(unmergedText(task), EVIDENCE))]),
     ...assumptions.map((text): Fact => ["Assumed", shown(text, EVIDENCE)]),
   ];
@@ -104,6 +101,10 @@ function unmergedText({ id, title, by, why, keptIn }: UnmergedReport): string {
   return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${place}: ${inOneLine(why)}`;
 }
 
+function faultName({ kind, file }: { readonly kind: string; readonly file?: string | undefined }): string {
+  return `${shown(kind, 60)}${file === undefined ? "" : ` in ${shown(file, 100)}`}`;
+}
+
 function suiteText(
   { language, kind, total, passed, skipped, reason }: DeliveryReport["verification"]["suites"][number],
   style: Style,
@@ -113,7 +114,14 @@ function suiteText(
   return style.bad(`${counts}; ${kind}${reason === undefined ? "" : `: ${shown(reason, EVIDENCE)}`}`);
 }
 
-/** Evidence quotes what was printed: line ends, also in the form that a terminal is shown, become bars. */
+/**
+ * Evidence quotes what was printed, and a check may have made it fit for a terminal before: line ends become bars, and other characters get
+ * the names that programmers know.
+ */
 function inOneLine(text: string): string {
-  return text.trim().replace(/\s*(\n|\\u\{a\})\s*/g, " | ");
+  return text
+    .trim()
+    .replace(/\s*(\r?\n|(\\u\{d\})?\\u\{a\})\s*/g, " | ")
+    .replace(/\t|\\u\{9\}/g, String.raw`\t`)
+    .replace(/\\u\{d\}/g, String.raw`\r`);
 }

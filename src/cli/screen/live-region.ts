@@ -1,10 +1,14 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Sink } from "../host.ts";
-import { DEFAULT_COLUMNS, widthOf, withoutCodes } from "./text.ts";
+import { columnsOf, widthOf, withoutCodes } from "./text.ts";
 
 /** Milliseconds between redraws: ten a second look alive and cost nothing. */
 const REDRAW = 100;
 const DEFAULT_ROWS = 24;
+
+function rowsOf({ rows = 0 }: Sink): number {
+  return rows > 0 ? rows : DEFAULT_ROWS;
+}
 
 export interface Size {
   readonly width: number;
@@ -87,8 +91,8 @@ export class LiveRegion {
 
   /** Overwrites line by line instead of erasing first: nothing flickers. */
   #paint(): void {
-    const width = (this.#sink.columns ?? DEFAULT_COLUMNS) - 1;
-    const lines = this.#draw({ width, height: (this.#sink.rows ?? DEFAULT_ROWS) - 1 }, this.#tick);
+    const width = columnsOf(this.#sink) - 1;
+    const lines = this.#draw({ width, height: rowsOf(this.#sink) - 1 }, this.#tick);
     const body = lines.map((line) => `${line}\u001b[K\n`).join("");
     this.#sink.write(`${this.#home()}${body}\u001b[J`);
     this.#widths = lines.map((line) => widthOf(withoutCodes(line)));
@@ -102,7 +106,7 @@ export class LiveRegion {
 
   /** Moves to the first drawn cell. A terminal that became narrower has broken long lines into several. */
   #home(): string {
-    const columns = this.#sink.columns ?? DEFAULT_COLUMNS;
+    const columns = columnsOf(this.#sink);
     const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return rows === 0 ? "\r" : `\r\u001b[${rows}A`;
   }

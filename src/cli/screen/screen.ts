@@ -6,7 +6,7 @@ import type { OutputSettings } from "../settings.ts";
 import { LiveRegion, type Size } from "./live-region.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
 import { checksIn, plainLine, progressLines, type ToldChecks } from "./rows.ts";
-import { DEFAULT_COLUMNS, elapsed, shown, type Style, styleFor, wantsColor, wrapped } from "./text.ts";
+import { columnsOf, elapsed, shown, type Style, styleFor, wantsColor, wrapped } from "./text.ts";
 
 /** The events and notices that change a screen. */
 const WATCHED = [
@@ -69,11 +69,16 @@ export class Screen {
     if (!this.#output.isQuiet) this.print([line]);
   }
 
+  /** Cells of a line; Infinity where nothing is broken. */
+  get width(): number {
+    const { stderr } = this.#host;
+    return stderr.isTTY === true ? columnsOf(stderr) - 1 : Infinity;
+  }
+
   /** Prints lines, quiet or not. @param indent spaces before the continuation of a long line */
   print(lines: readonly string[], indent: number = 0): void {
     const { stderr } = this.#host;
-    const width = stderr.isTTY === true ? (stderr.columns ?? DEFAULT_COLUMNS) - 1 : Infinity;
-    const broken = lines.flatMap((line) => wrapped(line, width, indent));
+    const broken = lines.flatMap((line) => wrapped(line, this.width, indent));
     if (this.#region === undefined) stderr.write(broken.map((line) => `${line}\n`).join(""));
     else this.#region.above(broken);
   }

@@ -8,10 +8,10 @@ import type { ResultReport, TestsReport } from "../report.ts";
 import type { Session } from "../session.ts";
 import { deliveryRows, unprovenText } from "./delivery.ts";
 import {
-  column,
   counted,
   elapsed,
   type Fact,
+  labelledLines,
   linesOf,
   LONGEST_QUESTION,
   plural,
@@ -86,7 +86,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   ];
   const rows = all.filter(([, text]) => text !== undefined);
   const labels = Math.max(...rows.map(([label]) => label.length));
-  const told = rows.flatMap(([label, text = ""]) => wrapped(`  ${style.faint(column(label, labels + 1))} ${text}`, width, labels + 4));
+  const told = labelledLines(rows, { style, width, labels: labels + 1, margin: 2 });
   return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...told, ...closing(report, facts)];
 }
 
@@ -225,8 +225,14 @@ export function questionRows(questions: readonly AskedQuestion[]): readonly Fact
 }
 
 /** The open questions, and the command that continues the run. */
-function nextRows({ questions, goOn, tell, delivery }: ResultReport): readonly Fact[] {
-  return [...questionRows(questions), ["Go on", goOn && shown(goOn)], [delivery?.isDone === true ? "Change" : "Next", tell && shown(tell)]];
+function nextRows({ questions, goOn, replies, otherModel, tell, delivery }: ResultReport): readonly Fact[] {
+  return [
+    ...questionRows(questions),
+    ["Go on", goOn && shown(goOn)],
+    ["Instead", otherModel && `with another model: ${shown(otherModel)}`],
+    ["Replies", replies && `what the model answered: ${shown(replies)}`],
+    [delivery?.isDone === true ? "Change" : "Next", tell && shown(tell)],
+  ];
 }
 
 /** The ways to open the project and run its tests, guessed from its files. */

@@ -5,8 +5,13 @@ import type { Variables } from "../settings.ts";
 const LONGEST = 2_000;
 /** A question is shown in full, also for a long call: a person must see what they agree to. */
 export const LONGEST_QUESTION = 10_000;
-/** Cells of a line where the terminal does not say. */
-export const DEFAULT_COLUMNS = 80;
+/** Cells of a line where the terminal does not say; one that was never told its size says 0. */
+const DEFAULT_COLUMNS = 80;
+
+/** Cells of a line of a terminal. */
+export function columnsOf({ columns = 0 }: { readonly columns?: number | undefined }): number {
+  return columns > 0 ? columns : DEFAULT_COLUMNS;
+}
 
 /**
  * Text of a model, a server or a user, safe for one place on the screen: white space becomes single spaces, and characters that a terminal
@@ -228,7 +233,25 @@ export function tableLines(heads: readonly string[], rows: readonly (readonly st
 
 export type Fact = readonly [label: string, text: string | undefined];
 
+/** Fewest cells of a text beside its label; where there are fewer, it stands below. */
+const LEAST_TEXT = 24;
+
 /** Facts below each other, with faint labels of 8 cells. */
-export function factLines(facts: readonly Fact[], { style, width }: TextStyle): readonly string[] {
-  return facts.flatMap(([label, text]) => (text === undefined ? [] : wrapped(`${style.faint(column(label, 8))} ${text}`, width, 9)));
+export function factLines(facts: readonly Fact[], o: TextStyle): readonly string[] {
+  return labelledLines(facts, { ...o, labels: 8, margin: 0 });
+}
+
+/** Facts below each other. Labels have `labels` cells, after `margin` spaces; on a narrow terminal each text stands below its label. */
+export function labelledLines(
+  facts: readonly Fact[],
+  { style, width, labels, margin }: TextStyle & { readonly labels: number; readonly margin: number },
+): readonly string[] {
+  const [before, beside] = [" ".repeat(margin), margin + labels + 1];
+  const isStacked = width - beside < LEAST_TEXT;
+  return facts.flatMap(([label, text]) => {
+    if (text === undefined) return [];
+    if (!isStacked) return wrapped(`${before}${style.faint(column(label, labels))} ${text}`, width, beside);
+    const below = wrapped(`${before}  ${text}`, width, margin + 2);
+    return label === "" ? below : [`${before}${style.faint(label)}`, ...below];
+  });
 }

@@ -201,6 +201,15 @@ describe("summaryLines", () => {
 });
 
 describe("checksText", () => {
+  it("shows line ends and tabs of evidence as people know them, and names the file of a fault", () => {
+    const evidence = String.raw`stdout should be "a\u{9}b\u{d}\u{a}c" and is "a"`;
+    const verdicts = [{ ...verdict("A1", "failed"), evidence }];
+    const faults = [{ kind: "plan", file: "src/a.js", message: "It is planned,\nand is not there." }];
+    expect(checksText({ verdicts, suites: [], faults })?.text).toBe(
+      String.raw`0 of 1 proven; A1 failed: stdout should be "a\tb | c" and is "a"; plan in src/a.js: It is planned, | and is not there.`,
+    );
+  });
+
   const verdict = (id: string, outcome: string, evidence = "") => ({ id, priority: "P0", outcome, by: "command", evidence });
 
   it("tells first what failed, in one line", () => {
