@@ -25,7 +25,7 @@ export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): v
   if (reqaFile !== undefined)
     throw unsupported(
       "--reqa-file",
-      "the tests of one file alone cannot be written again. To run a project again, fork its run: troupe fork <id>",
+      'this company has no step that writes the tests of one file alone. Ask for it as a change, which is checked like any other: troupe "Write the tests of src/add.js again" --in <folder>',
     );
   if (maxAutoSummarizeCode.trim() !== "0")
     throw unsupported("--max-auto-summarize-code", "code is not summarized: it is run, and what fails is repaired. Only 0 can be said");

@@ -114,8 +114,8 @@ const HOW_TO_SET =
 /** The error for an idea without a model and without a script. @param asked a model named without a way to reach it */
 export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
   const why = asked === undefined ? "no model is set and no bundled script fits this idea" : unreachable(asked);
-  const bundled = ideas.map(({ id, idea }) => `"${idea}" (troupe demo ${id})`).join(", ");
-  return new ModelError("MODEL_AUTH", `Expected a model to ask, but ${why}. ${HOW_TO_SET} Without a model these ideas play: ${bundled}.`);
+  const bundled = ideas.map(({ id, title }) => `troupe demo ${id} (${title})`).join(", ");
+  return new ModelError("MODEL_AUTH", `Expected a model to ask, but ${why}. ${HOW_TO_SET} Without a model these play: ${bundled}.`);
 }
 
 export function noAgentModel(asked: string | undefined): ModelError {

@@ -270,7 +270,7 @@ function crewSettings(flags: Flags): CrewSettings {
   if (implement === false) {
     throw new UsageError(
       "OPTION_CONFLICT",
-      "Expected --no-implement with --crew waterfall, which has a plan of its own; this crew proves what it makes.",
+      "Expected --no-implement with --crew waterfall, which has a plan of its own; this crew proves what it makes. To stop after its criteria or its design, say --approve prd or --approve plan, and answer stop.",
     );
   }
   return {

@@ -82,7 +82,7 @@ describe("noModel", () => {
     for (const words of [
       "OPENAI_API_KEY",
       "TROUPE_BASE_URL",
-      ...ideas.map(({ idea }) => idea),
+      ...ideas.map(({ title }) => title),
       ...ideas.map(({ id }) => `troupe demo ${id}`),
     ]) {
       expect(error.message).toContain(words);

@@ -81,7 +81,7 @@ describe("a terminal that does not know its width, or is narrow", () => {
       });
       return (await agrees(session, "Go on?")) ? 0 : 1;
     });
-    host.stderr.on("data", (text: string) => /\] $/.test(withoutCodes(text)) && host.stdin.write("y\n"));
+    host.stderr.on("data", (text: string) => withoutCodes(text).endsWith("] ") && host.stdin.write("y\n"));
     expect(await code).toBe(0);
     const said = withoutCodes(host.stderr.text).split("\n");
     const asked = said.filter((line) => !/\[[yY]\/[nN]\]/.test(line));

@@ -38,10 +38,24 @@ const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files"
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
   const room = Math.max(1, frame.height - 4);
   const isBusy = ({ work }: RoleProgress): number => Number(work !== undefined);
-  const roles = progress.roles.length <= room ? progress.roles : progress.roles.toSorted((a, b) => isBusy(b) - isBusy(a));
+  const idle = frame.hasEnded ? workless(progress.roles) : [];
+  const present = progress.roles.filter((role) => !idle.includes(role));
+  const roles = present.length <= room ? present : present.toSorted((a, b) => isBusy(b) - isBusy(a));
   const hidden = Math.max(0, roles.length - room);
   const more = hidden > 0 ? [frame.style.faint(fitted(`    and ${hidden} more`, frame.width))] : [];
-  return ["", ...roleLines(roles.slice(0, room), frame), ...more, footer(progress, frame), ...(frame.hasEnded ? [""] : [])];
+  const others = idle.length === 0 ? [] : [frame.style.faint(fitted(worklessText(idle, frame), frame.width))];
+  return ["", ...roleLines(roles.slice(0, room), frame), ...more, ...others, footer(progress, frame), ...(frame.hasEnded ? [""] : [])];
+}
+
+/** The roles that had no work when all work ended; none where one line is no shorter. */
+function workless(roles: readonly RoleProgress[]): readonly RoleProgress[] {
+  if (roles.some(({ isOpen, work }) => isOpen || work !== undefined)) return [];
+  const idle = roles.filter(({ last }) => last === undefined);
+  return idle.length < 2 || idle.length === roles.length ? [] : idle;
+}
+
+function worklessText(roles: readonly RoleProgress[], { isPlain }: Frame): string {
+  return `  ${isPlain ? "." : "·"} had no work: ${roles.map(({ name }) => shown(name, 60)).join(", ")}`;
 }
 
 /** Makes a text as wide as its place. */

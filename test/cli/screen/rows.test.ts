@@ -48,6 +48,16 @@ describe("progressLines", () => {
     `);
   });
 
+  it("names the roles that had no work in one line when all has ended, and not before", () => {
+    const team = ["Ann", "Ben", "Cid"].map((name) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 }));
+    const done = { ...noProgress, roles: [{ ...team[0]!, last: { kind: "said", text: "Specify" } as const }, ...team.slice(1)] };
+    const lines = progressLines(done, { ...frame, hasEnded: true });
+    expect(lines.slice(1, 3)).toEqual(["  ✓ Ann  Specify", "  · had no work: Ben, Cid"]);
+    expect(progressLines(done, frame).filter((line) => line.includes("waits"))).toHaveLength(2);
+    const open = { ...done, roles: done.roles.map((role, n) => ({ ...role, isOpen: n === 2 })) };
+    expect(progressLines(open, { ...frame, hasEnded: true }).join("\n")).toContain("· Ben  waits");
+  });
+
   it("tells a question by its own heading, and a step of another kind with the action it is of", () => {
     const begun: RunNotice[] = [
       { type: "role.active", role: "Alex", news: 1 },
