@@ -140,6 +140,9 @@ function doesMatch(pattern, text) {
 const plainOf = (text) => text.replaceAll("\r\n", "\n");
 const unended = (text) => text.endsWith("\n") ? text.slice(0, -1) : text;
 
+// With a last line break where the other has one, because it does not count: nobody shall mend it.
+const alike = (text, other) => text === "" ? "" : unended(text) + (other.endsWith("\n") ? "\n" : "");
+
 // The first line that differs, where the texts are too long to be shown whole.
 function difference(wanted, got) {
   if (wanted.length <= 300 && got.length <= 300) return "";
@@ -157,12 +160,12 @@ function isSpelledOtherwise(wanted, text) {
 function wrongIn(what, text, rule) {
   const problems = [], plain = plainOf(text);
   // Told once: a text can break many rules.
-  const is = () => problems.length === 0 ? " and is " + quoted(plain) : "";
+  const is = (shown = plain) => problems.length === 0 ? " and is " + quoted(shown) : "";
   if (rule.equals !== undefined) {
     const wanted = plainOf(rule.equals);
     if (unended(plain) !== unended(wanted)) {
       const hint = unended(plain).normalize("NFC") === unended(wanted).normalize("NFC") ? "; the letters have other code points: " + spelled(wanted) + " and " + spelled(plain) : "";
-      problems.push(what + " should be " + quoted(wanted) + is() + difference(wanted, plain) + hint);
+      problems.push(what + " should be " + quoted(wanted) + is(alike(plain, wanted)) + difference(wanted, plain) + hint);
     }
   }
   for (const part of rule.contains ?? []) {

@@ -106,7 +106,7 @@ describe("the evidence of a criterion", () => {
     expect(verdict).toMatchObject({ id: "A1", priority: "P0", outcome: "failed", by: "command" });
     expect(verdict.evidence).toBe(
       "node cli.mjs add milk (step 2 of 2): the exit code should be 1 and is 0; " +
-        'stdout should be "ok" and is "added milk\\n"; stdout should contain "y"; ' +
+        'stdout should be "ok" and is "added milk"; stdout should contain "y"; ' +
         'stdout should not contain "milk"; stdout should match /^x$/m.\nbefore it: node cli.mjs list',
     );
   });
@@ -120,11 +120,11 @@ describe("the evidence of a criterion", () => {
     const steps = [{ ...bad, stdin: "x\ty\n" }, { run: ["node", "--version"] }, bad, bad, bad, bad, bad] as const;
     const [verdict] = await checkCommands({ root: projectOf(todo), sandbox, criteria: [criterionOf("A1", steps, given)] });
     expect(verdict?.evidence.split("\n")).toEqual([
-      String.raw`node cli.mjs list (step 1 of 7): stdout should be "2. a" and is "1. a\n".`,
+      String.raw`node cli.mjs list (step 1 of 7): stdout should be "2. a" and is "1. a".`,
       String.raw`given: todo.json "[\"a\"]", b.bin of 2 bytes`,
       String.raw`stdin: "x\ty\n"`,
       ...[3, 4, 5].map(
-        (step) => String.raw`node cli.mjs list (step ${step} of 7), perhaps for the same reason: stdout should be "2. a" and is "1. a\n".`,
+        (step) => String.raw`node cli.mjs list (step ${step} of 7), perhaps for the same reason: stdout should be "2. a" and is "1. a".`,
       ),
       "2 later steps failed too.",
     ]);
@@ -139,7 +139,9 @@ describe("the evidence of a criterion", () => {
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
     const script = (text: string): string => `process.stdout.write(${JSON.stringify(text)})`;
     const told = async (text: string, rule: TextRule): Promise<string> => (await verdictOn(script(text), { stdout: rule })).evidence;
-    expect(await told("a\u00a0b\t\u200b\ufeff\r\n", { equals: "a b" })).toContain(String.raw`and is "a\u00a0b\t\u200b\ufeff\n"`);
+    expect(await told("a\u00a0b\t\u200b\ufeff\r\n", { equals: "a b" })).toContain(String.raw`and is "a\u00a0b\t\u200b\ufeff"`);
+    expect(await told("b", { equals: "a\n" })).toContain(String.raw`should be "a\n" and is "b\n"`);
+    expect(await told("", { equals: "a\n" })).toContain(String.raw`should be "a\n" and is ""`);
     expect(await told("cafe\u0301\n", { equals: "caf\u00e9\n" })).toContain(
       String.raw`other code points: "caf\u00e9\n" and "cafe\u0301\n"`,
     );
