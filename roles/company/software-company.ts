@@ -112,8 +112,16 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
  * one another could be cut off. What the user says later takes as many again.
  *
  * @param repairs the most rounds of repair. Default 3
+ * @throws UsageError `ARGUMENT_INVALID`
  */
 export function companyRounds(repairs: number = Math.max(...Object.values(REPAIRS))): number {
+  if (!Number.isSafeInteger(repairs) || repairs < 0) {
+    const given = typeof repairs === "number" ? String(repairs) : `a value of type ${typeof repairs}`;
+    throw new UsageError(
+      "ARGUMENT_INVALID",
+      `Expected rounds of repair as a whole number of at least 0, got ${given}. Leave it out for 3.`,
+    );
+  }
   // The criteria, the design, the tests and the plan; at the end the whole, its verification, and the news of it.
   const fixed = 4 + 3;
   const tasks = MOST_TASKS * MOST_TRIES;

@@ -1,3 +1,4 @@
+import { having, takes } from "../kernel/argument.ts";
 import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
@@ -61,8 +62,9 @@ export function findPageMeans(
   return { means, missing: found.filter((one) => typeof one === "string") };
 }
 
-/** Why no page can be opened in a sandbox of this machine, with the user's remedy; undefined where one can. Nothing is started. */
+/** Why no page can be opened in a sandbox of this machine, with the user's remedy; undefined where one can. Nothing is started. @throws UsageError `ARGUMENT_INVALID` */
 export function missingPageMeans(sandbox: Sandbox): string | undefined {
+  takes("missingPageMeans", "sandbox", sandbox, having("a sandbox", "run"));
   if (sandbox.kind === "refused") return sandbox.describe;
   const { means, missing } = findPageMeans(sandbox, { choice: "auto", browser: process.env["CHROME_PATH"] });
   return means.length > 0 ? undefined : missing.join("; ");
