@@ -9,7 +9,7 @@ import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIBody, type OpenAIStub, openaiStub, type StubFault } from "../../src/testing/index.ts";
 import { chooseSandbox, openWorkspace } from "../../src/workspace/index.ts";
 import { replies } from "../actions/greeter.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 const price = { input: 1, output: 4 };
@@ -138,7 +138,7 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     expect(fold(events).ledger.held).toBe(0);
   });
 
-  it("a server that only enforces nothing is asked in words: the ladder's next rungs are tried, and remembered", async () => {
+  inSoak(it)("a server that only enforces nothing is asked in words: the ladder's next rungs are tried, and remembered", async () => {
     const { result, stub } = await work({ fault: "format-unsupported" }, 0);
     expect(result.status).toBe("finished");
     expect(stub.requests.map((body) => body.response_format?.type ?? "text").slice(0, 3)).toEqual([

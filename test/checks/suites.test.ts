@@ -3,7 +3,7 @@ import { runSuites } from "../../src/checks/suites.ts";
 import { PYTHON_DRIVER } from "../../src/checks/python-driver.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { projectOf, sandbox } from "./project.ts";
 
 async function reportsOf(files: Readonly<Record<string, string>>, timeout?: number, each: Sandbox = sandbox): Promise<SuiteReport[]> {
@@ -173,12 +173,12 @@ def test_many(n): assert n == 1
     expect(report).toMatchObject(expected);
   });
 
-  it("names the test that hangs", async () => {
+  inSoak(it)("names the test that hangs", async () => {
     const report = await pythonReport("import time\ndef test_good(): assert True\ndef test_hangs(): time.sleep(1000)", 2_500);
     expect(report).toMatchObject({ kind: "timeout", passed: 1, failed: 1, failures: [{ name: "tests/test_a.py::test_hangs" }] });
   });
 
-  it("runs files of one name in two folders", async () => {
+  inSoak(it)("runs files of one name in two folders", async () => {
     const [report] = await reportsOf({ "a/test_x.py": "def test_a(): assert 1", "b/test_x.py": "def test_b(): assert 1" });
     expect(report).toMatchObject({ kind: "passed", passed: 2 });
   });

@@ -163,7 +163,7 @@ describe("a bundled idea", () => {
     expect(existsSync(join(at, "project/README.md"))).toBe(true);
   });
 
-  it("is played without git and without bubblewrap, each told in one line", async () => {
+  inSoak(it)("is played without git and without bubblewrap, each told in one line", async () => {
     const at = folder("bare");
     const { code, stderr, stdout } = await runProcess(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
     expect(code).toBe(0);

@@ -59,7 +59,7 @@ function log(root: string): string {
 }
 
 describe("troupe fork", () => {
-  it("that changes nothing pays nothing, from any place, and has the same project in a folder of its own", async () => {
+  inSoak(it)("that changes nothing pays nothing, from any place, and has the same project in a folder of its own", async () => {
     const { cwd, id, events, result, stub } = await parent;
     const project = join(cwd, "project");
     const places = someOf([events.length - 1, seqOf(events, "WriteTasks"), 1], 2);

@@ -9,7 +9,7 @@ import { exportRun } from "../../src/runtime/record/transfer.ts";
 import { join } from "node:path";
 import { playing } from "../adversarial/hostile-model.ts";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { placesOf } from "../effort.ts";
+import { inSoak, placesOf } from "../effort.ts";
 import { type Child, start } from "./child.ts";
 import { type OpenAIBody, openaiStub, type StubReply } from "../../src/testing/index.ts";
 
@@ -105,7 +105,7 @@ describe("a run that is killed during a model call", () => {
     expect(stdout + stderr + kept(cwd)).not.toContain(KEY);
   });
 
-  it("is replayed afterwards without a call, in another process and without a place to call", async () => {
+  inSoak(it)("is replayed afterwards without a call, in another process and without a place to call", async () => {
     const cwd = freshFolder();
     const first: { child?: Child } = {};
     const script = playing();

@@ -82,7 +82,7 @@ const stopped = begun();
 
 describe("resume refuses", () => {
   it.each([
-    [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model gpt-5"],
+    [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model <name>"],
     [["nobody"], "RUN_UNKNOWN", "troupe runs ls"],
     [["--rounds", "1"], "ROUNDS_USED", "counts all rounds"],
     [["--budget", "abc"], "OPTION_INVALID", "such as 3 or 0.50"],

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { effort, placesOf } from "../effort.ts";
+import { inSoak, effort, placesOf, someOf } from "../effort.ts";
 import { type AgentDeath, type AgentSurvived, surviveAsAgent } from "./agent-kills.ts";
 import { repeated } from "./kills.ts";
 
@@ -74,13 +74,17 @@ test("a run that nobody kills does each thing once", async () => {
 });
 
 describe("a role that is an agent, killed", () => {
-  test("after a durable write: nothing recorded happens again", async () => {
-    for (const write of placesOf(WRITES, [11], [2, 5, 8, 11, 14])) {
-      const survived = await lives([{ write }]);
-      if (write === WRITES) expect(survived.deaths).toBe(0);
-      await expectSame(survived);
-    }
-  }, 600_000);
+  inSoak(test)(
+    "after a durable write: nothing recorded happens again",
+    async () => {
+      for (const write of placesOf(WRITES, [11], [2, 5, 8, 11, 14])) {
+        const survived = await lives([{ write }]);
+        if (write === WRITES) expect(survived.deaths).toBe(0);
+        await expectSame(survived);
+      }
+    },
+    600_000,
+  );
 
   test("while its model answers: only that call is made again", async () => {
     for (const call of placesOf(CALLS, [3], [1, 3])) {
@@ -92,7 +96,7 @@ describe("a role that is an agent, killed", () => {
     }
   }, 600_000);
 
-  test.each(["before", "after"] as const)(
+  test.each(someOf(["before", "after"] as const, 1))(
     "in a call of a tool, %s it has done anything: what may not happen twice is asked for",
     async (when) => {
       for (const tool of placesOf(TOOLS, [3], [1, 3])) {

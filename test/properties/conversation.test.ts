@@ -8,7 +8,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { Team } from "../../src/team/team.ts";
-import { cutsOf, tries } from "../effort.ts";
+import { inSoak, cutsOf, tries } from "../effort.ts";
 import { eventsOf, fresh, journalWith } from "../team/recorded.ts";
 import type { Company } from "./lives.ts";
 import { Outside, shuffled, steady } from "./outside.ts";
@@ -78,7 +78,7 @@ describe("a run that is told more after each of its ends", () => {
     );
   });
 
-  test("a fork after any event hears the rest of the conversation and pays for nothing that its parent has", async () => {
+  inSoak(test)("a fork after any event hears the rest of the conversation and pays for nothing that its parent has", async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, wishes, fc.nat(), async (sketch, said, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };

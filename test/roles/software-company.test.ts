@@ -26,7 +26,7 @@ describe("a small product", () => {
     expect(workspace.pending).toEqual([]);
   });
 
-  it("is run once: its verifier takes what its engineer saw of the same bytes", async () => {
+  inSoak(it)("is run once: its verifier takes what its engineer saw of the same bytes", async () => {
     const ran: string[] = [];
     const verify: Verifier = (request) => {
       ran.push(`${request.depth}${request.known === undefined ? "" : " upon what is known"}`);

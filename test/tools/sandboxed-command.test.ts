@@ -27,7 +27,7 @@ async function reportOf(sandbox: Sandbox, text: string, command?: Partial<Sandbo
   return outcome.report;
 }
 
-describe.each(sandboxes)("with %s", (_name, sandbox) => {
+describe.each(someOf(sandboxes, 1))("with %s", (_name, sandbox) => {
   it("tells the exit code, and what went to stdout and stderr apart", async () => {
     expect(await reportOf(sandbox, "echo out; echo err >&2; exit 3")).toMatchObject({
       code: 3,
@@ -145,7 +145,7 @@ b' "\\$(x)" # and a comment`;
   });
 
   it("bounds what is printed while it comes: the beginning and the end stay", async () => {
-    const report = await reportOf(sandbox, "echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last");
+    const report = await reportOf(sandbox, "echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo; echo last");
     expect(report.stdout.length).toBeLessThan(110_000);
     expect(report.stdout).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
   });
