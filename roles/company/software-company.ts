@@ -8,7 +8,16 @@ import { Specify } from "../../actions/company/specify.ts";
 import { REPAIRS, Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import { type ChatModel, defineRole, type Known, type Role, UsageError, UserFeedback, UserRequirement } from "../../src/index.ts";
+import {
+  type ChatModel,
+  defineRole,
+  type Known,
+  type Role,
+  ROUTE_TO_NONE,
+  UsageError,
+  UserFeedback,
+  UserRequirement,
+} from "../../src/index.ts";
 import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
 import { engineer, IMPLEMENT, MOST_DISPUTES } from "./engineer.ts";
@@ -36,6 +45,8 @@ export interface SoftwareCompanyOptions {
   readonly approve?: "prd" | "plan" | undefined;
   /** True when a person can be asked what the requirement leaves open. Default false: it is decided and told as an assumption. */
   readonly asks?: boolean | undefined;
+  /** False: the company ends with the criteria, and with the design of products of size M and L. Default true. */
+  readonly implement?: boolean | undefined;
   /** False: no review by a model. Default true. */
   readonly review?: boolean | undefined;
   /** The model of the review. Default: the team's. */
@@ -63,6 +74,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   allowInstall: true,
   approve: true,
   asks: true,
+  implement: true,
   review: true,
   reviewModel: true,
   rounds: true,
@@ -83,7 +95,7 @@ const USUAL_VERIFICATION_SHARE = 0.15;
 
 /**
  * The roles that take an idea to a product that is proven by running it. Hire them all. The output of the run is a `Delivery`: a verdict
- * with evidence for each acceptance criterion.
+ * with evidence for each acceptance criterion. With `implement` false it is the order of work with its criteria and design.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
  */
@@ -91,6 +103,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   checkProjectOptions("softwareCompany", options, companyOptions);
   const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
+  if (options.implement === false) return [manager(gate, options), architect(gate, options)];
   const machine = { workspace, sandbox, gate, budgetShare: 1 - verificationShareOf(options) };
   const project = forkedProject(workspace);
   const engineers = namesOf(options.engineers);
@@ -128,8 +141,10 @@ export function companyRounds(repairs: number = Math.max(...Object.values(REPAIR
   return fixed + 2 * (tasks + MOST_DISPUTES + repairs);
 }
 
-function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks }: SoftwareCompanyOptions): Role {
-  const receivers = { S: [ENGINEER, VERIFIER], M: [ARCHITECT, VERIFIER], L: [ARCHITECT, VERIFIER] };
+function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks, implement }: SoftwareCompanyOptions): Role {
+  const isPlanned = implement === false;
+  const designers = isPlanned ? [ARCHITECT] : [ARCHITECT, VERIFIER];
+  const receivers = { S: isPlanned ? [ROUTE_TO_NONE] : [ENGINEER, VERIFIER], M: designers, L: designers };
   const said = [UserRequirement, UserFeedback];
   const approves = approve === "prd";
   return defineRole({
@@ -144,13 +159,14 @@ function manager(gate: ProjectGate, { size, stack, existing, allowInstall, appro
   });
 }
 
-function architect(gate: ProjectGate, { approve }: SoftwareCompanyOptions): Role {
+function architect(gate: ProjectGate, { approve, implement }: SoftwareCompanyOptions): Role {
+  const receivers = implement === false ? [ROUTE_TO_NONE] : [QA, VERIFIER];
   return defineRole({
     name: ARCHITECT,
     profile: "Architect",
     goal: "give the product a structure that is simple and easy to test",
     watch: [],
-    reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers: [QA, VERIFIER], approves: approve === "plan" }) }],
+    reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers, approves: approve === "plan" }) }],
   });
 }
 

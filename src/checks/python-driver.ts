@@ -146,7 +146,7 @@ function tool() {
 
 // One result for each test: its worst.
 function tally(lines) {
-  const results = new Map(), failures = [], collected = new Set();
+  const results = new Map(), failures = [], collected = new Set(), told = new Set();
   let running = null, hasEnd = false;
   for (const { type, name, file, message } of lines) {
     if (type === "end") hasEnd = true;
@@ -156,7 +156,8 @@ function tally(lines) {
     running = null;
     if (type === "failed") {
       collected.add(file);
-      if (failures.length < order.mostFailures) failures.push({ name: clean(String(name)).slice(0, 300), file: String(file), message: clean(String(message)).slice(0, 4000) });
+      if (failures.length < order.mostFailures || !told.has(file)) failures.push({ name: clean(String(name)).slice(0, 300), file: String(file), message: clean(String(message)).slice(0, 4000) });
+      told.add(file);
     }
     if (type === "failed" || !results.has(name)) results.set(name, type);
   }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
+import { firstOfEach } from "../workspace/test-report.ts";
 import { runDriver } from "./driver.ts";
 import { PYTHON_DRIVER, pythonRunners } from "./python-driver.ts";
 import type { SuiteReport } from "./verification.ts";
@@ -15,7 +16,7 @@ export interface PythonTestsRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most failures of a report, and characters of the message of one. */
+/** Most failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 /** Characters kept of what the tests and their runner print. */
@@ -38,7 +39,7 @@ const Report = z.union([
     passed: z.int().min(0),
     failed: z.int().min(0),
     skipped: z.int().min(0),
-    failures: z.array(z.object({ name: z.string(), file: z.string(), message: z.string() })).max(MOST_FAILURES),
+    failures: z.array(z.object({ name: z.string(), file: z.string(), message: z.string() })),
     empty: z.array(z.string()),
   }),
 ]);
@@ -85,7 +86,7 @@ function emptyReport(files: readonly string[], kind: SuiteReport["kind"], reason
 
 function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport {
   const more = moreFailures(ran);
-  const failures = [...ran.failures, ...more].slice(0, MOST_FAILURES).map(shownFailure);
+  const failures = firstOfEach([...ran.failures, ...more], MOST_FAILURES).map(shownFailure);
   const failed = ran.failed + more.length;
   const counts = { total: ran.passed + ran.skipped + failed, passed: ran.passed, failed, skipped: ran.skipped };
   if (ran.timedOut) {

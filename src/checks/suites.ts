@@ -8,6 +8,7 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
 import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
 import { findTestFiles, type ProjectTests, runProjectTests } from "../workspace/run-tests.ts";
+import { firstOfEach } from "../workspace/test-report.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
 import { isPythonTest, runPythonTests } from "./python-tests.ts";
@@ -28,7 +29,7 @@ export interface SuitesRequest {
 
 const suitesRequest: Known<SuitesRequest> = { root: true, sandbox: true, languages: true, timeout: true, signal: true };
 
-/** Most failures of a report, and characters of the message of one. */
+/** Most failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 /** Names of test files that need a compiler or another runner. */
@@ -103,7 +104,7 @@ function notRun(files: readonly string[], reason: string): SuiteReport {
 
 function reportOf(tests: ProjectTests, kind: SuiteReport["kind"]): SuiteReport {
   const { files, tests: total, passed, failed, skipped } = tests;
-  const failures = tests.failures.slice(0, MOST_FAILURES).map(({ name, file, message }) => ({
+  const failures = firstOfEach(tests.failures, MOST_FAILURES).map(({ name, file, message }) => ({
     name: visible(name, 300),
     file,
     message: visibleLines(message, MESSAGE_LENGTH),

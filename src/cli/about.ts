@@ -79,6 +79,7 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
         existing: z.literal(true).optional(),
         approve: z.enum(["prd", "plan"]).optional(),
         asks: z.literal(true).optional(),
+        implement: z.literal(false).optional(),
         allowInstall: z.literal(true).optional(),
         size: z.enum(["S", "M", "L"]).optional(),
         stack: z.enum(["node", "page", "python"]).optional(),

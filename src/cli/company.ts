@@ -158,15 +158,18 @@ export async function crewOf(
 }
 
 function companyParts(
-  { size, stack, existing, approve, asks, allowInstall }: Extract<CrewSettings, { kind: "software-company" }>,
+  { size, stack, existing, approve, asks, allowInstall, implement }: Extract<CrewSettings, { kind: "software-company" }>,
   { diff = () => Promise.resolve("") }: Pick<Parameters<typeof crewOf>[1], "diff">,
 ) {
-  return { size, stack, approve, asks, allowInstall, ...(existing === true ? { existing, diff } : {}) };
+  return { size, stack, approve, asks, allowInstall, implement, ...(existing === true ? { existing, diff } : {}) };
 }
 
 /** True for a crew whose result is a delivery. */
 export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
-  return agent === undefined && (crew.kind === "software-company" || (crew.kind === "file" && crew.use === "software-company"));
+  return (
+    agent === undefined &&
+    ((crew.kind === "software-company" && crew.implement !== false) || (crew.kind === "file" && crew.use === "software-company"))
+  );
 }
 
 export function workerOf({ agent, crew }: { readonly agent?: unknown; readonly crew?: CrewSettings | undefined }): Worker {

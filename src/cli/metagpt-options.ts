@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
 import { shown } from "./screen/text.ts";
 
@@ -21,12 +21,7 @@ export interface MetaGPTFlags {
  * @throws UsageError `OPTION_UNSUPPORTED`, `OPTION_CONFLICT`
  */
 export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): void {
-  const { reqaFile, maxAutoSummarizeCode = "0", projectName, out } = flags;
-  if (reqaFile !== undefined)
-    throw unsupported(
-      "--reqa-file",
-      'this company has no step that writes the tests of one file alone. Ask for it as a change, which is checked like any other: troupe "Write the tests of src/add.js again" --in <folder>',
-    );
+  const { maxAutoSummarizeCode = "0", projectName, out } = flags;
   if (maxAutoSummarizeCode.trim() !== "0")
     throw unsupported("--max-auto-summarize-code", "code is not summarized: it is run, and what fails is repaired. Only 0 can be said");
   if (projectName !== undefined && out !== undefined) {
@@ -37,6 +32,34 @@ export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): v
   }
   if (projectName !== undefined && projectName.trim() === "")
     throw new UsageError("OPTION_INVALID", "Expected --project-name to be a name, got an empty text.");
+}
+
+/**
+ * The change that `--reqa-file` asks for: the tests of one file are written again. Undefined without that option.
+ *
+ * @throws UsageError `OPTION_CONFLICT` without a project that is changed, `OPTION_INVALID` for a file that is not in it
+ */
+export async function testsAgain(cwd: string, flags: MetaGPTFlags & { readonly in?: string }): Promise<string | undefined> {
+  const { reqaFile: file, projectPath, in: folder = projectPath } = flags;
+  if (file === undefined) return undefined;
+  if (folder === undefined) {
+    throw new UsageError("OPTION_CONFLICT", "Expected --in with --reqa-file, got none. Name the project whose file it is.");
+  }
+  const root = resolve(cwd, folder);
+  const found = [resolve(root, file), resolve(cwd, file)].map((path) => relative(root, path)).filter(isInside);
+  for (const path of new Set(found)) {
+    const stats = await stat(join(root, path)).catch(() => undefined);
+    if (stats?.isFile() !== true) continue;
+    return `Write the tests of \`${path}\` again, from what the project and its documents say that it does. Every function that it exports has a test that fails when the function is broken. Change nothing but tests, unless a test shows a fault.`;
+  }
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected --reqa-file to be a file of the project, got "${shown(file, 200)}". Give its path in the project.`,
+  );
+}
+
+function isInside(path: string): boolean {
+  return path !== "" && path.split(/[\\/]/)[0] !== ".." && !isAbsolute(path);
 }
 
 function unsupported(option: string, why: string): UsageError {

@@ -93,7 +93,7 @@ const METAGPT: readonly RunOption[] = [
   { flags: "--implement", text: "write the code (default)", later: fixed("the crew is what it was begun with") },
   {
     flags: "--no-implement",
-    text: "stop after the plan, with --crew waterfall",
+    text: "stop after the plan: the criteria, and the design of larger products",
     later: fixed("the crew is what it was begun with"),
   },
   { flags: "--project-name <name>", text: "the project's folder: ./workspace/<name>", later: FOLDER },

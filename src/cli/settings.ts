@@ -115,6 +115,8 @@ export type CrewSettings =
       readonly allowInstall?: true | undefined;
       /** A person can be asked what the words leave open. */
       readonly asks?: true | undefined;
+      /** It ends with the criteria and the design. */
+      readonly implement?: false | undefined;
     }
   | { readonly kind: "waterfall"; readonly implement?: false | undefined }
   | FileCrew
@@ -267,17 +269,12 @@ function crewSettings(flags: Flags): CrewSettings {
       `Expected ${other} with the crew software-company, got it with waterfall, which has one way. Leave it out.`,
     );
   }
-  if (implement === false) {
-    throw new UsageError(
-      "OPTION_CONFLICT",
-      "Expected --no-implement with --crew waterfall, which has a plan of its own; this crew proves what it makes. To stop after its criteria or its design, say --approve prd or --approve plan, and answer stop.",
-    );
-  }
   return {
     kind,
     ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), SIZES) }),
     ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, STACKS) }),
     ...(isChange ? { existing: true } : {}),
+    ...(implement === false ? { implement } : {}),
     ...(flags.allowInstall === true ? { allowInstall: true } : {}),
     ...(approve === undefined ? {} : { approve: oneOf("--approve", approve, APPROVED) }),
   };

@@ -6,7 +6,7 @@ import { AbortedError } from "../kernel/errors.ts";
 import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { limitText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
-import { FAILURES, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
+import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { ioError, walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
@@ -163,7 +163,7 @@ function failed(tally: TestTally, message: string): ProjectTests {
 }
 
 function withFailures(tally: TestTally, more: readonly TestFailure[]): TestTally {
-  const failures = [...tally.failures, ...more].slice(0, FAILURES);
+  const failures = firstOfEach([...tally.failures, ...more], FAILURES);
   return { ...tally, tests: tally.tests + more.length, failed: tally.failed + more.length, failures };
 }
 

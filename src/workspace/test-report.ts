@@ -27,6 +27,16 @@ export interface ReporterResult {
 const OUTPUT_LENGTH = 16_000;
 export const FAILURES = 100;
 
+/** The first failures and, of each file, at least one, in their order: no file with a failed test looks as if it had passed. */
+export function firstOfEach<F extends { readonly file: string }>(failures: readonly F[], most: number): F[] {
+  const seen = new Set<string>();
+  return failures.filter(({ file }, at) => {
+    const isFirst = !seen.has(file);
+    seen.add(file);
+    return isFirst || at < most;
+  });
+}
+
 /** Reads the reporter's lines. Lines of any other form are ignored: nothing that is printed can be taken for a result. */
 export function readTestReport(text: string): ReporterResult {
   const count = { passed: 0, failed: 0, skipped: 0 };
@@ -63,7 +73,14 @@ export function readTestReport(text: string): ReporterResult {
     }
   }
   const counts = end ?? count;
-  return { ...counts, failed: counts.failed + empty, isComplete: end !== undefined, failures: failures.slice(0, FAILURES), ended, output };
+  return {
+    ...counts,
+    failed: counts.failed + empty,
+    isComplete: end !== undefined,
+    failures: firstOfEach(failures, FAILURES),
+    ended,
+    output,
+  };
 }
 
 function emptyFile(file: string): TestFailure {
@@ -115,6 +132,7 @@ const textOf = (error) => {
 };
 export default async function* report(source) {
   const errors = new Map();
+  const told = new Set();
   let room = 16000, lines = 4000, failures = 40;
   let passed = 0, failed = 0, skipped = 0;
   for await (const { type, data } of source) {
@@ -150,7 +168,8 @@ export default async function* report(source) {
       const status = isFile && error?.exitCode ? "it ended with exit code " + error.exitCode : isFile && error?.signal ? "it was ended by " + error.signal : "";
       const said = isFile ? errors.get(resolve(data.file)) ?? "" : "";
       const message = status === "" ? textOf(error) : status + (said === "" ? "" : "\n" + said);
-      if (failures-- > 0) yield line({ type: "failed", name: isFile ? file : name, file, message: show(message, 2000) });
+      if (failures-- > 0 || !told.has(file)) yield line({ type: "failed", name: isFile ? file : name, file, message: show(message, 2000) });
+      told.add(file);
     } else if (isFile) {
       yield line({ type: "empty", file });
     } else {
