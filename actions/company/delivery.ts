@@ -3,7 +3,7 @@ import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets, sections } from "../markdown.ts";
 import type { GateRequest } from "./project-gate.ts";
-import { forkFolder, isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { forkFolder, isDelivery, isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 /** An objection of the reviewer. */
 export interface Complaint {
@@ -97,30 +97,37 @@ export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]):
   };
 }
 
-/** An order with what was handed back since, oldest first. */
+/** An order, and the deliveries that were handed back since the user's present words, oldest first. */
 export interface WorkSoFar {
   readonly order: WorkOrder;
   readonly earlier: readonly Delivery[];
 }
 
 /**
- * The newest order among messages, and the deliveries since; undefined when there is no order. A test that one of the orders for the user's present
- * words names stays expected.
+ * The order for the user's present words, joined from all that messages have of it, and the deliveries since; undefined when there is no order. A
+ * colleague who changes an order has not seen what all others added: who corrects a check knows no design, and who corrects a test no corrected check.
  */
 export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | undefined {
   const all = memory.get();
-  const at = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
-  if (at === -1) return undefined;
-  const isDelivery = ({ instructContent }: Message): boolean =>
-    (instructContent as { readonly kind?: unknown } | undefined)?.kind === "delivery";
-  const earlier = all.slice(at + 1).filter(isDelivery);
-  const orders = all.flatMap(({ instructContent }) => (isOrder(instructContent) ? [WorkOrderSchema.parse(instructContent)] : []));
-  const order = orders.at(-1) as WorkOrder;
-  const tests = new Set(orders.flatMap((one) => (one.feedback.length === order.feedback.length ? (one.tests ?? []) : [])));
+  const orders = all.flatMap(({ instructContent }, at) =>
+    isOrder(instructContent) ? [{ at, order: WorkOrderSchema.parse(instructContent) }] : [],
+  );
+  const newest = orders.at(-1);
+  if (newest === undefined) return undefined;
+  const present = orders.filter(({ order }) => order.feedback.length === newest.order.feedback.length);
+  const since = all.slice(present[0]?.at).filter(({ instructContent }) => isDelivery(instructContent));
   return {
-    order: tests.size === 0 ? order : { ...order, tests: [...tests].sort((a, b) => (a < b ? -1 : 1)) },
-    earlier: earlier.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
+    order: present.map(({ order }) => order).reduce(joined),
+    earlier: since.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
   };
+}
+
+/** The later of two orders for the same words, with the parts that only the earlier one has. */
+function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
+  const isOlder = (before.corrected ?? []).length > (next.corrected ?? []).length;
+  const { criteria, corrected } = isOlder ? before : next;
+  const assumptions = [...new Set([...before.assumptions, ...next.assumptions])];
+  return { ...before, ...next, criteria, assumptions, ...(corrected === undefined ? {} : { corrected }) };
 }
 
 /** The objections in the state that their checks have now. */

@@ -193,6 +193,8 @@ export function doneTool({ gate, judge, asked }: DoneToolOptions): Tool {
     parameters: z.object({ summary: z.string().describe("what was done, in one or two sentences") }),
     effect: "read",
     fresh: false,
+    // After a resume it must know the last failure; its checks are answered from the record.
+    again: true,
     parallel: false,
     ends: true,
     timeout: CHECK_TIME,

@@ -269,17 +269,18 @@ export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | 
 export function isUnderWay(memory: { get(): readonly Message[] }): boolean {
   const all = memory.get();
   const ordered = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
-  return ordered > all.findLastIndex(({ instructContent }) => isDelivered(instructContent));
+  return ordered > all.findLastIndex(({ instructContent }) => isDelivery(instructContent));
 }
 
 /** The plan on which engineers work side by side; undefined when there is none, or when the product has been delivered since. */
 export function planUnderWay(memory: { get(): readonly Message[] }): WorkOrder | undefined {
   const payloads = memory.get().map(({ instructContent }) => instructContent);
   const planned = payloads.findLastIndex((payload) => isOrder(payload) && (payload as WorkOrder).tasks !== undefined);
-  return planned > payloads.findLastIndex(isDelivered) ? WorkOrderSchema.parse(payloads[planned]) : undefined;
+  return planned > payloads.findLastIndex(isDelivery) ? WorkOrderSchema.parse(payloads[planned]) : undefined;
 }
 
-function isDelivered(payload: unknown): boolean {
+/** True for the payload of a message that carries a delivery. */
+export function isDelivery(payload: unknown): boolean {
   return (payload as { readonly kind?: unknown } | undefined)?.kind === "delivery";
 }
 

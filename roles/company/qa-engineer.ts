@@ -67,13 +67,17 @@ export function qaEngineer(options: CompanyQaOptions): Role {
     },
     handOver: async (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const paths = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });
-      const order: WorkOrder = { ...(newestOrder(rc.memory) as WorkOrder), tests: paths.filter(isTestPath) };
-      return rc.message(`${renderOrder(order)}\n\n## From QA\n${report.summary}`, {
+      const before = newestOrder(rc.memory) as WorkOrder;
+      // A test that was handed over once stays expected: a dispute corrects it, and does not remove it.
+      const tests = [...new Set([...(before.tests ?? []), ...paths.filter(isTestPath)])].sort((a, b) => (a < b ? -1 : 1));
+      const order: WorkOrder = { ...before, tests };
+      const message = rc.message(`${renderOrder(order)}\n\n## From QA\n${report.summary}`, {
         causeBy: TEST_FIRST,
         instructContent: order,
-        // The verifier keeps the first order, and expects all its tests: a dispute corrects a test, and does not remove it.
-        sendTo: isOrdered(rc) ? [order.size === "L" ? planner : engineer, verifier] : [engineer],
+        sendTo: [isOrdered(rc) && order.size === "L" ? planner : engineer, verifier],
       });
+      rc.memory.add(message);
+      return message;
     },
   });
 }

@@ -142,4 +142,59 @@ describe("what may not be weakened", () => {
     await delivered(script, verify);
     expect(planned.at(-1)).toEqual(["src/add.mjs", written.path]);
   });
+
+  it("are the design and the tests: a correction of a check leaves them in the plan, and it stays when a test is corrected later", async () => {
+    const asked: VerifyRequest[] = [];
+    const verify = finding((request) => {
+      if (request.depth === "whole") asked.push(request);
+      return request.criteria.length > 0 || request.depth !== "quick"
+        ? {}
+        : { suites: [{ ...passed, kind: "failed", failures: [{ name: "a", file: written.path, message: "" }] }] };
+    });
+    const interfaces = [adding('throw new Error("not written");')].map(({ path, content: code }) => ({ path, purpose: "the sum", code }));
+    const corrected = { reasons: "2 and 3 are 5.", isWrong: true, check: criteria[0]?.check };
+    const script = {
+      Alice: [brief("M", { criteria: wrong }), JSON.stringify(corrected)],
+      Bob: [JSON.stringify({ approach: "One function.", files: interfaces })],
+      Edward: [calling(files(written), done), calling(["done", { summary: "It stays." }])],
+      Alex: [
+        calling(["dispute_check", { criterion: "A1", why: "2 and 3 are 5." }]),
+        calling(["dispute_test", { file: written.path, test: "A1", criterion: "A1", why: "It is wrong." }]),
+        calling(files(adding(RIGHT), ...around), done),
+      ],
+      Vera: [accepted],
+    };
+    const [delivery] = await delivered(script, verify);
+    expect(delivery).toMatchObject({
+      isDone: true,
+      assumptions: expect.arrayContaining(["The check of A1 was corrected: 2 and 3 are 5."]),
+    });
+    for (const { planned, criteria: now } of asked) {
+      expect(planned).toEqual(["src/add.mjs", written.path]);
+      expect(now[0]?.check).toEqual(criteria[0]?.check);
+    }
+    // Its verifier takes what its engineer saw: both ask for the same.
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is the review: it is asked once, also when a check is corrected after it", async () => {
+    const objection = { text: "It takes no words.", check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "x"], exit: 2 }] } };
+    const refused = JSON.stringify({ reasons: "x fails.", judgements: [], complaints: [objection], accepts: true });
+    // Its check fails for the reviewer, and passes when the engineer has repaired it.
+    const verify = finding(({ depth, criteria: now }) => ({
+      verdicts: now.map(({ id, priority }) => ({
+        ...{ id, priority, by: "command" as const, evidence: "" },
+        outcome: depth === "criteria" ? ("failed" as const) : ("proven" as const),
+      })),
+    }));
+    const dispute = calling(["dispute_check", { criterion: "A1", why: "2 and 3 are 5." }]);
+    const stays = JSON.stringify({ reasons: "2 and 3 are 5.", isWrong: false });
+    const script = {
+      Alice: [brief("S"), stays],
+      Alex: [...engineer, dispute, calling(done)],
+      Vera: [refused],
+    };
+    const [delivery] = await delivered(script, verify);
+    expect(delivery).toMatchObject({ isDone: true, round: 1, complaints: [{ id: "R1", state: "answered" }] });
+  });
 });

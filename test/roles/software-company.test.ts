@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
 import { type Verifier, verifyProject } from "../../src/checks/index.ts";
-import { Team } from "../../src/index.ts";
+import { memoryJournal, Team } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -73,6 +73,28 @@ describe("a small product", () => {
       Alex: [calling(whole(WRONG), done), calling(files(adding(`${WRONG} `)), done), calling(files(adding(RIGHT)), done)],
     });
     const third = calls.filter((request) => roleIn(request) === "Alex")[2];
+    expect(String(third?.messages.at(-1)?.content)).toContain("Change the strategy");
+  });
+
+  it("is told so too when the run was resumed between the two", async () => {
+    const workspace = await openWorkspace({ root: scratchFolder(), git: false });
+    const verify: Verifier = ({ criteria: all }) => {
+      const verdicts = all.map(
+        ({ id, priority }) => ({ ...{ id, priority, evidence: "5 is not 6" }, outcome: "failed", by: "command" }) as const,
+      );
+      return Promise.resolve({ verdicts, suites: [], faults: [] });
+    };
+    const journal = memoryJournal();
+    const first = calling(whole(WRONG), done);
+    const teamOf = (alex: readonly ScriptedReply[]) => {
+      const model = roleModel({ ...rest, Alex: alex });
+      return { model, team: new Team({ roles: softwareCompany({ workspace, sandbox, verify }), model, journal }) };
+    };
+    const stopped = await teamOf([first]).team.run("A command that adds two numbers", { id: "run" }).result;
+    expect(stopped.status).toBe("failed");
+    const { model, team } = teamOf([calling(files(adding(`${WRONG} `)), done)]);
+    await team.resume("run").result;
+    const [, third] = model.calls.filter((request) => roleIn(request) === "Alex");
     expect(String(third?.messages.at(-1)?.content)).toContain("Change the strategy");
   });
 
