@@ -7,7 +7,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { chatOf } from "../../src/adapters/sqlite-events.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
-import { tries } from "../effort.ts";
+import { inSoak, tries } from "../effort.ts";
 
 /** What is said in a turn: the same length whichever turn it is. */
 function turn(place: number): Json {
@@ -51,12 +51,15 @@ describe("a journal of a long conversation", () => {
     expect(turnsOf(fixed.slice(1)).map(({ chat }) => chat)).toEqual(turnsOf(free.slice(1)).map(({ chat }) => chat));
   });
 
-  it("SqliteJournal.J5 also where the oldest messages are left out, and where the same text stands in many conversations", async () => {
-    const all = Array.from({ length: 300 }, (_, place) => turn(place));
-    const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
-    const shown = JSON.stringify(windows).length;
-    expect(await bytesOf(windows)).toBeLessThan(shown / 3);
-  });
+  inSoak(it)(
+    "SqliteJournal.J5 also where the oldest messages are left out, and where the same text stands in many conversations",
+    async () => {
+      const all = Array.from({ length: 300 }, (_, place) => turn(place));
+      const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
+      const shown = JSON.stringify(windows).length;
+      expect(await bytesOf(windows)).toBeLessThan(shown / 3);
+    },
+  );
 
   it("each run keeps its own, so that one can be removed without the other", async () => {
     const journal = journalAt(newFile());

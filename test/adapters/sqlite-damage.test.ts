@@ -237,7 +237,7 @@ describe("a broken file", () => {
     const page = 4096;
     expect(bytes.length % page).toBe(0);
     const borders = Array.from({ length: bytes.length / page }, (_, n) => n * page).flatMap((border) => [border - 1, border, border + 1]);
-    const anywhere = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), { numRuns: tries(20, 120), seed: 1 });
+    const anywhere = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), { numRuns: tries(12, 120), seed: 1 });
     let rescued = 0;
     for (const length of [...borders, ...anywhere].filter((each) => each > 0)) {
       const { a } = await checkHonest(fileOf(bytes.subarray(0, length)));
@@ -261,7 +261,7 @@ describe("a broken file", () => {
   });
 
   it("cut off anywhere in its first page", async () => {
-    for (let length = 1; length < 4096; length += tries(211, 37)) await checkHonest(fileOf(bytes.subarray(0, length)));
+    for (let length = 1; length < 4096; length += tries(311, 37)) await checkHonest(fileOf(bytes.subarray(0, length)));
   });
 
   it("cut off to nothing is a new one", async () => {
@@ -272,7 +272,7 @@ describe("a broken file", () => {
 
   it("with flipped bits", async () => {
     const flip = fc.record({ at: fc.nat({ max: bytes.length - 1 }), bit: fc.nat({ max: 7 }) });
-    const numRuns = tries(40, 1_000);
+    const numRuns = tries(25, 1_000);
     let damaged = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 4 }), async (flips) => {
@@ -294,7 +294,7 @@ describe("a broken file", () => {
         for (const { at, bit } of flips) copy[at] = (copy[at] ?? 0) ^ (1 << bit);
         await checkHonest(fileOf(copy));
       }),
-      { numRuns: tries(25, 500) },
+      { numRuns: tries(15, 500) },
     );
   });
 
@@ -361,7 +361,7 @@ describe("the log beside the file", () => {
         writeFileSync(`${copy}-wal`, isCut ? changed.subarray(0, at) : changed);
         if ((await checkPrefix(copy)) < 120) lost += 1;
       }),
-      { numRuns: tries(20, 120) },
+      { numRuns: tries(12, 120) },
     );
     expect(lost).toBeGreaterThan(0);
   });

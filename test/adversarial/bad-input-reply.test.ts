@@ -6,7 +6,7 @@ import { design, fence, tasks } from "../actions/greeter.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { command } from "../cli/kept-run.ts";
 import { git, playing, resultOf, whole } from "./hostile-model.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 
 const cwd = scratchFolder();
 const prd = "docs/prd/greeter.json";
@@ -84,7 +84,7 @@ describe("a model of a real server that answers", () => {
     },
   );
 
-  it("nonsense in the second file: the first one is there", async () => {
+  inSoak(it)("nonsense in the second file: the first one is there", async () => {
     const at = join(cwd, "second");
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing({ "WriteCode: index.html": "no" }) });

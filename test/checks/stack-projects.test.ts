@@ -134,7 +134,7 @@ function verified(stack: StackName, files: Readonly<Record<string, string>>): Pr
 
 const projects: readonly [StackName, Readonly<Record<string, string>>][] = [
   ["node", NODE],
-  ...(hasPytest ? [["python", PYTHON] as [StackName, typeof PYTHON]] : []),
+  ...someOf(hasPytest ? [["python", PYTHON] as [StackName, typeof PYTHON]] : [], 0),
   ...(opensPages ? [["page", PAGE] as [StackName, typeof PAGE]] : []),
 ];
 

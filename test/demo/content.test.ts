@@ -294,7 +294,7 @@ test.each(Object.entries(EXPECTED_FAILURES))(
 
 describe.each(ids)("%s: the project", (id) => {
   // A classic script is read as a module or as CommonJS, by the package file of the project: both must work.
-  test.each(someOf([{ type: "module" }, {}], id === "2048" ? 2 : 1))(
+  test.each(someOf([{ type: "module" }, {}], 1))(
     "passes its own tests with the package fields %j",
     { timeout: RUN_LIMIT_MS },
     async (packageJson) => {

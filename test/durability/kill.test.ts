@@ -51,7 +51,7 @@ describe.each(someOf(["rounds", "eager"] as const, 1))("a run under %s that is k
     600_000,
   );
 
-  test.each(placesOf(CALLS, inOrder ? [4] : [], [1, 4, 8]))(
+  test.each(placesOf(CALLS, [], [1, 4, 8]))(
     "while the model answers call %i repeats at most what was in flight, and reports its possible cost",
     async (call) => {
       const [survived, whole] = [await lives([{ call }]), await unkilled];

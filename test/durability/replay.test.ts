@@ -13,7 +13,7 @@ import { Team } from "../../src/team/team.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { plainSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 const scratch = scratchFolder();
@@ -79,7 +79,7 @@ describe("a replay of each example", () => {
   });
 });
 
-describe("a replay of a bundled company run", () => {
+inSoak(describe)("a replay of a bundled company run", () => {
   /** The same model to those who look at it, which may not be asked. */
   function mute(model: ChatModel): ChatModel {
     const refuse = (): never => expect.unreachable("a replay called the model");

@@ -55,7 +55,7 @@ const deadBoard = {
   "README.md": "# Board\n\n## Use\n\nOpen index.html.\n\n```sh\nnpm test\n```\n",
 };
 
-describe.runIf(isolates)("a kanban page that is dead on arrival, with nine tests that pass", () => {
+inSoak(describe.runIf(isolates))("a kanban page that is dead on arrival, with nine tests that pass", () => {
   const adds = {
     kind: "page",
     steps: [

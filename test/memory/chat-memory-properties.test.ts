@@ -126,7 +126,7 @@ describe("any conversation", () => {
           expect(memory.messages.map(said)).toEqual(naive.messages);
         }
       }),
-      { numRuns: tries(167, 2_000) },
+      { numRuns: tries(100, 2_000) },
     );
   });
 
@@ -144,7 +144,7 @@ describe("any conversation", () => {
         }
         expect(memory.weigh(length)).toBe(sumOf(memory.messages.map(length)));
       }),
-      { numRuns: tries(167, 2_000) },
+      { numRuns: tries(100, 2_000) },
     );
   });
 
@@ -156,7 +156,7 @@ describe("any conversation", () => {
         for (const messages of [memory.messages, memory.recent(n)]) checkSendable(messages);
         expect(memory.recent(n).length).toBeLessThanOrEqual(n);
       }),
-      { numRuns: tries(167, 2_000) },
+      { numRuns: tries(100, 2_000) },
     );
   });
 

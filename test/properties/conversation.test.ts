@@ -74,7 +74,7 @@ describe("a run that is told more after each of its ends", () => {
           await expectSameAgain(company, goneOn);
         }
       }),
-      { numRuns: tries(4, 60) },
+      { numRuns: tries(2, 60) },
     );
   });
 
@@ -91,7 +91,7 @@ describe("a run that is told more after each of its ends", () => {
           expect(canonical(await eventsOf(journal, "fork")), `forked after ${at} of ${whole.length}`).toBe(canonical(whole));
         }
       }),
-      { numRuns: tries(4, 40) },
+      { numRuns: tries(2, 40) },
     );
   });
 });
@@ -129,7 +129,7 @@ describe("a run that is told more while it works", () => {
             }
           },
         ),
-        { numRuns: tries(4, 40) },
+        { numRuns: tries(2, 40) },
       );
     },
   );

@@ -76,7 +76,7 @@ describe("a fork that changes nothing pays nothing and does the same", () => {
           expectNothingPaid(fork, parent);
         }
       }),
-      { numRuns: tries(5, 40) },
+      { numRuns: tries(3, 40) },
     );
   });
 });
@@ -185,7 +185,7 @@ describe("a fork that changes something", () => {
           if (scheduler === "rounds" && resumed.result.fork?.paid === fork.result.fork?.paid)
             expect(resumed.canonical).toBe(fork.canonical);
         }),
-        { numRuns: tries(5, 40) },
+        { numRuns: tries(3, 40) },
       );
     },
   );

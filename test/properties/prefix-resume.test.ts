@@ -85,7 +85,7 @@ describe("a run that is killed anywhere goes on as if it had not been", () => {
           }
         },
       ),
-      { numRuns: tries(6, 60) },
+      { numRuns: tries(4, 60) },
     );
   });
 });

@@ -44,7 +44,7 @@ describe.each(["rounds", "eager"] as const)("J2 under %s every record happens ag
         await expectSameAgain(company, killed.events);
         for (const cut of placesIn(uncut.events.length, seed, 10)) await expectSameAgain(company, uncut.events.slice(0, cut));
       }),
-      { numRuns: tries(5, 40) },
+      { numRuns: tries(3, 40) },
     );
   });
 });

@@ -79,7 +79,7 @@ describe.each([
     expect(await project.read("c.txt")).toBe("c");
   });
 
-  it("fit with what the project changed meanwhile in other files and other lines", async () => {
+  inSoak(it)("fit with what the project changed meanwhile in other files and other lines", async () => {
     const { project, forks } = make();
     await forks.open("t1");
     await forks.workspace("t1").write("src/a.js", "ONE\ntwo\nthree\nfour\nfive\n");
