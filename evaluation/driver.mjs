@@ -302,7 +302,9 @@ function faultOfStray() {
   const all = readdirSync(SOURCE, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(SOURCE, join(entry.parentPath ?? entry.path, entry.name)));
-  const stray = all.filter((path) => !/^\.(git|troupe)\//.test(path) && STRAY.test(path));
+  const readme = all.includes("README.md") ? readFileSync(join(SOURCE, "README.md"), "utf8") : "";
+  // A file that the README names is an example.
+  const stray = all.filter((path) => !/^\.(git|troupe)\//.test(path) && STRAY.test(path) && !readme.includes(path));
   return stray.length === 0 ? undefined : `files that do not belong there: ${stray.slice(0, 5).join(", ")}`;
 }
 
