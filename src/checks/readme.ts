@@ -86,10 +86,18 @@ function faultOf(report: JobReport, steps: readonly JobStep[]): Fault | undefine
   if (last.timedOut && said.join("") !== "") return undefined;
   const shown = visibleLines(said.find((text) => text !== "") ?? "", 600);
   const problems = last.problems.map((problem) => visible(problem, 300)).join("; ");
-  return fault(
-    steps[report.steps.length - 1],
-    `The README shows it as a command that works: ${problems}.${shown === "" ? "" : `\n${shown}`}`,
-  );
+  const lines = [
+    `The README shows it as a command that works: ${problems}.`,
+    ...(shown === "" ? [] : [shown]),
+    placeOf(steps.slice(0, report.steps.length - 1)),
+  ];
+  return fault(steps[report.steps.length - 1], lines.join("\n"));
+}
+
+/** The place of a command among those of its block, so that nobody takes a fault of the product for one of the check. */
+function placeOf(before: readonly JobStep[]): string {
+  if (before.length === 0) return "It ran first, in a fresh copy of the project.";
+  return `Before it, in the same copy of the project: ${before.map(commandText).join("; ")}.`;
 }
 
 /**

@@ -106,8 +106,10 @@ describe("checkReadme", () => {
       ["readme", "README.md", "node gone.mjs"],
       ["readme", "README.md", "doit hang"],
     ]);
-    expect(faults[0]?.message).toBe("The README shows it as a command that works: the exit code should be 0 and is 2.\nunknown verb");
-    expect(faults[1]?.message).toContain("Cannot find module");
+    expect(faults[0]?.message).toBe(
+      "The README shows it as a command that works: the exit code should be 0 and is 2.\nunknown verb\nBefore it, in the same copy of the project: doit a.",
+    );
+    expect(faults[1]?.message).toMatch(/Cannot find module[^]*It ran first, in a fresh copy of the project\.$/);
     expect(faults[2]?.message).toContain("did not end within");
   });
 });
