@@ -88,12 +88,13 @@ export function complaintCriteria(complaints: readonly Complaint[]): readonly Cr
 }
 
 /** The request that the engineer of an order and its verifier share, so that the verifier can take over the engineer's results. */
-export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): Omit<GateRequest, "depth"> {
+export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): GateRequest {
   return {
     criteria: [...order.criteria, ...complaintCriteria(complaints)],
     planned: [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])],
     stack: order.stack,
     failedBefore: order.failedBefore,
+    depth: "whole",
   };
 }
 

@@ -18,7 +18,7 @@ import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput, type 
 import type { RoleContext } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { z } from "zod";
-import { ACCEPTANCE_FILE, type AcceptanceFile, acceptanceIn } from "./work-order.ts";
+import type { WorkOrder } from "./work-order.ts";
 
 /** Options of a gate. */
 export interface ProjectGateOptions {
@@ -34,6 +34,11 @@ export interface ProjectGateOptions {
 export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, Partial<Pick<VerifyRequest, "planned" | "stack">> {
   /** Problems from before the work began, as {@link problemsOf} marks them: they do not count. */
   readonly failedBefore?: readonly string[] | undefined;
+}
+
+/** The checks of work that is only a part of the product: its syntax and its tests. */
+export function testRequest({ failedBefore }: Pick<WorkOrder, "failedBefore">): GateRequest {
+  return { criteria: [], failedBefore, depth: "quick" };
 }
 
 /**
@@ -170,8 +175,8 @@ export interface DoneToolOptions {
   readonly gate: ProjectGate;
   /** Returns what is still missing, or undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
-  /** The checks of the verifier; with it, all of them run. Default: the syntax and the tests alone. */
-  readonly asked?: Omit<GateRequest, "depth"> | undefined;
+  /** The checks; those of depth `whole` run where those of depth `quick` are green. Default: the syntax and the tests alone. */
+  readonly asked?: GateRequest | undefined;
 }
 
 /** Milliseconds that the checks of one call may take. */
@@ -184,7 +189,7 @@ const SAME_AGAIN =
  * Makes the tool with which a worker says that the work is done. It runs the checks, and the work ends only when they are green. Two equal
  * failures in a row ask for another strategy.
  */
-export function doneTool({ gate, judge, asked }: DoneToolOptions): Tool {
+export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptions): Tool {
   const last = new WeakMap<object, string>();
   return defineTool({
     name: "done",
@@ -216,14 +221,11 @@ export function doneTool({ gate, judge, asked }: DoneToolOptions): Tool {
 async function checked(
   gate: ProjectGate,
   ctx: ToolContext,
-  { asked, judge }: Pick<DoneToolOptions, "asked" | "judge">,
+  { asked, judge }: Pick<DoneToolOptions, "judge"> & { readonly asked: GateRequest },
 ): Promise<Verification> {
-  if (asked === undefined) {
-    const { failedBefore } = await recordedAcceptance(gate.workspace, ctx);
-    return gate.check(ctx, { criteria: [], failedBefore, depth: "quick" });
-  }
+  if (asked.depth !== "whole") return gate.check(ctx, asked);
   const quick = await gate.check(ctx, { ...asked, depth: "quick" });
-  return quick.notChecked !== undefined || judge(quick) !== undefined ? quick : gate.check(ctx, { ...asked, depth: "whole" });
+  return quick.notChecked !== undefined || judge(quick) !== undefined ? quick : gate.check(ctx, asked);
 }
 
 /** The criteria that could not be checked, as text, so that nobody takes them for green. */
@@ -290,9 +292,4 @@ function disputed(what: Omit<WorkReport, "status">, notFor: NotFor): ToolResult 
 /** The red results of a project as text for its repair; undefined when nothing is red. */
 export function redParts(verification: Verification): string | undefined {
   return isRed(verification) ? renderVerification(verification) : undefined;
-}
-
-function recordedAcceptance(workspace: Workspace, ctx: ToolContext): Promise<AcceptanceFile> {
-  const spec = { kind: "step", name: "read criteria", request: { path: ACCEPTANCE_FILE }, fresh: true };
-  return ctx.step(spec, async () => acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? { criteria: [] });
 }

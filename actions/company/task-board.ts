@@ -2,7 +2,7 @@ import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, RoleContext } from "../../src/index.ts";
 import { compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
 import { shortened } from "../markdown.ts";
-import type { ProjectGate, WorkReport } from "./project-gate.ts";
+import { type ProjectGate, testRequest, type WorkReport } from "./project-gate.ts";
 import { taskFaults } from "./task-faults.ts";
 import { renderOrder, type WorkOrder, type WorkTask } from "./work-order.ts";
 
@@ -118,9 +118,9 @@ export class TaskBoard {
   }
 
   /** Runs the checks in a fork that has the project's changes. */
-  #checked(ctx: BoardContext, { order: { failedBefore }, fork }: ReportedTask): Promise<Verification> {
+  #checked(ctx: BoardContext, { order, fork }: ReportedTask): Promise<Verification> {
     const gate = this.#gate.at(this.#project().forks.workspace(fork));
-    return gate.check(ctx.steps, { criteria: [], failedBefore, depth: "quick" });
+    return gate.check(ctx.steps, testRequest(order));
   }
 
   /** The messages after a change of the plan. Where nobody gets one, the plan is only remembered. */
@@ -178,13 +178,12 @@ function conflictNote(changed: readonly string[], marked: readonly string[]): st
 export function taskIn({ tasks = [], task: id }: WorkOrder): GivenTask | undefined {
   const place = tasks.findIndex((task) => task.id === id);
   const task = tasks[place];
-  return task === undefined ? undefined : { task, tasks, fork: forkName(place) };
+  return task === undefined ? undefined : { task, fork: forkName(place) };
 }
 
-/** A task with the plan and the name of its fork. */
+/** A task with the name of its fork. */
 export interface GivenTask {
   readonly task: WorkTask;
-  readonly tasks: readonly WorkTask[];
   readonly fork: string;
 }
 

@@ -102,7 +102,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, earlier } = workSoFar(ctx.memory) as WorkSoFar;
     const before = earlier.at(-1);
     const asked = gateRequest(order, before?.complaints ?? []);
-    const verification = await this.#options.gate.check(ctx.steps, { ...asked, depth: "whole" });
+    const verification = await this.#options.gate.check(ctx.steps, asked);
     const complaints = restated(before?.complaints ?? [], verification);
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
     const isReviewed = round.review !== undefined || this.#options.review === false;

@@ -1,5 +1,5 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import type { ProjectGate, WorkReport } from "../../actions/company/project-gate.ts";
+import { type ProjectGate, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
 import { isOrder, isTestPath, newestOrder, renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
@@ -43,10 +43,10 @@ Only you change tests. You change nothing else; the tools that dispute are the e
 export function qaEngineer(options: CompanyQaOptions): Role {
   const { name, workspace, sandbox, gate, mayInstall, engineer, planner, verifier, budgetShare } = options;
   const judges = { tests: (verification: Verification) => passingParts(verification, workspace), dispute: brokenParts };
-  const toolsOf = (mode: keyof typeof judges, shown: ShownText = () => undefined): readonly Tool[] =>
+  const toolsOf = (mode: keyof typeof judges, order?: WorkOrder, shown: ShownText = () => undefined): readonly Tool[] =>
     companyTools(
       { workspace, sandbox, gate, mayInstall },
-      { judge: judges[mode], refuse: refusesAllButTests, shown, noDispute: NO_DISPUTE },
+      { judge: judges[mode], asked: order && testRequest(order), refuse: refusesAllButTests, shown, noDispute: NO_DISPUTE },
     );
   return worker({
     name,
@@ -63,7 +63,7 @@ export function qaEngineer(options: CompanyQaOptions): Role {
       const role = `You are a QA Engineer, named ${name}. ${mode === "tests" ? WORK : DISPUTE}\n\n${RULES}`;
       // Tests need no browser, so checks of a page say nothing to them.
       const task = assignmentText(rc, { order, files, hasChecks: order.stack !== "page", role });
-      return { tools: toolsOf(mode, shownText(files)), steps: STEPS[mode], task };
+      return { tools: toolsOf(mode, order, shownText(files)), steps: STEPS[mode], task };
     },
     handOver: async (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const paths = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });

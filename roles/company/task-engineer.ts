@@ -1,5 +1,5 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { doneTool, giveUpTool, installTool, type ProjectGate, type WorkReport } from "../../actions/company/project-gate.ts";
+import { doneTool, giveUpTool, installTool, type ProjectGate, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
 import { taskIn } from "../../actions/company/task-board.ts";
 import { taskFaults } from "../../actions/company/task-faults.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
@@ -41,21 +41,16 @@ Tests are QA's. When one contradicts the order, or your task cannot be done in y
 /** An engineer who writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
   const { name, workspace, sandbox, gate, project, manager, action, mayInstall, budgetShare } = options;
-  const toolsIn = (
-    place: Workspace,
-    task?: WorkTask,
-    tasks: readonly WorkTask[] = [],
-    shown: ShownText = () => undefined,
-  ): readonly Tool[] => {
+  const toolsIn = (place: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
-    const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, tasks);
+    const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, order?.tasks ?? []);
     return [
       writeFilesTool({ workspace: place, refuse, shown }),
       editorTool({ workspace: place, refuse, shown }),
       fileSearchTool({ workspace: place }),
       readFilesTool({ workspace: place }),
       shellTool({ workspace: place, sandbox, refuse }),
-      doneTool({ gate: gate.at(place), judge }),
+      doneTool({ gate: gate.at(place), judge, asked: order && testRequest(order) }),
       ...(mayInstall ? [installTool(gate.at(place))] : []),
       giveUpTool(),
     ];
@@ -72,12 +67,12 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
     mode: () => "task",
     assign: async (rc) => {
       const order = newestOrder(rc.memory) as WorkOrder;
-      const { task, tasks, fork } = presentTask(rc);
+      const { task, fork } = presentTask(rc);
       const place = await openFork(rc.steps, project(), fork);
       const wanted = new Set([...task.owns, ...task.tests]);
       const files = await assignedFiles(rc, place, order, (path) => wanted.has(path));
       const text = assignmentText(rc, { order, files, hasChecks: true, role: `You are an Engineer, named ${name}. ${WORK}` });
-      return { tools: toolsIn(place, task, tasks, shownText(files)), steps: STEPS, task: text };
+      return { tools: toolsIn(place, order, task, shownText(files)), steps: STEPS, task: text };
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>

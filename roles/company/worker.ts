@@ -30,7 +30,7 @@ export interface WorkerOptions<M extends string> {
   readonly modes: Readonly<Record<M, WorkMode>>;
   /** Chooses the mode of an activation. */
   readonly mode: (rc: RoleContext) => M;
-  /** Makes what an activation is asked, with the tools for it. */
+  /** Makes the task of an activation, with the tools for it. */
   readonly assign: (rc: RoleContext, mode: M) => Promise<Assignment>;
   /** The share of the run's budget within which it asks the model. */
   readonly budgetShare: number;

@@ -24,7 +24,7 @@ export interface ClaimedRun {
   readonly idea: Message | undefined;
 }
 
-/** The parts of a message that is published into a run that is not under way here. */
+/** Options for a message that is published into a run that is not under way here. */
 export interface AloneOptions {
   /** They observe the event of the message. */
   readonly observers: ObserverRegistry;
