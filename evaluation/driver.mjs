@@ -110,7 +110,7 @@ function run(folder, [program, ...words], { stdin = "", time = STEP_TIME } = {})
 const plain = (text) => text.replaceAll("\r\n", "\n");
 const shown = (text) => JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}...` : text);
 
-/** What is wrong with a text by a rule, or undefined. */
+/** The fault of a text by a rule, or undefined. */
 function faultOf(what, given, rule = {}) {
   const text = plain(given);
   const told = `${what} is ${shown(text)}`;

@@ -90,7 +90,7 @@ export async function evaluate({ product, idea: id, modelUrl, out, keep, slips: 
   };
 }
 
-/** What the last line of the command tells. */
+/** The facts in the last line of the command. */
 function factsOf({ code, stdout }, requests) {
   const last = stdout.trim().split("\n").at(-1) ?? "";
   const result = last.startsWith("{") ? JSON.parse(last) : {};

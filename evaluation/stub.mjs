@@ -39,7 +39,7 @@ const TEXT_FAULTS = [
   () => '{"answer": "done", "everything": "is fine"}',
 ];
 
-/** What is wrong with a file. */
+/** The fault of a file. */
 const FILE_FAULTS = [
   (text, { wrong: [from, to] }) => text.replace(from, to),
   (text) => text.slice(0, Math.floor(text.length / 2)),

@@ -27,7 +27,7 @@ const sum = {
   },
   wrong: [/sum \+ Number\(text\)/, "sum - Number(text)"],
   stub: "/** Returns the sum of texts that are numbers. */\nexport function add(texts) {\n  throw new Error(`not written: ${texts.length}`);\n}\n",
-  /** What must hold of a product that is called done, whatever its criteria say. */
+  /** A command that works in every product that is called done, whatever its criteria say. */
   proof: { run: ["node", "sum.mjs", "20", "22"], stdout: "42" },
 };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Team, usd } from "troupe";
 import { AcceptanceSchema, isProven, renderVerdicts, verifyProject } from "troupe/checks";
 import { openai } from "troupe/openai";
-import { type Delivery, DeliverySchema, softwareCompany } from "troupe/roles";
+import { companyRounds, type Delivery, DeliverySchema, softwareCompany } from "troupe/roles";
 import { sqlite } from "troupe/sqlite";
 import { chooseSandbox, openWorkspace } from "troupe/workspace";
 
@@ -70,7 +70,7 @@ export async function develop(idea: string, folder: string): Promise<Delivery> {
   });
   const journal = sqlite({ path: `${folder}.db` });
   const team = new Team({ roles: company, model: openai({ model: "gpt-5-mini" }), journal, budget: usd(1) });
-  const result = await team.run(idea, { rounds: 20 }).result;
+  const result = await team.run(idea, { rounds: companyRounds() }).result;
   const delivery = result.messages.findLast(({ instructContent }) => DeliverySchema.safeParse(instructContent).success);
   if (delivery === undefined) throw result.error ?? new Error(`There is no delivery: the run is ${result.status}.`);
   return DeliverySchema.parse(delivery.instructContent);
