@@ -131,8 +131,8 @@ export function orderFiles(order: WorkOrder): readonly { path: string; content: 
   ];
 }
 
-/** The content of `docs/acceptance.json` for those who check. */
-export interface AcceptanceFile extends Pick<WorkOrder, "criteria" | "failedBefore"> {
+/** The content of `docs/acceptance.json` that a later company takes over. */
+export interface AcceptanceFile extends Pick<WorkOrder, "criteria"> {
   readonly stack?: StackName | undefined;
   readonly assumptions?: readonly string[] | undefined;
 }
@@ -141,7 +141,6 @@ const AcceptanceFileSchema: z.ZodType<AcceptanceFile> = z.object({
   stack: z.enum(["node", "page", "python"]).optional(),
   assumptions: z.array(z.string()).optional(),
   criteria: z.array(CriterionSchema),
-  failedBefore: z.array(z.string()).optional(),
 });
 
 /** Reads `docs/acceptance.json`; undefined when the text is no such file. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
 import { memoryJournal, type RunResult, Team, usd } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
-import { openWorkspace } from "../../src/workspace/index.ts";
+import { fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { adding, calling, RIGHT, roleIn, roleModel, type RoleScript, WRONG } from "./adder.ts";
 import { done, files, rest, sandbox, whole } from "./company-trial.ts";
@@ -25,8 +25,12 @@ async function worked(script: RoleScript, budget: number, options: Partial<Softw
   const workspace = await openWorkspace({ root: scratchFolder() });
   const model = roleModel(script);
   const roles = softwareCompany({ workspace, sandbox, ...options });
-  const team = new Team({ roles, model, journal: memoryJournal(), seed: 1, budget: usd(budget / 1_000_000) });
-  const result = await team.run("A command that adds two numbers").result;
+  const journal = memoryJournal();
+  const team = new Team({ roles, model, journal, seed: 1, budget: usd(budget / 1_000_000) });
+  const result = await team.run("A command that adds two numbers", { id: "run" }).result;
+  const scratch = fileWorkspace({ root: scratchFolder(), git: false });
+  const again = new Team({ roles: softwareCompany({ workspace: scratch, sandbox, ...options }), model: roleModel({}), journal, seed: 1 });
+  expect((await again.replay("run").result).output).toEqual(result.output);
   return { result, delivery: result.output?.instructContent as Delivery, roles: model.calls.map(roleIn) };
 }
 
