@@ -15,6 +15,7 @@ import {
   sharedParts,
   type WorkOrder,
   WorkOrderSchema,
+  WRITTEN_BY_MANAGER,
 } from "./work-order.ts";
 
 /** The files that a worker is shown with its order. */
@@ -77,7 +78,7 @@ export async function assignedFiles(
   isOther: (path: string) => boolean,
 ): Promise<AssignedFiles> {
   const all = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });
-  const own = all.filter((path) => !path.startsWith("docs/"));
+  const own = all.filter((path) => !WRITTEN_BY_MANAGER.has(path));
   const designed = new Set(order.design?.files.map(({ path }) => path));
   const evidence = [order.feedback.at(-1) ?? order.requirement, ...saidIn(rc.news).map(([, text]) => text)].join("\n");
   const isNamed = (path: string): boolean => evidence.includes(path);

@@ -1,9 +1,10 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
+import { type ActionContext, type Address, checkKnownOptions, type Known, type Message, WorkspaceError } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
-import { repoMap } from "../../src/workspace/index.ts";
+import { repoMap, type Workspace } from "../../src/workspace/index.ts";
+import { inFence, shortened } from "../markdown.ts";
 import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
@@ -93,10 +94,13 @@ Checks are the contract: choose the names they need (start file, flags, ids of e
 
 ${checkForms()}`;
 
-const CHANGE = `Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack and the names of the project. Its files and symbols:`;
+const CHANGE = `Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack and the names of the project: its commands, flags, files and formats are what its README says. Its files and symbols:`;
 
 /** Tokens of the map of a project that is there. */
 const MAP_TOKENS = 4_000;
+
+/** Characters of the README of a project that is there. */
+const README_LENGTH = 6_000;
 
 /** Most questions that a person is asked. */
 const MOST_QUESTIONS = 3;
@@ -144,6 +148,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       words: (await workspace.read(REQUIREMENT_FILE)) ?? null,
       acceptance: acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? null,
       map: await repoMap({ workspace, budget: MAP_TOKENS, focus: ctx.text }),
+      readme: shortened((await readmeOf(workspace)) ?? "", README_LENGTH),
       stack: stackOf(await workspace.list()) ?? null,
     });
     const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
@@ -167,6 +172,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
         ["Stacks", [...stacks.map(stackLine), ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
         ["Decided", fixed.join(" ")],
         ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
+        ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
         ["Criteria so far", before],
         ...(earlier === undefined ? [] : earlierWords(earlier)),
         ["The user's words", ctx.text],
@@ -222,6 +228,8 @@ interface Project {
   readonly words: string | null;
   readonly acceptance: AcceptanceFile | null;
   readonly map: string;
+  /** The beginning of its README; empty without one. */
+  readonly readme: string;
   readonly stack: StackName | null;
   readonly failedBefore: readonly string[];
 }
@@ -237,6 +245,16 @@ interface KnownFacts {
 
 const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
 const ONLY_IF_DEMANDED = "Choose page only where the words demand one, and give its logic checks by command.";
+
+async function readmeOf(workspace: Workspace): Promise<string | undefined> {
+  try {
+    return await workspace.read("README.md");
+  } catch (error) {
+    // Such as a README that is no text, or that is a link.
+    if (WorkspaceError.isInstance(error)) return undefined;
+    throw error;
+  }
+}
 
 function stackLine({ name, description, start }: Stack): string {
   return `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`;

@@ -16,11 +16,12 @@ export function taskFaults({ suites, faults, notChecked }: Verification, task: W
   const ended = suites.filter((suite) => suite.kind === "timeout" && suite.files.some((file) => wanted.has(file)));
   const reasons = suites.flatMap(({ reason }) => reason ?? []).join(" ");
   const ran = new Set(suites.flatMap(({ files }) => files));
+  const helpers = new Set(task.tests.filter((file) => /(^|\/)(conftest|__init__)\.py$/.test(file)));
   const lines = [
     ...own.map(({ file = "the project", message }) => `${file}: ${message}`),
     ...failures.map(({ file, name, message }) => `${file}, "${name}": ${message}`),
     ...(failures.length === 0 ? ended.map(({ language }) => `The tests in ${language} did not end in time.`) : []),
-    ...task.tests.filter((file) => !ran.has(file)).map((file) => `${file} did not run. ${reasons}`.trim()),
+    ...task.tests.filter((file) => !ran.has(file) && !helpers.has(file)).map((file) => `${file} did not run. ${reasons}`.trim()),
   ];
   return lines.length === 0 ? undefined : lines.join("\n");
 }

@@ -30,7 +30,7 @@ import {
 import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
 import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
 import type { TaskBoard } from "./task-board.ts";
-import { isTestPath, renderForReview, type Size, type WorkOrder } from "./work-order.ts";
+import { isTestPath, renderForReview, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
 
 /** Options of {@link Verify}. */
 export interface VerifyOptions {
@@ -148,8 +148,8 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   async #work(ctx: ActionContext<readonly []>): Promise<string> {
     const { diff } = this.#options;
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));
-    if (changes !== undefined && changes !== null) return inFence(shortened(changes, REVIEWED), "diff");
-    const own = (await this.#paths(ctx)).filter((path) => !path.startsWith("docs/"));
+    if (changes !== undefined && changes !== null) return inFence(shortened(reviewedDiff(changes), REVIEWED), "diff");
+    const own = (await this.#paths(ctx)).filter((path) => !WRITTEN_BY_MANAGER.has(path));
     const shown = filesInPrompt(
       await this.files.read(
         ctx,
@@ -227,4 +227,12 @@ function judged({ verdicts }: Verification, { judgements }: Review): Verificatio
 function workIn(news: readonly Message[]): WorkReport {
   const parsed = WorkReportSchema.safeParse(news.at(-1)?.instructContent);
   return parsed.success ? parsed.data : { status: "finished", summary: news.at(-1)?.content ?? "" };
+}
+
+/** A diff without the company's own documents, which stand in the order, and with the tests at its end. */
+function reviewedDiff(diff: string): string {
+  const parts = diff.split(/^(?=diff --git )/m).map((text) => ({ text, path: / b\/(.*)$/m.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "" }));
+  const reviewed = parts.filter(({ path }) => !WRITTEN_BY_MANAGER.has(path));
+  const order = [...reviewed.filter(({ path }) => !isTestPath(path)), ...reviewed.filter(({ path }) => isTestPath(path))];
+  return order.map(({ text }) => text).join("");
 }

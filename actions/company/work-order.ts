@@ -165,13 +165,16 @@ export function renderOrder(order: WorkOrder): string {
  * of prefixes serves all that follow.
  */
 export function sharedParts(order: WorkOrder): readonly PromptPart[] {
-  const { requirement, feedback, name, size, stack, assumptions, mayInstall, criteria, map, failedBefore, design } = order;
+  const { requirement, feedback, name, size, stack, assumptions, mayInstall, criteria, isChange, map, failedBefore, design } = order;
   const { rules, layout } = stackNamed(stack);
   return [
     ["The user's words", requirement],
     ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
-    ["Product", `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. docs/ is written already.`],
-    ["Rules of the stack", bullets(rules)],
+    [
+      "Product",
+      `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. ${[...WRITTEN_BY_MANAGER].join(" and ")} are written already.`,
+    ],
+    [isChange ? "Rules of the stack, where the project has no ways of its own" : "Rules of the stack", bullets(rules)],
     ["Packages", mayInstall === true ? INSTALL : ""],
     ["Assumptions", bullets(assumptions)],
     ["Acceptance criteria", criteria.map(criterionLine).join("\n")],

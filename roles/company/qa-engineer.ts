@@ -35,7 +35,7 @@ Write all test files in one call of write_files, and call done in the same reply
 
 const DISPUTE = `An engineer disputes a test of yours. Decide by the user's words and the criteria: correct the test and name the criterion in the summary of done, or leave it and say there why. Here done sees whether the tests load.`;
 
-const RULES = `Each test has the id of its criterion in its title, such as "A3: an empty file is refused". Test what the user's words demand, wrong input too, through the exported names; no private details, no chance, no time, no network.
+const RULES = `Each test has the id of its criterion in its title, such as "A3: an empty file is refused", or test_a3_... for a function of Python. Test what the user's words demand, wrong input too, through the exported names; no private details, no chance, no time, no network.
 
 Only you change tests. You change nothing else; the tools that dispute are the engineer's.`;
 
@@ -104,7 +104,9 @@ function brokenParts({ suites, faults }: Verification): string | undefined {
 /** The faults of tests that were written before the code, as text; undefined when each of the new files loads and fails. */
 function passingParts({ suites, faults, notChecked }: Verification, workspace: Workspace): string | undefined {
   if (notChecked !== undefined) return undefined;
-  const own = workspace.pending.filter(isTestPath);
+  // Files in the folder of tests that no runner takes for tests, such as fixtures, need no failing test.
+  const ran = new Set(suites.flatMap(({ files }) => files));
+  const own = workspace.pending.filter((path) => isTestPath(path) && ran.has(path));
   const failures = suites.flatMap((suite) => suite.failures);
   const failing = new Set(failures.map(({ file }) => file));
   const missing = own.length === 0 ? ["There are no tests of yours. Write them first."] : [];

@@ -136,7 +136,11 @@ function actionOf(step: Members): Members {
 }
 
 function readRule(rule: Members): Members {
-  const { matches } = rule;
+  const { matches: written, ...rest } = rule;
+  // Each of several expressions is found anywhere, in any order.
+  const isSeveral = isList(written) && written.length > 0 && written.every((each) => typeof each === "string");
+  const matches = isSeveral ? (written.length === 1 ? written[0] : written.map((each) => `(?=[^]*(?:${each}))`).join("")) : written;
+  if (isSeveral) return { ...rest, matches };
   const literal = typeof matches === "string" ? LITERAL.exec(matches)?.[1] : undefined;
   return literal === undefined ? rule : { ...rule, matches: literal };
 }

@@ -5,7 +5,7 @@ export const pythonStack: Stack = {
   name: "python",
   description: "Python 3: a command, a library, work with data or text",
   rules: [
-    "Write Python 3.9 or later, with type hints. Use only the standard library unless the task says that packages may be installed.",
+    "Write Python 3.9 or later, or the version that the user names, with type hints. Use only the standard library unless the task says that packages may be installed.",
     "Where the user names a file, such as count.py, the program is that file with a def main() in the root. Else the project is one package in a folder of its own: <name>/__init__.py, <name>/<module>.py, and <name>/__main__.py, so that " +
       "python3 -m <name> runs it from the root. Modules import each other by the package's name, from <name>.parse import parse. A package has pyproject.toml with " +
       '[project] with name, version and requires-python = ">=3.9", and for a command [project.scripts] with <name> = "<name>.__main__:main".',
