@@ -67,7 +67,7 @@ export function shownText({ design, others }: AssignedFiles): ShownText {
 }
 
 /**
- * Reads the files that a worker needs: those of the design, and others of the project, first those that the news names.
+ * Reads the files that a worker needs: those of the design, and others of the project, first those of its task and those that the news names.
  *
  * @param isOther true for a path that is shown beside the design. Documents of the company never are: the order has what they say
  */
@@ -81,13 +81,15 @@ export async function assignedFiles(
   const own = all.filter((path) => !WRITTEN_BY_MANAGER.has(path));
   const designed = new Set(order.design?.files.map(({ path }) => path));
   const evidence = [order.feedback.at(-1) ?? order.requirement, ...saidIn(rc.news).map(([, text]) => text)].join("\n");
+  const task = order.tasks?.find(({ id }) => id === order.task);
   const isNamed = (path: string): boolean => evidence.includes(path);
+  const rank = (path: string): number => (task?.owns.includes(path) === true ? 0 : isNamed(path) ? 1 : 2);
   const others = own.filter((path) => !designed.has(path) && isOther(path));
   const near = own.length <= SMALL_PROJECT ? others : others.filter(isNamed);
   const design = [...designed].filter((path) => own.includes(path));
   return {
-    design: await shownFiles(rc, workspace, design, isNamed),
-    others: await shownFiles(rc, workspace, near, isNamed),
+    design: await shownFiles(rc, workspace, design, rank),
+    others: await shownFiles(rc, workspace, near, rank),
   };
 }
 
@@ -102,14 +104,16 @@ function saidIn(news: readonly Message[]): readonly PromptPart[] {
   });
 }
 
-/** The worker's earlier attempts at the user's present words, with their findings: a new attempt must differ from them. */
+/** The worker's earlier attempts at the user's present words and its present task, with their findings: a new attempt must differ from them. */
 function attemptsIn({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
-  const present = new Set(news.map(({ id }) => id));
-  const all = memory.get().filter(({ id }) => !present.has(id));
-  const words = newestOrder(memory)?.feedback.length;
-  const begin = all.findIndex(
-    ({ instructContent: payload }) => isOrder(payload) && WorkOrderSchema.parse(payload).feedback.length === words,
-  );
+  const isNews = new Set(news.map(({ id }) => id));
+  const all = memory.get().filter(({ id }) => !isNews.has(id));
+  const present = newestOrder(memory);
+  const begin = all.findIndex(({ instructContent: payload }) => {
+    if (!isOrder(payload)) return false;
+    const { feedback, task } = WorkOrderSchema.parse(payload);
+    return feedback.length === present?.feedback.length && task === present.task;
+  });
   return all.slice(begin === -1 ? all.length : begin).flatMap(({ sentFrom, instructContent }) => {
     const work = WorkReportSchema.safeParse(instructContent);
     if (work.success) return sentFrom === name ? [`You said: ${work.data.summary}`] : [];

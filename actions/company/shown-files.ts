@@ -28,15 +28,15 @@ interface FoundFile {
 /**
  * Reads files of the project for a prompt, as a step: whole ones while they fit, in the order of the paths, and the names of the others.
  *
- * @param isNeeded true for a file that is chosen first where not all fit
+ * @param rank of a file where not all fit: those with the lowest are chosen first
  */
 export async function shownFiles(
   rc: Pick<RoleContext, "step">,
   workspace: Workspace,
   paths: readonly string[],
-  isNeeded: (path: string) => boolean,
+  rank: (path: string) => number,
 ): Promise<ShownFiles> {
-  const chosen = [...paths.filter(isNeeded), ...paths.filter((path) => !isNeeded(path))].slice(0, MOST_READ);
+  const chosen = paths.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_READ);
   if (chosen.length === 0) return { text: "", files: new Map() };
   const found = await rc.step("read project", { paths: chosen }, () => readEach(workspace, chosen), { fresh: true });
   const files = new Map(found.flatMap(({ path, text }) => (text === null ? [] : [[path, text] as const])));

@@ -43,6 +43,11 @@ describe("a check that a model writes", () => {
       page({ do: "expect", at: "#list li", contains: ["Milk"] }),
     ],
     ["a click by its name", page({ click: "#add" }), page({ do: "click", at: "#add" })],
+    [
+      "several regular expressions",
+      command({ run, stdout: { matches: ["^b", "^a$"] } }),
+      command({ run, stdout: { matches: "(?=[^]*(?:^b))(?=[^]*(?:^a$))" } }),
+    ],
     ["a regular expression between slashes", command({ run, stdout: { matches: "/^5$/m" } }), command({ run, stdout: { matches: "^5$" } })],
     [
       "files by their names",

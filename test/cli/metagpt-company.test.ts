@@ -40,10 +40,12 @@ describe("MetaGPT's options of the software company", () => {
     const cwd = scratchFolder();
     mkdirSync(join(cwd, "product/src"), { recursive: true });
     writeFileSync(join(cwd, "product/src/add.mjs"), "export const add = (a, b) => a + b;\n");
+    writeFileSync(join(cwd, "product/README.md"), "# Adder\n\nStart it with `adder --sum 1 2`.\n");
     const words = ["--in", join(cwd, "product"), "--reqa-file", "src/add.mjs"];
     const { requests } = await scriptedRun(cwd, "Keep the names.", { manager: brief("S"), engineer: [giveUp] }, words);
     const [first] = requests.manager;
     expect(wordsOf(first!)).toContain("Keep the names.");
+    expect(wordsOf(first!)).toContain("Start it with `adder --sum 1 2`.");
     expect(wordsOf(first!)).toContain("Write the tests of `src/add.mjs` again");
   });
 });

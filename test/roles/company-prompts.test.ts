@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { assignmentText } from "../../actions/company/assignment.ts";
+import { assignedFiles, assignmentText } from "../../actions/company/assignment.ts";
 import { renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
 import type { Delivery } from "../../roles/index.ts";
-import { type ChatRequest, createMessage, Memory, type Message } from "../../src/index.ts";
+import { type ChatRequest, createMessage, Memory, type Message, type RoleContext } from "../../src/index.ts";
 import { cacheableShare } from "../../src/testing/index.ts";
 import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, test as written } from "./adder.ts";
+import { openWorkspace } from "../../src/workspace/index.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
 import { done, files, rest, whole, work } from "./company-trial.ts";
 
 const STUB = 'throw new Error("not written");';
@@ -60,6 +62,21 @@ describe("what a worker is shown", () => {
     expect(engineer).toContain(written.content);
   });
 
+  it("has the files of its own task before all others that are named", async () => {
+    const workspace = await openWorkspace({ root: scratchFolder() });
+    const paths = ["example/page.md", "src/own.mjs"];
+    for (const path of paths) await workspace.write(path, "x".repeat(20_000));
+    const owned = { id: "t1", title: "own", owns: ["src/own.mjs"], tests: [], needs: [], state: "working", tries: 1 } as const;
+    const order: WorkOrder = {
+      ...{ kind: "order", requirement: "Render example/page.md.", feedback: [], name: "site", size: "L", stack: "node", assumptions: [] },
+      ...{ criteria: [], isChange: false, tasks: [owned], task: "t1" },
+      design: { approach: "One part.", files: paths.map((path) => ({ path, purpose: "a part" })) },
+    };
+    const rc = { news: [], step: (_name: string, _request: object, read: () => unknown) => read() } as unknown as RoleContext;
+    const { design: shown } = await assignedFiles(rc, workspace, order, () => false);
+    expect([...shown.files.keys()]).toEqual(["src/own.mjs"]);
+  });
+
   it("has no checks of pages for QA, whose tests need no page, and the engineer has them", async () => {
     const page = { ...criteria[0], check: { kind: "page", steps: [{ do: "expect", at: "#sum", equals: "5" }] } };
     const { calls } = await work({
@@ -69,6 +86,27 @@ describe("what a worker is shown", () => {
     });
     expect(taskIn(of(calls, "Edward")[0] as ChatRequest)).not.toContain("#sum");
     expect(taskIn(of(calls, "Alex")[0] as ChatRequest)).toContain("#sum");
+  });
+
+  it("QA may write fixtures beside the tests, and take them back", async () => {
+    const fixture = { path: "tests/fixtures.mjs", content: "export const two = 2;\n" };
+    const gone = { path: "tests/gone.test.mjs", content: "export {};\n" };
+    const { calls, delivery } = await work({
+      ...medium,
+      Edward: [calling(files(written, fixture, gone), ["shell", { command: "rm tests/gone.test.mjs" }], done)],
+      Alex: [atOnce],
+    });
+    expect(of(calls, "Edward")).toHaveLength(1);
+    expect(delivery.isDone).toBe(true);
+  });
+
+  it("as a reviewer of a change has all of it but the company's own documents, tests last", async () => {
+    const part = (path: string): string => `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -0,0 +1 @@\n+of ${path}\n`;
+    const paths = ["docs/acceptance.json", "docs/guide.md", "docs/requirement.md", "tests/add.test.mjs", "src/add.mjs"];
+    const diff = (): Promise<string> => Promise.resolve(paths.map(part).join(""));
+    const { calls } = await work({ ...rest, Alex: [calling(whole(RIGHT), done)] }, { diff });
+    const review = taskIn(of(calls, "Vera")[0] as ChatRequest);
+    expect(review.match(/^\+of .*$/gm)).toEqual(["+of docs/guide.md", "+of src/add.mjs", "+of tests/add.test.mjs"]);
   });
 
   it("in a new and small project tells a judgement once and has no tools to search; its reviewer has the code, and of tests the names", async () => {
