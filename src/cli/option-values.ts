@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { durationIn, shown } from "./screen/text.ts";
+import { durationIn } from "./screen/amounts.ts";
+import { shown } from "./screen/text.ts";
 
 const MOST_DOLLARS = 1_000_000;
 

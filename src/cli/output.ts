@@ -1,7 +1,8 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, MemoryError } from "../kernel/errors.ts";
 import type { Sink } from "./host.ts";
-import { bytesText, columnsOf, shown, styleFor, type TextStyle, wantsColor } from "./screen/text.ts";
+import type { TextStyle } from "./screen/layout.ts";
+import { bytesText, columnsOf, shown, styleFor, wantsColor } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 
 /** Separators, control and format characters: JSON leaves them as they are, but readers of lines and terminals act on them. */

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../kernel/json.ts";
 import type { HumanQuestion } from "../tool/approval.ts";
-import { column, linesOf, plural, shown, shownLine, type Style } from "./screen/text.ts";
+import { plural } from "./screen/amounts.ts";
+import { column } from "./screen/layout.ts";
+import { linesOf, shown, shownLine, type Style } from "./screen/text.ts";
 
 /** The question of a role whether it may make one call of a tool. */
 export interface PermissionQuestion extends HumanQuestion {

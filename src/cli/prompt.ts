@@ -5,7 +5,8 @@ import { formatUsd } from "../model/money.ts";
 import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
-import { labelledLines, LONGEST_QUESTION, shown } from "./screen/text.ts";
+import { labelledLines } from "./screen/layout.ts";
+import { LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 

@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
-import { durationIn, shown } from "./screen/text.ts";
+import { durationIn } from "./screen/amounts.ts";
+import { shown } from "./screen/text.ts";
 
 /** The options that set time limits, as texts. */
 export interface TimeFlags {

@@ -77,7 +77,7 @@ describe("troupe fork", () => {
     expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"].slice(0, places.length));
   });
 
-  it("with another idea pays for what follows from it, and tells the first difference with both requests", async () => {
+  inSoak(it)("with another idea pays for what follows from it, and tells the first difference with both requests", async () => {
     const { cwd, id, stub } = await parent;
     const before = stub.requests.length;
     writeFileSync(join(cwd, "idea.md"), "Greet me in French\n");

@@ -65,7 +65,7 @@ inSoak(describe)("a store that was named", () => {
 });
 
 describe("a run that goes on, on a terminal", () => {
-  it("shows what was done before, and what it has cost so far", async () => {
+  inSoak(it)("shows what was done before, and what it has cost so far", async () => {
     const cwd = await begun(3);
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
     const terminal = new Terminal();

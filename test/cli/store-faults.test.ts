@@ -130,7 +130,7 @@ describe("a store that is damaged", () => {
     }
   });
 
-  it("keeps its other runs, and loses the one that is removed", async () => {
+  inSoak(it)("keeps its other runs, and loses the one that is removed", async () => {
     const { cwd, id } = await damaged();
     expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);
     expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { CheckSchema } from "../../src/checks/index.ts";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 import { program } from "./program.ts";
 
 const EVALUATION = join(root, "evaluation");
@@ -104,7 +104,7 @@ describe.runIf(isolates)("the scores", () => {
     expect(await failures(id, join(EVALUATION, "references", id))).toEqual([]);
   });
 
-  it("a defect fails the checks that see it, and no others", async () => {
+  inSoak(it)("a defect fails the checks that see it, and no others", async () => {
     const project = join(folder, "broken");
     cpSync(join(EVALUATION, "references/csv-columns"), project, { recursive: true });
     const file = join(project, "src/csv.js");

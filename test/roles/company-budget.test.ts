@@ -6,6 +6,7 @@ import { fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { adding, calling, RIGHT, roleIn, roleModel, type RoleScript, WRONG } from "./adder.ts";
 import { done, files, rest, sandbox, whole } from "./company-trial.ts";
+import { inSoak } from "../effort.ts";
 
 /** Micro-dollars of the limit on one reply, which is reserved before each call. */
 const REPLY = 4 * 16_384;
@@ -57,7 +58,7 @@ describe("a share of the budget is kept for the proof", () => {
     expect(delivery).toMatchObject({ isDone: true, review: { accepts: true } });
   });
 
-  it("a review that cannot be paid is left out, which is told, and the verdicts stay", async () => {
+  inSoak(it)("a review that cannot be paid is left out, which is told, and the verdicts stay", async () => {
     const { result, delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 60_000)] }, budget, {
       verificationShare: 0,
     });

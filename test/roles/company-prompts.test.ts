@@ -8,6 +8,7 @@ import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, test
 import { openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { done, files, rest, whole, work } from "./company-trial.ts";
+import { inSoak } from "../effort.ts";
 
 const STUB = 'throw new Error("not written");';
 const design = JSON.stringify({
@@ -47,7 +48,7 @@ describe("what a worker is shown", () => {
     expect(cacheableShare([qa, engineer]).share).toBeGreaterThan(0.3);
   });
 
-  it("has a file only while there is room; of others it has the name and the size", async () => {
+  inSoak(it)("has a file only while there is room; of others it has the name and the size", async () => {
     const large = `${adding(STUB).content}${"// A long remark of the design.\n".repeat(1_000)}`;
     const designed = [{ path: "src/add.mjs", purpose: "the sum", code: large }];
     const { calls } = await work({
@@ -77,7 +78,7 @@ describe("what a worker is shown", () => {
     expect([...shown.files.keys()]).toEqual(["src/own.mjs"]);
   });
 
-  it("has no checks of pages for QA, whose tests need no page, and the engineer has them", async () => {
+  inSoak(it)("has no checks of pages for QA, whose tests need no page, and the engineer has them", async () => {
     const page = { ...criteria[0], check: { kind: "page", steps: [{ do: "expect", at: "#sum", equals: "5" }] } };
     const { calls } = await work({
       ...medium,
@@ -109,21 +110,24 @@ describe("what a worker is shown", () => {
     expect(review.match(/^\+of .*$/gm)).toEqual(["+of docs/guide.md", "+of src/add.mjs", "+of tests/add.test.mjs"]);
   });
 
-  it("in a new and small project tells a judgement once and has no tools to search; its reviewer has the code, and of tests the names", async () => {
-    const judged = { ...criteria[1], id: "A3", check: { kind: "judgement", reason: "taste cannot be run" } };
-    const { calls } = await work({
-      ...rest,
-      Alice: [brief("S", { criteria: [criteria[0], judged] })],
-      Alex: [calling(whole(RIGHT), done)],
-    });
-    const [engineer] = of(calls, "Alex") as [ChatRequest];
-    expect(taskIn(engineer).split("taste cannot be run")).toHaveLength(2);
-    expect(engineer.tools?.map(({ name }) => name)).toEqual(["write_files", "editor", "shell", "done", "give_up", "dispute_check"]);
-    const review = taskIn(of(calls, "Vera")[0] as ChatRequest);
-    expect(review).toContain(adding(RIGHT).content);
-    expect(review).toContain(`Tests, not shown: ${written.path}`);
-    expect(review).not.toContain("assert.equal");
-  });
+  inSoak(it)(
+    "in a new and small project tells a judgement once and has no tools to search; its reviewer has the code, and of tests the names",
+    async () => {
+      const judged = { ...criteria[1], id: "A3", check: { kind: "judgement", reason: "taste cannot be run" } };
+      const { calls } = await work({
+        ...rest,
+        Alice: [brief("S", { criteria: [criteria[0], judged] })],
+        Alex: [calling(whole(RIGHT), done)],
+      });
+      const [engineer] = of(calls, "Alex") as [ChatRequest];
+      expect(taskIn(engineer).split("taste cannot be run")).toHaveLength(2);
+      expect(engineer.tools?.map(({ name }) => name)).toEqual(["write_files", "editor", "shell", "done", "give_up", "dispute_check"]);
+      const review = taskIn(of(calls, "Vera")[0] as ChatRequest);
+      expect(review).toContain(adding(RIGHT).content);
+      expect(review).toContain(`Tests, not shown: ${written.path}`);
+      expect(review).not.toContain("assert.equal");
+    },
+  );
 });
 
 describe("one who repairs", () => {

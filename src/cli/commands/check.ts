@@ -8,7 +8,9 @@ import type { ExitCode } from "../errors.ts";
 import { roleModels } from "../model-table.ts";
 import { realModel } from "../model-choice.ts";
 import { resultStyle } from "../output.ts";
-import { column, plural, shown, type TextStyle, wrapped } from "../screen/text.ts";
+import { plural } from "../screen/amounts.ts";
+import { column, type TextStyle, wrapped } from "../screen/layout.ts";
+import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { companySettings, type Flags, modelChoice } from "../settings.ts";
 

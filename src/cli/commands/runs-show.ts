@@ -10,21 +10,9 @@ import type { ExitCode } from "../errors.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { nextSteps } from "../report.ts";
 import { roleOfAct } from "../screen/progress.ts";
-import {
-  counted,
-  elapsed,
-  type Fact,
-  factLines,
-  momentText,
-  plural,
-  shortId,
-  shown,
-  type Style,
-  tableLines,
-  type TextStyle,
-  wrapped,
-  tokensText,
-} from "../screen/text.ts";
+import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
+import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
+import { shortId, shown, type Style } from "../screen/text.ts";
 import { questionRows } from "../screen/summary.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";

@@ -1,5 +1,6 @@
 import { type DeliveryReport, outcomesText, type UnmergedReport, VerificationReportSchema } from "../delivery-report.ts";
-import { type Fact, shown, type Style } from "./text.ts";
+import type { Fact } from "./layout.ts";
+import { shown, type Style } from "./text.ts";
 
 /** Characters of the evidence for one criterion, and of a fault. */
 const EVIDENCE = 240;

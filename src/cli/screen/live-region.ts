@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Sink } from "../host.ts";
-import { columnsOf, widthOf, withoutCodes } from "./text.ts";
+import { widthOf, withoutCodes } from "./layout.ts";
+import { columnsOf } from "./text.ts";
 
 /** Milliseconds between redraws: ten a second look alive and cost nothing. */
 const REDRAW = 100;

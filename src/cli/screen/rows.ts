@@ -2,7 +2,9 @@ import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { type ChecksText, checksText } from "./delivery.ts";
 import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type PresentWork } from "./progress.ts";
-import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
+import { brief, elapsed } from "./amounts.ts";
+import { column, fitted, type TextStyle, widthOf } from "./layout.ts";
+import { shown } from "./text.ts";
 
 export interface Frame extends TextStyle {
   /** Lines there are room for. */

@@ -6,7 +6,9 @@ import type { OutputSettings } from "../settings.ts";
 import { LiveRegion, type Size } from "./live-region.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
 import { checksIn, plainLine, progressLines, type ToldChecks } from "./rows.ts";
-import { columnsOf, elapsed, shown, type Style, styleFor, wantsColor, wrapped } from "./text.ts";
+import { elapsed } from "./amounts.ts";
+import { wrapped } from "./layout.ts";
+import { columnsOf, shown, type Style, styleFor, wantsColor } from "./text.ts";
 
 /** The events and notices that change a screen. */
 const WATCHED = [

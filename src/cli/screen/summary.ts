@@ -7,22 +7,9 @@ import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
 import type { Session } from "../session.ts";
 import { deliveryRows, unprovenText } from "./delivery.ts";
-import {
-  counted,
-  elapsed,
-  type Fact,
-  labelledLines,
-  linesOf,
-  LONGEST_QUESTION,
-  plural,
-  shellWord,
-  shown,
-  shownLine,
-  type Style,
-  type TextStyle,
-  wrapped,
-  tokensText,
-} from "./text.ts";
+import { counted, elapsed, plural, tokensText } from "./amounts.ts";
+import { type Fact, labelledLines, type TextStyle, wrapped } from "./layout.ts";
+import { linesOf, LONGEST_QUESTION, shellWord, shown, shownLine, type Style } from "./text.ts";
 
 const SHOWN_FAILURES = 3;
 

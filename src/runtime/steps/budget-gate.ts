@@ -207,7 +207,7 @@ export class BudgetGate implements BudgetLender {
   /** Micro-dollars within which a hold must stay; undefined for no bound. What costs nothing may always start. */
   #most(hold: number, share = 1): number | undefined {
     const { budget } = this.#state;
-    return budget === undefined || hold === 0 ? budget : Math.floor(budget * share);
+    return budget === undefined || hold === 0 ? undefined : Math.floor(budget * share);
   }
 
   #shareSpent(needed: number, share: number): StepError {

@@ -3,7 +3,8 @@ import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/rec
 import { asks, does, fails, middleOfARun, PROFILES, recorded, says, started, word } from "../recorded-run.ts";
 import { describe, expect, it } from "vitest";
 import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
-import { styleFor, widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
+import { widthOf, withoutCodes } from "../../../src/cli/screen/layout.ts";
+import { styleFor } from "../../../src/cli/screen/text.ts";
 import { type Frame, plainLine, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
 
 const frame: Frame = {

@@ -1,23 +1,7 @@
 import fc from "fast-check";
-import {
-  ageText,
-  brief,
-  bytesText,
-  column,
-  counted,
-  durationIn,
-  elapsed,
-  fitted,
-  momentText,
-  plural,
-  shown,
-  type Style,
-  styleFor,
-  wantsColor,
-  widthOf,
-  withoutCodes,
-  wrapped,
-} from "../../../src/cli/screen/text.ts";
+import { ageText, brief, counted, durationIn, elapsed, momentText, plural } from "../../../src/cli/screen/amounts.ts";
+import { column, fitted, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
+import { bytesText, shown, type Style, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
 import { describe, expect, it } from "vitest";
 
 const anything = fc.string({ unit: "grapheme", maxLength: 80 });
