@@ -64,8 +64,8 @@ inSoak(describe)("a store that was named", () => {
   });
 });
 
-describe("a run that goes on, on a terminal", () => {
-  inSoak(it)("shows what was done before, and what it has cost so far", async () => {
+inSoak(describe)("a run that goes on, on a terminal", () => {
+  it("shows what was done before, and what it has cost so far", async () => {
     const cwd = await begun(3);
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
     const terminal = new Terminal();
