@@ -124,6 +124,6 @@ function refusesDocuments(path: string): string | undefined {
 
 function refusesTests(path: string): string | undefined {
   return isTestPath(path)
-    ? "it is a test, and tests are QA's: make the code pass, or give up and say which test is wrong"
+    ? "it is a test, and tests are QA's: make the code pass, or hand the test back by dispute_test"
     : refusesDocuments(path);
 }
