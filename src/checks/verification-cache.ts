@@ -115,7 +115,7 @@ async function stateOf({ root, signal }: CachedRequest): Promise<string | undefi
   }
 }
 
-/** Where the links to installed programs lead. */
+/** The targets of the links to installed programs. */
 async function linksIn(folder: string): Promise<string> {
   const links = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());
   const targets = await Promise.all(links.map(async ({ name }) => JSON.stringify([name, await readlink(join(folder, name))])));

@@ -76,7 +76,7 @@ export interface ResultReport {
   readonly store: string;
   /** The command that continues it; none when it is finished. */
   readonly goOn?: string;
-  /** Where the model's replies fit no schema: the commands that show them, and that try another model. */
+  /** Commands that show replies that fit no schema, and that try another model. */
   readonly replies?: string;
   readonly otherModel?: string;
   /** The command that asks a company for a change of what it has delivered. */
@@ -184,7 +184,7 @@ export interface NextSteps {
   readonly goOn?: string;
   /** Says something to a finished run; undefined while it is not finished. */
   readonly tell?: string;
-  /** Where the model's replies fit no schema: shows them, and tries another model. */
+  /** Shows replies that fit no schema, and tries another model; undefined for other ends. */
   readonly replies?: string;
   readonly otherModel?: string;
   /** Answer the open questions, in their order. */

@@ -33,7 +33,7 @@ const calls = (...toolCalls: readonly { name: string; arguments: string }[]): St
 const done = call("done", { summary: "It is done." });
 const manager = brief();
 
-/** What a folder holds, without git's own files. Links are not followed. */
+/** The content of a folder, without git's own files. Links are not followed. */
 function filesIn(root: string): Record<string, string> {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries

@@ -119,7 +119,7 @@ async function contents(workspace: FileWorkspace): Promise<Record<string, string
   return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await workspace.read(path)] as const)));
 }
 
-/** What a role was told last before one of its calls. */
+/** The last message to a role before one of its calls. */
 function told({ model }: Tried, role: string, call: number): string {
   const request = model.calls.filter((one) => roleIn(one) === role)[call];
   return String(request?.messages.at(-1)?.content);
@@ -132,7 +132,7 @@ function forksIn({ root }: FileWorkspace): readonly string[] {
   );
 }
 
-/** Where the first activation of a role begins and ends. */
+/** The begin and the end of the first activation of a role. */
 function spanOf(events: readonly RunEvent[], role: string): readonly [number, number] {
   const at = (type: "act.started" | "act.ended"): number =>
     events.findIndex((event) => event.type === type && event.act.startsWith(`${role}#`));
