@@ -19,12 +19,14 @@ const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 const LAZY: Readonly<Record<string, readonly string[]>> = { memory: ["minisearch"] };
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client", "yaml"],
+  adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client", "@opentelemetry/api", "yaml"],
   tools: ["zod"],
   workspace: ["zod"],
   checks: ["zod", "acorn", "shell-quote"],
   testing: ["zod"],
-  inspector: ["zod"],
+  client: [],
+  inspector: ["zod", "preact", "@preact/signals"],
+  server: ["zod", "hono", "@hono/node-server"],
 };
 
 /** All rooms, in order. */
