@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Journal, RunInfo } from "../runtime/record/journal.ts";
+import type { Journal, RunInfo, RunsPage } from "../runtime/record/journal.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvent } from "./sqlite-events.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
-import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, removeRun } from "./sqlite-runs.ts";
+import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, newestOf, removeRun } from "./sqlite-runs.ts";
 
 /** The open file and the runs that this journal owns in it. */
 interface OpenJournal {
@@ -64,6 +64,11 @@ export class SqliteJournal implements Journal {
   async runs(): Promise<readonly RunInfo[]> {
     const { db } = await this.#opened();
     return this.#ask(() => allRuns(db));
+  }
+
+  async newest(page: RunsPage): Promise<readonly RunInfo[]> {
+    const { db } = await this.#opened();
+    return this.#ask(() => newestOf(db, page));
   }
 
   async remove(runId: string): Promise<void> {

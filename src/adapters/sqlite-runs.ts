@@ -1,6 +1,6 @@
 import { JournalError } from "../kernel/errors.ts";
 import { isCount } from "../kernel/value-kind.ts";
-import type { RunInfo } from "../runtime/record/journal.ts";
+import { type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
 import type { Database } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent, storedEvents, writeChat } from "./sqlite-events.ts";
 import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
@@ -52,11 +52,27 @@ export function knownRun(db: Database, runId: string): RunHead {
   throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
+const ROW = "SELECT number, CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs";
+
 /** Returns all runs, the oldest first. */
 export function allRuns(db: Database): readonly RunInfo[] {
-  return db
-    .all("SELECT number, CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs ORDER BY number")
-    .map(([number, run, events]) => runInfo(number, run, events));
+  return db.all(`${ROW} ORDER BY number`).map(([number, run, events]) => runInfo(number, run, events));
+}
+
+const NEWEST = `${ROW} WHERE number < ? ORDER BY number DESC LIMIT ?`;
+// The two bounds of the id use its index. The number has a plus sign, so that its own order does not.
+const NEWEST_NAMED = `${ROW} WHERE run >= ? AND run < ? AND +number < ? ORDER BY +number DESC LIMIT ?`;
+
+/** The last character: no id that begins with a text comes after that text and this. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+/** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
+export function newestOf(db: Database, { limit, before, prefix = "" }: RunsPage): readonly RunInfo[] {
+  const end = before === undefined ? MAX_NUMBER + 1 : headOf(db, before)?.number;
+  if (end === undefined) throw unknownBefore(before ?? "");
+  const from = keyOf(prefix).slice(0, -1);
+  const rows = prefix === "" ? db.all(NEWEST, [end, limit]) : db.all(NEWEST_NAMED, [from, `${from}${LAST_CHARACTER}`, end, limit]);
+  return rows.map(([number, run, events]) => runInfo(number, run, events));
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */

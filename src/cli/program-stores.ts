@@ -28,6 +28,7 @@ Examples:
 An id may be abbreviated to a beginning that no other one has. A program keeps memories here with sqliteStore({ path: ".troupe/memory.db" }).`;
 
 // The file of a command is loaded when it runs, so that `--help` and `--version` answer at once.
+const listFile = () => import("./commands/runs-ls.ts");
 const runsFile = () => import("./commands/runs.ts");
 const showFile = () => import("./commands/runs-show.ts");
 const eventsFile = () => import("./commands/runs-events.ts");
@@ -61,8 +62,10 @@ export function addMemoryCommands(program: Command, run: RunCommand): void {
 function addRunsReading(add: Add, run: RunCommand): void {
   add("ls [words...]", "list the runs, the newest first", { isDefault: true })
     .usage("[options]")
+    .option("-n, --limit <n>", "how many at most (default 30)")
+    .option("--after <id>", "go on behind this run, with older ones")
     .action((words: readonly string[], flags: Flags) =>
-      run(flags, runsFile, (commands, session) => commands.runsLs(session, words, flags)),
+      run(flags, listFile, (commands, session) => commands.runsLs(session, words, flags)),
     );
   add("show <id>", "show a run: its roles, calls and cost, what was said, what waits").action((id: string, flags: Flags) =>
     run(flags, showFile, (commands, session) => commands.runsShow(session, id, flags)),

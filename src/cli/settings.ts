@@ -72,6 +72,8 @@ export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly limit?: string;
   readonly run?: string;
   readonly last?: string;
+  /** Of `troupe runs ls`, with `limit`. */
+  readonly after?: string;
 }
 
 export interface OutputSettings {

@@ -3,7 +3,7 @@ import { link, lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import type { RunAbout } from "./about.ts";
 import type { Host } from "./host.ts";
 import { shellWord, shown } from "./screen/text.ts";
@@ -68,7 +68,7 @@ export async function withStore<T>(session: Session, flags: Flags, work: (store:
   const { sqlite } = await import("../adapters/sqlite.ts");
   const journal = sqlite({ path: place.path });
   const ready = async (): Promise<void> => {
-    await journal.runs().catch((error: unknown) => {
+    await newestRuns(journal, { limit: 1 }).catch((error: unknown) => {
       if (!(error instanceof JournalError)) throw error;
       const message = `${error.message} Runs can be kept elsewhere: --store <file>.`;
       throw new JournalError(error.code, message, { cause: error, data: error.data });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { main } from "../../src/cli/program.ts";
-import { RUNS_COMMANDS } from "../../src/cli/commands/runs.ts";
+import { RUNS_COMMANDS } from "../../src/cli/commands/runs-ls.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";

@@ -8,6 +8,16 @@ export interface RunInfo {
   readonly events: number;
 }
 
+/** A part of the list of a journal. */
+export interface RunsPage {
+  /** Limit on the runs: a whole number of 1 or more. */
+  readonly limit: number;
+  /** Only runs that are older than this one. Default: all. */
+  readonly before?: string;
+  /** Only runs whose id begins with this text. Default: all. */
+  readonly prefix?: string;
+}
+
 /**
  * Keeps the events of runs in their order. The port of every store.
  *
@@ -40,7 +50,14 @@ export interface Journal {
    * @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` and `EVENT_NEWER` after the events before the damaged or newer one
    */
   read(runId: string, from: number): AsyncIterable<RunEvent>;
+  /** All runs, in the order of their creation. */
   runs(): Promise<readonly RunInfo[]>;
+  /**
+   * A part of the list, the newest first. Optional: {@link newestRuns} takes the part from `runs` where a journal has no such method.
+   *
+   * @throws JournalError `RUN_UNKNOWN` when the journal does not have the run `before`
+   */
+  newest?(page: RunsPage): Promise<readonly RunInfo[]>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
@@ -62,4 +79,32 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs">, runId: st
   if (info !== undefined) return info;
   for await (const _event of journal.read(runId, 0)) break;
   throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+}
+
+/**
+ * Returns a part of the list of a journal, the newest first.
+ *
+ * @throws JournalError `RUN_UNKNOWN` when the journal does not have the run `before`
+ */
+export async function newestRuns(journal: Pick<Journal, "newest" | "runs">, page: RunsPage): Promise<readonly RunInfo[]> {
+  return journal.newest === undefined ? pageOf(await journal.runs(), page) : journal.newest(page);
+}
+
+/** Returns a part of a list of runs, the newest first. @param runs all runs, the oldest first @throws JournalError `RUN_UNKNOWN` */
+export function pageOf(runs: readonly RunInfo[], { limit, before, prefix = "" }: RunsPage): readonly RunInfo[] {
+  const end = before === undefined ? runs.length : runs.findIndex(({ runId }) => runId === before);
+  if (end === -1) throw unknownBefore(before ?? "");
+  const page: RunInfo[] = [];
+  for (const info of runs.slice(0, end).reverse()) {
+    if (page.length >= limit) break;
+    if (info.runId.startsWith(prefix)) page.push(info);
+  }
+  return page;
+}
+
+export function unknownBefore(runId: string): JournalError {
+  return new JournalError(
+    "RUN_UNKNOWN",
+    `Expected a run of this journal to list the runs before it, got ${runId}, which it does not have. List from the newest.`,
+  );
 }

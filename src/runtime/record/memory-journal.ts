@@ -1,7 +1,7 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { RunEvent } from "./event.ts";
-import type { Journal, RunInfo } from "./journal.ts";
+import { type Journal, pageOf, type RunInfo, type RunsPage } from "./journal.ts";
 
 /** Options of {@link memoryJournal}. */
 export interface MemoryJournalOptions {
@@ -122,6 +122,10 @@ class MemoryJournal implements Journal {
 
   async runs(): Promise<readonly RunInfo[]> {
     return [...this.#runs].map(([runId, run]) => ({ runId, events: run.events.length }));
+  }
+
+  async newest(page: RunsPage): Promise<readonly RunInfo[]> {
+    return pageOf(await this.runs(), page);
   }
 
   async remove(runId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
-import type { Journal } from "../../runtime/record/journal.ts";
+import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty journal. */
@@ -12,7 +12,7 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * Journal.K3 only the newest epoch appends, until it is released. Journal.K4 events have no gap and no overlap; a refused append leaves the
  * record as it was, and one of two concurrent appends at one place wins. Journal.K5 a reader gets a dense prefix from its first event, also
  * while others append. Journal.K6 a resolved `append` can be read. Journal.K7 events come back unchanged, and runs do not mix. Journal.K8
- * `runs` lists the runs. Journal.K9 closing twice is no error.
+ * `runs` lists the runs, and `newest`, where it is there, a part of them. Journal.K9 closing twice is no error.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
@@ -208,6 +208,18 @@ function listingChecks(kit: ContractKit, make: MakeJournal): void {
     await filled(journal, "a", 2);
     const runs = (await journal.runs()).map(({ runId, events }) => `${runId}: ${events}`);
     expect(runs.toSorted()).toEqual(["a: 2", "empty: 0"]);
+  });
+
+  check("Journal.K8 a part of the list, the newest first, before a run and with a beginning", async (journal) => {
+    for (const runId of ["a1", "b1", "a2", "a3"]) await filled(journal, runId, 1);
+    const named = async (page: RunsPage): Promise<string> => (await newestRuns(journal, page)).map(({ runId }) => runId).join(" ");
+    expect(await named({ limit: 2 })).toBe("a3 a2");
+    expect(await named({ limit: 9, before: "a2" })).toBe("b1 a1");
+    expect(await named({ limit: 2, prefix: "a" })).toBe("a3 a2");
+    expect(await named({ limit: 9, prefix: "a", before: "a3" })).toBe("a2 a1");
+    expect(await named({ limit: 9, prefix: "a2" })).toBe("a2");
+    expect(await named({ limit: 9, prefix: "c" })).toBe("");
+    expect(await codeOf(() => newestRuns(journal, { limit: 1, before: "nobody's" }))).toBe("RUN_UNKNOWN");
   });
 
   check("Journal.K9 closing twice is no error", async (journal) => {

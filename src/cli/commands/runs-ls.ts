@@ -1,0 +1,156 @@
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { JournalError } from "../../kernel/errors.ts";
+import type { RunStatus } from "../../runtime/record/event.ts";
+import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
+import { readAbout } from "../about.ts";
+import type { ExitCode } from "../errors.ts";
+import { refuseWords } from "../idea.ts";
+import { wholeNumber } from "../option-values.ts";
+import { printLines, resultStyle } from "../output.ts";
+import { ageText, counted } from "../screen/amounts.ts";
+import { tableLines } from "../screen/layout.ts";
+import { shortId, shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { isStore, type Store, storePlace, withStore } from "../store.ts";
+import { eventAt, findRun, runIds } from "../stored-run.ts";
+
+/** The commands of `troupe runs`. */
+export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "export", "import", "rm", "gc"];
+
+/** Runs of a page. */
+const DEFAULT_LIMIT = "30";
+const MOST_LISTED = 10_000;
+
+/** `troupe runs ls`: a page of the runs of the store, the newest first. @param words other arguments: none may be given */
+export async function runsLs(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  refuseWords(words, "runs", RUNS_COMMANDS);
+  const limit = wholeNumber("--limit", flags.limit ?? DEFAULT_LIMIT, MOST_LISTED);
+  const place = storePlace(flags, host);
+  if (!(await isStore(place.path))) {
+    session.screen.say(`No runs are kept in ${shown(place.name, 300)} yet.`);
+    return 0;
+  }
+  return withStore<ExitCode>(session, flags, async (store) => {
+    const { journal } = store;
+    const after = flags.after === undefined ? undefined : findRun(await runIds(journal), flags.after);
+    await print(session, store, await runPage(journal, { limit, after, signal: session.interruptions.signal }), flags);
+    return 0;
+  });
+}
+
+/** The runs of a page, the newest first, and the last of them where older runs follow. */
+export interface RunPage {
+  readonly rows: readonly RunRow[];
+  readonly next: string | undefined;
+}
+
+interface PageOptions {
+  readonly limit: number;
+  /** The page begins behind this run. Undefined: with the newest. */
+  readonly after: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a page of a journal, and no other run. @throws ControlError when the signal aborts; JournalError `RUN_UNKNOWN` */
+export async function runPage(journal: Journal, { limit, after, signal }: PageOptions): Promise<RunPage> {
+  const found = await newestRuns(journal, { limit: limit + 1, ...(after === undefined ? {} : { before: after }) });
+  const rows = await rowsOf(journal, found.slice(0, limit), signal);
+  return { rows, next: found.length > limit ? rows.at(-1)?.runId : undefined };
+}
+
+async function print(session: Session, { journal, option }: Store, { rows, next }: RunPage, flags: Flags): Promise<void> {
+  const { json, screen, host } = session;
+  if (json !== undefined) {
+    for (const row of rows) await json.write({ type: "run", ...row });
+    if (next !== undefined) await json.write({ type: "next", after: next });
+    return;
+  }
+  if (rows.length === 0) return screen.say(flags.after === undefined ? "No runs are kept here yet." : "No older runs are kept here.");
+  const now = host.clock.now();
+  const cells: (readonly string[])[] = [];
+  for (const { runId, moved, status, events, idea, parent } of rows) {
+    cells.push([
+      shown(await shortIdIn(journal, runId), 60),
+      moved === null ? "" : ageText(now - moved),
+      status,
+      counted(events),
+      `${shown(idea, 200)}${parent === undefined ? "" : ` (fork of ${shown(parent.runId, 60)})`}`,
+    ]);
+  }
+  await printLines(session, tableLines(["RUN", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
+  if (next === undefined) return;
+  const limit = flags.limit === undefined ? "" : ` --limit ${shown(flags.limit, 20)}`;
+  screen.say(`Older runs: troupe runs ls --after ${shown(await shortIdIn(journal, next), 60)}${limit}${option}`);
+}
+
+/** Runs that are asked for to shorten an id. */
+const MOST_ALIKE = 100;
+
+/** The shortest beginning of an id that no other run of the journal has. */
+async function shortIdIn(journal: Journal, runId: string): Promise<string> {
+  const prefix = shortId(runId, []);
+  const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix });
+  return alike.length < MOST_ALIKE
+    ? shortId(
+        runId,
+        alike.map((info) => info.runId),
+      )
+    : runId;
+}
+
+/** A run in a list, from its first and its last event. */
+export interface RunRow {
+  readonly runId: string;
+  readonly events: number;
+  /** `open`: its record ends otherwise: it is in progress, its process died, or it was told something after its end. `empty`: it has no events. `damaged`: it cannot be read. */
+  readonly status: RunStatus | "open" | "empty" | "damaged";
+  /** Milliseconds since 1970 of the first and the last event; null where there is none. */
+  readonly began: number | null;
+  readonly moved: number | null;
+  /** The idea, or the name of the team that a program made. */
+  readonly idea: string;
+  /** The project's folder; null for the run of a program. */
+  readonly out: string | null;
+  readonly model: string | null;
+  /** The run it was forked from. */
+  readonly parent?: { readonly runId: string; readonly at: number };
+}
+
+/** All runs of a journal, the oldest first. @throws ControlError when the signal aborts */
+export async function runRows(journal: Journal, signal: AbortSignal): Promise<readonly RunRow[]> {
+  return rowsOf(journal, await journal.runs(), signal);
+}
+
+async function rowsOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunRow[]> {
+  const rows: RunRow[] = [];
+  for (const info of infos) {
+    throwIfAborted(signal);
+    rows.push(await rowOf(journal, info));
+  }
+  return rows;
+}
+
+async function rowOf(journal: Journal, info: RunInfo): Promise<RunRow> {
+  const { runId, events } = info;
+  const row: RunRow = { runId, events, status: "empty", began: null, moved: null, idea: "", out: null, model: null };
+  try {
+    const [first, last] = [await eventAt(journal, info, 0), await eventAt(journal, info, events - 1)];
+    if (first?.type !== "run.started" || last === undefined) return row;
+    const about = readAbout(first.about ?? null);
+    return {
+      ...row,
+      status: last.type === "run.ended" ? last.status : "open",
+      began: first.time,
+      moved: last.time,
+      idea: about?.idea ?? first.team,
+      out: about?.out ?? null,
+      model: about?.model.id ?? null,
+      ...(first.parent === undefined ? {} : { parent: first.parent }),
+    };
+  } catch (error) {
+    if (error instanceof JournalError) return { ...row, status: "damaged" };
+    throw error;
+  }
+}

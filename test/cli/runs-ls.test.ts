@@ -1,0 +1,121 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { runPage } from "../../src/cli/commands/runs-ls.ts";
+import type { Journal } from "../../src/index.ts";
+import { memoryJournal } from "../../src/index.ts";
+import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+
+const { signal } = new AbortController();
+
+function beginningOf(runId: string): RunEvent {
+  return {
+    v: EVENT_VERSION,
+    runId,
+    seq: 0,
+    time: 1,
+    type: "run.started",
+    team: `team of ${runId}`,
+    roles: [],
+    seed: "s",
+    scheduler: "rounds",
+  };
+}
+
+async function filled(journal: Journal, ids: readonly string[]): Promise<Journal> {
+  for (const id of ids) {
+    await journal.create(id);
+    await journal.append(id, await journal.claim(id), 0, [beginningOf(id)]);
+  }
+  return journal;
+}
+
+/** A folder with a store of runs. */
+async function folderWith(ids: readonly string[]): Promise<string> {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, ".troupe"));
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  await filled(journal, ids);
+  await journal.close();
+  return cwd;
+}
+
+const IDS = ["one", "two", "three", "four", "five"];
+const kept = folderWith(IDS);
+
+interface Line {
+  readonly type: string;
+  readonly runId?: string;
+  readonly after?: string;
+}
+
+async function listed(cwd: string, words: readonly string[]): Promise<readonly Line[]> {
+  return linesIn((await command(cwd, ["runs", "ls", "--json", ...words])).stdout) as readonly Line[];
+}
+
+describe("a page of a journal", () => {
+  it("reads the runs of the page and no others, of 10,000", async () => {
+    const ids = Array.from({ length: 10_000 }, (_, nth) => `run-${nth}`);
+    const inner = await filled(memoryJournal({ limit: 20_000 }), ids);
+    const readable = new Set(ids.slice(-20));
+    const journal: Journal = {
+      ...inner,
+      runs: () => Promise.reject(new Error("all runs were listed")),
+      newest: (page) => (inner.newest as NonNullable<Journal["newest"]>)(page),
+      read: (runId, from) => {
+        if (!readable.has(runId)) throw new Error(`${runId} was read`);
+        return inner.read(runId, from);
+      },
+    };
+    const { rows, next } = await runPage(journal, { limit: 20, after: undefined, signal });
+    expect(rows.map(({ runId }) => runId)).toEqual([...readable].toReversed());
+    expect([rows[0]?.idea, next]).toEqual(["team of run-9999", "run-9980"]);
+  });
+});
+
+describe("troupe runs ls", () => {
+  it("lists every run once, page by page, the newest first", async () => {
+    const cwd = await kept;
+    const pages: (readonly string[])[] = [];
+    let after: readonly string[] = [];
+    for (let more = true; more;) {
+      const lines = await listed(cwd, ["--limit", "2", ...after]);
+      pages.push(lines.flatMap(({ runId }) => runId ?? []));
+      const last = lines.at(-1);
+      more = last?.type === "next";
+      after = ["--after", last?.after ?? ""];
+    }
+    expect(pages).toEqual([["five", "four"], ["three", "two"], ["one"]]);
+  });
+
+  it("names the command of the next page, and none behind the last", async () => {
+    const cwd = await kept;
+    const first = await command(cwd, ["runs", "ls", "-n", "3"]);
+    expect(first.stdout.trimEnd().split("\n")).toHaveLength(4);
+    expect(first.stderr).toBe("Older runs: troupe runs ls --after three --limit 3\n");
+    const second = await command(cwd, ["runs", "ls", "--after", "three", "--limit", "3"]);
+    expect(second).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/two[^]*one/) as string });
+    expect(await command(cwd, ["runs", "ls", "--after", "one"])).toEqual({ code: 0, stdout: "", stderr: "No older runs are kept here.\n" });
+    expect((await command(cwd, ["runs"])).stderr).toBe("");
+  });
+
+  it("shortens an id no further than all runs of the store allow", async () => {
+    const cwd = await folderWith(["alike-1234-old", "alike-1234-new"]);
+    expect((await command(cwd, ["runs", "ls", "--limit", "1"])).stdout).toContain("\nalike-1234-n  ");
+  });
+
+  it.each([
+    [["--limit", "0"], "--limit"],
+    [["--limit", "x"], "--limit"],
+    [["--after", "nobody"], "RUN_UNKNOWN"],
+    [["--after", "t"], "RUN_AMBIGUOUS"],
+  ])("refuses %j", async (words, told) => {
+    expect(await command(await kept, ["runs", "ls", ...words])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(told) as string,
+    });
+  });
+});
