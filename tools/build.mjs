@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { bundle } from "./bundle.mjs";
+import { bundlePage } from "./page.mjs";
 import { root } from "./root.mjs";
 
 const DIST = join(root, "dist");
@@ -12,8 +13,8 @@ const STAMP = join(DIST, ".stamp");
 const COMMAND = join(DIST, "src/cli/main.js");
 const SOURCES = ["src", "roles", "actions", "examples"];
 const SETTINGS = [
-  ...["package.json", "tsconfig.json", "tools/build.mjs", "tools/bundle.mjs"],
-  ...["node_modules/typescript/package.json", "node_modules/rolldown/package.json"],
+  ...["package.json", "tsconfig.json", "tools/build.mjs", "tools/bundle.mjs", "tools/page.mjs"],
+  ...["typescript", "rolldown", "preact", "@preact/signals"].map((name) => `node_modules/${name}/package.json`),
 ];
 
 /** True when dist was made from exactly these sources by these tools. */
@@ -31,17 +32,25 @@ export async function build() {
   const made = fingerprint();
   rmSync(STAMP, { force: true });
   const examples = filesIn("examples").filter((file) => file.endsWith(".ts"));
-  const [types, code] = await Promise.all([writeTypes(), bundle(examples).catch((error) => String(error.message ?? error))]);
-  if (types.failure !== undefined) return types.failure;
-  if (typeof code === "string") return code;
-  for (const [file, script] of code) {
+  const [types, code, page] = await Promise.all([writeTypes(), orFailure(bundle(examples)), orFailure(bundlePage())]);
+  const failure = types.failure ?? code.failure ?? page.failure;
+  if (failure !== undefined) return failure;
+  const files = new Map([...code.made, ["src/inspector/page.html", page.made]]);
+  for (const [file, script] of files) {
     mkdirSync(dirname(join(DIST, file)), { recursive: true });
     writeFileSync(join(DIST, file), script);
   }
-  prune(DIST, new Set([...types.written, ...[...code.keys()].map((file) => join(DIST, file))]));
+  prune(DIST, new Set([...types.written, ...[...files.keys()].map((file) => join(DIST, file))]));
   chmodSync(COMMAND, 0o755);
   writeFileSync(STAMP, made);
   return undefined;
+}
+
+async function orFailure(work) {
+  return work.then(
+    (made) => ({ made }),
+    (error) => ({ failure: String(error.message ?? error) }),
+  );
 }
 
 /** Checks the sources, and writes their types where there is nothing to complain of. */

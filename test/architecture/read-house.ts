@@ -49,7 +49,9 @@ export const entryPoints: readonly EntryPoint[] = Object.entries(manifest.export
 /** The text of every TypeScript file below the given folders. */
 export function readHouse(folders: readonly string[]): House {
   const house = new Map<string, string>();
-  for (const folder of folders) for (const path of filesBelow(folder, ".ts")) house.set(path, readFileSync(join(root, path), "utf8"));
+  for (const folder of folders)
+    for (const path of [".ts", ".tsx"].flatMap((suffix) => filesBelow(folder, suffix)))
+      house.set(path, readFileSync(join(root, path), "utf8"));
   return house;
 }
 

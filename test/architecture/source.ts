@@ -46,7 +46,7 @@ export function parseSource(path: string, text: string): Source {
 }
 
 function parse(path: string, text: string): Source {
-  const program = parseAst(text, { lang: "ts" }, path) as unknown as Node;
+  const program = parseAst(text, { lang: path.endsWith("x") ? "tsx" : "ts" }, path) as unknown as Node;
   const imports: Import[] = [];
   const opaque: Node[] = [];
   const nodes = descendants(program);

@@ -1,0 +1,63 @@
+import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { Connection, RunSource } from "./run-source.ts";
+
+/** What a person has chosen to look at. All panels mark it, and the drawer shows it. */
+export type Selection =
+  | { readonly kind: "message"; readonly id: string }
+  /** An activation: `role#n~attempt`. */
+  | { readonly kind: "activation"; readonly act: string }
+  | { readonly kind: "step"; readonly act: string; readonly key: string }
+  | { readonly kind: "role"; readonly name: string }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "event"; readonly seq: number };
+
+/**
+ * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`.
+ *
+ * OpenRun.O1 (`take`) `events[n]` is the event with the sequence number n: nothing is missing and nothing stands twice.
+ * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
+ */
+export class OpenRun {
+  readonly id: string;
+  /** All events so far. It grows in place: read `count` to be told. */
+  readonly events: RunEvent[] = [];
+  readonly #count = signal(0);
+  readonly #connection = signal<Connection>({ state: "connecting" });
+  /** The event that the scrubber stands on; undefined follows the newest one. */
+  readonly scrubbed: Signal<number | undefined> = signal(undefined);
+  readonly selection: Signal<Selection | undefined> = signal(undefined);
+  /** Sequence number of the last event that panels show; -1 before the first one has come. */
+  readonly shown: ReadonlySignal<number> = computed(() => Math.min(this.scrubbed.value ?? Infinity, this.#count.value - 1));
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  get count(): ReadonlySignal<number> {
+    return this.#count;
+  }
+
+  get connection(): ReadonlySignal<Connection> {
+    return this.#connection;
+  }
+
+  /** Watches the run until the signal aborts. */
+  watch(source: RunSource, aborted: AbortSignal): Promise<void> {
+    const watcher = {
+      events: (events: readonly RunEvent[]) => this.take(events),
+      connection: (connection: Connection) => {
+        this.#connection.value = connection;
+      },
+    };
+    return source.watch(this.id, watcher, aborted);
+  }
+
+  /** Takes the next events. One that is known is passed over. */
+  take(events: readonly RunEvent[]): void {
+    for (const event of events) if (event.seq === this.events.length) this.events.push(event);
+    batch(() => {
+      this.#count.value = this.events.length;
+    });
+  }
+}

@@ -1,0 +1,52 @@
+/** The part of the page that its address names. */
+export type Route =
+  | { readonly page: "runs" }
+  | { readonly page: "compare"; readonly runs: readonly [string, string] }
+  | { readonly page: "run"; readonly run: string; readonly panel: string };
+
+/** The panel of a run that opens without a name. */
+export const FIRST_PANEL = "lanes";
+
+/**
+ * Reads a route from the fragment of an address. What is no route is the list of runs.
+ *
+ * @param hash with or without its `#`: `#/runs/m1/files`
+ */
+export function routeOf(hash: string): Route {
+  const [top, first, second] = hash
+    .replace(/^#?\/?/, "")
+    .split("/")
+    .map(decoded);
+  if (top === "runs" && isWord(first)) return { page: "run", run: first, panel: isWord(second) ? second : FIRST_PANEL };
+  if (top === "compare" && isWord(first) && isWord(second)) return { page: "compare", runs: [first, second] };
+  return { page: "runs" };
+}
+
+/** Returns the fragment that names a route, with its `#`. */
+export function hashOf(route: Route): string {
+  switch (route.page) {
+    case "runs":
+      return "#/runs";
+    case "compare":
+      return `#/compare/${route.runs.map(encodeURIComponent).join("/")}`;
+    case "run":
+      return `#/runs/${encodeURIComponent(route.run)}/${encodeURIComponent(route.panel)}`;
+  }
+}
+
+/** Returns the token in the fragment of an address (`#token=...`), as `troupe serve` prints it; undefined where there is none. */
+export function tokenIn(hash: string): string | undefined {
+  return /^#token=([^&]+)/.exec(hash)?.[1];
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function isWord(part: string | undefined): part is string {
+  return part !== undefined && part !== "";
+}

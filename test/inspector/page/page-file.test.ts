@@ -1,0 +1,61 @@
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createHash } from "node:crypto";
+import { offlinePage, readPage, type PageFile } from "../../../src/inspector/page-file.ts";
+import { filesBelow, root } from "../../architecture/read-house.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sampleRun } from "./sample-run.ts";
+
+/** Bytes of the page, compressed as a server sends it. */
+const MAX_GZIP = 100_000;
+
+let page: PageFile;
+beforeAll(async () => {
+  page = await readPage();
+});
+
+describe("the page of the inspector", () => {
+  it("is at most 100 KB, compressed", () => {
+    const { length } = gzipSync(page.html);
+    expect(length).toBeGreaterThan(5_000);
+    expect(length).toBeLessThan(MAX_GZIP);
+  });
+
+  it("loads nothing, and its policy allows its own script and style alone", () => {
+    const [script, style] = [/<script>([^]*)<\/script>/, /<style>([^]*?)<\/style>/].map((part) => part.exec(page.html)?.[1] ?? "");
+    expect(page.policy).toContain("default-src 'none'");
+    for (const text of [script, style]) {
+      expect(text?.length).toBeGreaterThan(10);
+      expect(page.policy).toContain(
+        `'sha256-${createHash("sha256")
+          .update(text ?? "")
+          .digest("base64")}'`,
+      );
+    }
+    expect(page.policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(page.html).not.toMatch(/<(?:script|img|link|iframe)[^>]*\s(?:src|href)="(?!data:)/);
+  });
+
+  it("never takes a text for HTML", () => {
+    const files = filesBelow("src/inspector/page", "").filter((path) => /\.tsx?$/.test(path));
+    expect(files.length).toBeGreaterThan(5);
+    const suspect =
+      /dangerouslySetInnerHTML|\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write|DOMParser|srcdoc|createContextualFragment/;
+    expect(files.filter((path) => suspect.test(readFileSync(join(root, path), "utf8")))).toEqual([]);
+  });
+});
+
+describe("an offline page", () => {
+  it("holds its runs as inert JSON, and reaches no network", async () => {
+    const hostile = `</script><script>alert(1)</script><!--<script> \u2028 \u202e`;
+    const events = await sampleRun(hostile);
+    let html = "";
+    for await (const piece of offlinePage(page.html, [events, events])) html += piece;
+    const block = /<script type="application\/json" id="troupe-runs">([^]*?)<\/script>/.exec(html)?.[1] ?? "";
+    expect(JSON.parse(block)).toEqual([events, events]);
+    expect(block).not.toContain("<");
+    expect(html).toContain("connect-src 'none'");
+    expect(html.length - block.length).toBe(page.html.length - "[]".length);
+  });
+});

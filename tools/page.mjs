@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./root.mjs";
+
+const FOLDER = join(root, "src/inspector/page");
+/** The place of the embedded runs: inert JSON, which the export of a run replaces. */
+const EMBEDDED = '<script type="application/json" id="troupe-runs">[]</script>';
+
+/**
+ * Joins the page of the inspector into one file of HTML: its script and its style stand in it, and it loads nothing. Writes nothing.
+ *
+ * The policy in the page names both by their hash, so no other script and no other style runs. A server sends the same policy as a header.
+ *
+ * @returns the text of the file
+ */
+export async function bundlePage() {
+  const [script, style] = [await bundleScript(), readStyle()];
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "img-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>Troupe</title>',
+    `<link rel="icon" href="${ICON}"><style>${style}</style></head>`,
+    `<body><div id="app"></div>${EMBEDDED}<script>${script}</script></body></html>\n`,
+  ].join("");
+}
+
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#4a3aa7"/><path d="M3.5 5h9M8 5v7" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>',
+)}`;
+
+async function bundleScript() {
+  const { rolldown } = await import("rolldown");
+  const bundled = await rolldown({
+    input: join(FOLDER, "main.tsx"),
+    cwd: root,
+    platform: "browser",
+    tsconfig: false,
+    transform: { target: "es2023", jsx: { runtime: "automatic", importSource: "preact" }, typescript: { onlyRemoveTypeImports: true } },
+    treeshake: { moduleSideEffects: (id) => id.endsWith("main.tsx") || id.includes("node_modules") },
+    experimental: { attachDebugInfo: "none" },
+    // A module of Node in the page is a mistake of this build, not of the person who opens it.
+    onLog: (_, { message }) => {
+      throw new Error(`The page of the inspector: ${message}`);
+    },
+  });
+  try {
+    const { output } = await bundled.generate({ format: "iife", minify: true, comments: false });
+    return output[0].code.trim().replaceAll("</script", "<\\/script");
+  } finally {
+    await bundled.close();
+  }
+}
+
+/** The style without comments and without the spaces that only people read. */
+function readStyle() {
+  return readFileSync(join(FOLDER, "page.css"), "utf8")
+    .replace(/\/\*[^]*?\*\//g, "")
+    .replace(/\s+/g, " ")
+    .replace(/ ?([{};,>]) ?/g, "$1")
+    .trim();
+}
+
+function hashOf(text) {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
