@@ -156,12 +156,12 @@ export async function assertSameModule(host: Host, crew: CrewSettings, { roles }
   if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MOST_BYTES)) === crew.hash) return;
   const now = await openedCrew(crew, await noPorts());
   const hired = now.roles.map((role) => [role.name, role] as const);
-  const { teamDifferences } = await import("../team/crew.ts");
+  const { teamDifferences, teamDifferenceText } = await import("../team/team-change.ts");
   const found = teamDifferences(roles.values(), { roles: hired, budget: undefined, pools: [], limits: undefined });
   const how =
     found.length === 0
       ? "Its roles listen and act as before; prompts or code may differ"
-      : found.map((text) => shown(text, 500)).join("; ");
+      : found.map((one) => shown(teamDifferenceText(one), 500)).join("; ");
   const expected = `Expected ${shown(crew.path, 200)} as it was when the run began, but it has changed`;
   throw new UsageError("CREW_CHANGED", `${expected}. ${how}. Go on with it all the same: --force`, { data: { differences: found } });
 }

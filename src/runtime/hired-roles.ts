@@ -143,7 +143,11 @@ function describe(spec: RoleSpec): HiredAs {
   const reactions = spec.reactions.map((reaction) => ({ on: [...reaction.on], needs: reaction.needs, do: reaction.action.name }));
   const actions = spec.actions.map((action) => action.name);
   const bound = role.mailbox === undefined ? {} : { mailbox: role.mailbox };
-  const traits = jsonRoundTrip({ card, watch, addresses, observeAll, mode, actions, reactions, ...bound }) as unknown as HiredAs["traits"];
+  // A description is the prompt of an action that has no other. Code is no trait: a build may write the same function differently.
+  const described = spec.actions.filter(({ description }) => description !== "");
+  const texts = Object.fromEntries(described.map(({ name, description }) => [`action ${name}`, description]));
+  const all = { card, watch, addresses, observeAll, mode, actions, reactions, ...bound, ...texts };
+  const traits = jsonRoundTrip(all) as unknown as HiredAs["traits"];
   const fingerprint = contentHash(traits).slice(0, 32);
   const state = initialState as HiredAs["state"];
   return { fingerprint, traits, state, ...(role.memoryLimit === undefined ? {} : { memoryLimit: role.memoryLimit }), ...bound };

@@ -1,6 +1,5 @@
-import { UsageError, JournalError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
-import { canonicalJson, type Json } from "../kernel/json.ts";
 import { listed } from "../kernel/value-text.ts";
 import { UserFeedback, UserRequirement } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
@@ -61,48 +60,9 @@ export interface Crew {
   readonly limits: ModelLimits | undefined;
 }
 
-/** Limit on the characters of a trait in an error. */
-const MOST_OF_TRAIT = 120;
-
 /** Returns the roles as a run records them. */
 export function hiredBy(crew: Crew): readonly HiredRole[] {
   return crew.roles.map(([name, role]) => hiredRole(role, name));
-}
-
-/** The members of a recorded role that are compared. */
-type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
-
-/** Returns the differences of a crew from a recorded team, one text each. */
-export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly string[] {
-  const hired = hiredBy(crew);
-  const names = new Set(hired.map(({ name }) => name));
-  const then = new Map([...team].map((role) => [role.name, role]));
-  const missing = [...then.keys()].filter((name) => !names.has(name)).map((name) => `${name} is missing`);
-  return [...missing, ...hired.flatMap((role) => differencesOf(then.get(role.name), role))];
-}
-
-/** @throws JournalError `TEAM_CHANGED` when the crew is not the one of the run. */
-export function assertSameTeam({ runId, roles }: RunState, crew: Crew): void {
-  const differences = teamDifferences(roles.values(), crew);
-  if (differences.length > 0) throw teamChanged(runId, differences, "Go on with the team it was started with, or force it.");
-}
-
-/** Returns the error for a crew that is not the one of a run. */
-export function teamChanged(runId: string, differences: readonly string[], advice: string): JournalError {
-  const text = `Expected the team of run ${runId}, got another: ${differences.join("; ")}. ${advice}`;
-  return new JournalError("TEAM_CHANGED", text, { data: { differences } });
-}
-
-/** Refuses a crew without one of these roles. @throws JournalError `TEAM_CHANGED` */
-export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>, crew: Crew): void {
-  const names = new Set(crew.roles.map(([name]) => name));
-  const missing = [...roles].map(({ name }) => name).filter((name) => !names.has(name));
-  if (missing.length === 0) return;
-  throw new JournalError(
-    "TEAM_CHANGED",
-    `Expected everyone that run ${runId} had hired, but ${missing.join(", ")} is missing. Hire them; they may be others than they were.`,
-    { data: { differences: missing.map((name) => `${name} is missing`) } },
-  );
 }
 
 /** Returns the roles as a fork records them: the roles of its parent in their order, missing ones as recorded, then the new roles. */
@@ -116,20 +76,6 @@ export function hiredInOrder(before: readonly HiredRole[], crew: Crew): readonly
 export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   const place = (name: string): number => state.roles.get(name)?.index ?? Infinity;
   return crew.roles.toSorted(([a], [b]) => (place(a) === place(b) ? 0 : place(a) - place(b)));
-}
-
-function differencesOf(then: Hired | undefined, now: HiredRole): readonly string[] {
-  if (then === undefined) return [`${now.name} is new`];
-  if (then.fingerprint === now.fingerprint) return [];
-  const traits = [...new Set([...Object.keys(then.traits), ...Object.keys(now.traits)])];
-  const changed = traits.filter((trait) => canonicalJson(then.traits[trait] ?? null) !== canonicalJson(now.traits[trait] ?? null));
-  if (changed.length === 0) return [`${now.name} is another role`];
-  return changed.map((trait) => `${now.name}: ${trait} was ${shortened(then.traits[trait])}, is ${shortened(now.traits[trait])}`);
-}
-
-function shortened(value: Json = null): string {
-  const text = canonicalJson(value);
-  return text.length <= MOST_OF_TRAIT ? text : `${text.slice(0, MOST_OF_TRAIT)}...`;
 }
 
 /** Limit on the causes in a warning. */

@@ -51,6 +51,8 @@ export interface Drive extends TeamRun {
   readonly past?: ForkAnswers | undefined;
   /** A warning that some of that run could not be read. */
   readonly lost?: string | undefined;
+  /** A warning that the run goes on with another team. */
+  readonly changed?: string | undefined;
 }
 
 /** Drives a run until it ends, for now. */
@@ -75,7 +77,7 @@ function spenderOf({ runId, done, ledger }: RunState): Spender {
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
-  const { controls, crew, opening, said, news, past, lost, state, mask } = run;
+  const { controls, crew, opening, said, news, past, lost, changed, state, mask } = run;
   const { parent, seq } = state;
   const roundsBefore = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
@@ -87,7 +89,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   let isOver = false;
   controls.admits((message) => publishDurably(environment, message, { mask, isOver: () => isOver }));
   await rememberRecord(environment, run, seq);
-  if (lost !== undefined) environment.warn(lost);
+  for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const warning of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);

@@ -11,9 +11,10 @@ import { maskedBody } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
-import { assertHired, hiredInOrder, inOrderOf } from "./crew.ts";
+import { hiredInOrder, inOrderOf } from "./crew.ts";
 import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./runs.ts";
+import { assertHired } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
 
 /** The number of events in one append. */
@@ -85,7 +86,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   const lost = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
     past.learn(event, at);
     if (event.seq > at) return;
-    // Only the first event of the fork has the roles that were hired by force on the way.
+    // Only the first event of the fork has the roles that a changed team brought on the way.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });

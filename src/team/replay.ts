@@ -8,10 +8,11 @@ import type { Mask } from "../kernel/mask.ts";
 import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
-import { type Crew, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
+import { type Crew, inOrderOf } from "./crew.ts";
 import { idleResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
+import { teamChanged, teamDifferences } from "./team-change.ts";
 
 /** A run that is replayed. Its journal is only read. */
 export interface RecordedRun extends TeamParts {
@@ -127,5 +128,5 @@ function isTeamOf(crew: Crew): (team: readonly HiredRole[]) => boolean {
 
 function othersText(runId: string, others: readonly Stretch[]): string {
   const places = others.map(({ from }) => from).join(", ");
-  return `Run ${runId} was forced to go on with another team: what that one lived from event ${places} on is taken over as it is recorded, and is not replayed.`;
+  return `Run ${runId} went on with another team: its events from event ${places} on are copied as they are recorded, and are not replayed.`;
 }

@@ -9,11 +9,12 @@ import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
-import { assertSameTeam, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
+import { hiredBy, inOrderOf } from "./crew.ts";
 import { drive, publishAlone, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { SharedPast } from "./fork.ts";
 import type { RunReceipt } from "./publishing.ts";
 import { readEvents } from "./runs.ts";
+import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
 
 /** Starts a run whose record is empty. */
@@ -55,7 +56,7 @@ interface ResumedWith {
 export async function resumeRun(run: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
   const { options, journal, controls, state, idea } = run;
   assertBegun(state, idea !== undefined);
-  if (o.force !== true) assertSameTeam(state, run.crew);
+  const differences = admittedChange(state, run.crew, o.onTeamChange);
   if (isFinished(state) && news.length === 0) {
     controls.started();
     return resultOfFinished(run);
@@ -74,7 +75,8 @@ export async function resumeRun(run: TeamRun, o: ResumeOptions, { first = [], ne
   const past = state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal);
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
-  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, news, ...past });
+  const changed = differences.length === 0 ? undefined : changeText(state.runId, differences);
+  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, news, changed, ...past });
 }
 
 async function recalled(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
@@ -88,10 +90,12 @@ async function recalled(journal: Journal, state: RunState, parent: ForkPoint, si
  *
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`
  */
-export function tellRun(run: TeamRun, message: Message | string): Promise<RunReceipt> {
-  assertBegun(run.state, false);
-  assertSameTeam(run.state, run.crew);
-  return publishAlone(run, message);
+export function tellRun(run: TeamRun, message: Message | string, onTeamChange?: OnTeamChange): Promise<RunReceipt> {
+  const { state, crew } = run;
+  assertBegun(state, false);
+  admittedChange(state, crew, onTeamChange);
+  const known = crew.roles.filter(([name]) => state.roles.has(name));
+  return publishAlone({ ...run, crew: { ...crew, roles: known } }, message);
 }
 
 function assertBegun(state: RunState, hasIdea: boolean): void {

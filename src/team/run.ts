@@ -33,6 +33,7 @@ export interface RunControls {
  * Run.H2 (`stop`): activations that are under way stay open, so that the run can be resumed.
  * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run goes on; one that comes later is
  * recorded after it, and waits for a resume.
+ * Run.H4 (`started`): it rejects only for a run of which nothing was recorded, and never as an unhandled rejection.
  *
  * @example
  * import { defineAction, defineRole, type Run, Team } from "troupe";
@@ -45,6 +46,11 @@ export interface RunControls {
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: string;
   readonly result: Promise<RunResult>;
+  /**
+   * Resolves when the start, or the resume, is durable: from then on the run is found in the journal, also by another process. Rejects with
+   * the error of a run that is refused or stopped before. That need not be handled, because `result` has the error too.
+   */
+  readonly started: Promise<void>;
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
@@ -72,13 +78,18 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#publishLater = publishLater && ((message): Promise<RunReceipt> => publishLater(message, this.#observers));
     let admit = (): void => {};
     this.#admitted = new Promise((resolve) => (admit = resolve));
+    let begin = (): void => {};
+    const beginning = new Promise<void>((resolve) => (begin = resolve));
     const own = this.#abort.signal;
     const controls: RunControls = {
       id,
       observers: this.#observers,
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
-      started: () => this.#becomeRunning(),
+      started: () => {
+        this.#becomeRunning();
+        begin();
+      },
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
       admits: (publish) => {
         this.#publish = publish;
@@ -96,6 +107,8 @@ export class Run implements AsyncIterable<RunEvent> {
       admit();
       this.#grew();
     });
+    this.started = Promise.race([beginning, this.#ended(this.result)]);
+    this.started.catch(() => {});
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
@@ -163,6 +176,12 @@ export class Run implements AsyncIterable<RunEvent> {
   proceed(): void {
     this.#pause?.end();
     this.#pause = undefined;
+  }
+
+  /** Resolves when the run has ended. @throws the error of a run that never began */
+  async #ended(result: Promise<RunResult>): Promise<void> {
+    const { error } = await result;
+    if (!this.#isKnown && error !== undefined) throw error;
   }
 
   #becomeRunning(): void {

@@ -12,6 +12,7 @@ import { RunState } from "../runtime/record/run-state.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import { isSameMessage, type RunReceipt } from "./publishing.ts";
 import { Run, type RunControls } from "./run.ts";
+import type { OnTeamChange } from "./team-change.ts";
 
 /** The work that drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
@@ -29,6 +30,7 @@ export interface AloneOptions {
   /** They observe the event of the message. */
   readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
+  readonly onTeamChange?: OnTeamChange | undefined;
 }
 
 /** Publishes a message from outside into a run that is not under way here. */
@@ -67,9 +69,11 @@ export class Runs {
 
   /** Publishes a message from outside into a run, also into one that is under way here. */
   publish(id: string, message: Message | string, o: Partial<AloneOptions> = {}): Promise<RunReceipt> {
-    const { observers = new ObserverRegistry(), signal = new AbortController().signal } = o;
+    const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
     const known = this.#underWay.get(id);
-    return known === undefined ? this.#publishAlone(id, message, { observers, signal }) : untilAborted(known.run.publish(message), signal);
+    return known === undefined
+      ? this.#publishAlone(id, message, { observers, signal, onTeamChange })
+      : untilAborted(known.run.publish(message), signal);
   }
 
   /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
@@ -85,22 +89,6 @@ export class Runs {
       () => Promise.reject(refused),
       () => Promise.reject(refused),
     );
-  }
-
-  /** Launches a run, and resolves once the journal has it. Throws the error of a run that ends before. */
-  async launched(id: string, signal: AbortSignal | undefined, work: RunWork): Promise<Run> {
-    let begin = (): void => {};
-    const beginning = new Promise<undefined>((resolve) => (begin = () => resolve(undefined)));
-    const run = this.launch(id, signal, (controls) => {
-      const started = (): void => {
-        controls.started();
-        begin();
-      };
-      return work({ ...controls, started });
-    });
-    const early = await Promise.race([beginning, run.result]);
-    if (early?.error !== undefined) throw early.error;
-    return run;
   }
 
   /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */

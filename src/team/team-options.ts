@@ -10,6 +10,7 @@ import type { Role } from "../role/role.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
+import type { OnTeamChange } from "./team-change.ts";
 
 /**
  * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are
@@ -64,8 +65,12 @@ export interface ResumeOptions {
   readonly budget?: MicroUsd | BudgetPool;
   /** Bounds on the model calls of this run. Those of the team hold besides. */
   readonly limits?: LimitOptions | ModelLimits;
-  /** Resumes the run with a team that differs from the run's. Default false: such a team is refused. */
-  readonly force?: boolean;
+  /**
+   * For a team that differs from the team of the run's record: a role that is missing or new, or a changed trait of a role. `refuse`: the
+   * run ends with `TEAM_CHANGED`, which names each difference, and its record stays unchanged. `continue`: the differences are a warning, the
+   * present team is recorded, and the run goes on with it. Code is no trait, so a changed function is not noticed. Default `refuse`.
+   */
+  readonly onTeamChange?: OnTeamChange;
   /**
    * Reuse of the answers of an activation whose failure ended the run. `all`: recorded answers are not paid again. `none`: all are asked
    * for again, this once, because the answers themselves may be faulty. Default `all`.
@@ -80,7 +85,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   signal: true,
   budget: true,
   limits: true,
-  force: true,
+  onTeamChange: true,
   reuse: true,
 };
 
@@ -99,10 +104,16 @@ export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: 
 /** Options of sending a message to a run. */
 export interface SendOptions {
   readonly signal?: AbortSignal;
+  /**
+   * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the message goes to
+   * those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way. Default
+   * `refuse`.
+   */
+  readonly onTeamChange?: OnTeamChange;
 }
 
 /** The names of the options. @internal */
-export const sendOptions: Known<SendOptions> = { signal: true };
+export const sendOptions: Known<SendOptions> = { signal: true, onTeamChange: true };
 
 /** Options of a run. */
 export interface RunOptions extends ResumeOptions {

@@ -21,6 +21,7 @@ import { checkedNews, isSameMessage, type RunReceipt } from "./publishing.ts";
 import { answerTo, findQuestion, resumeRun, startRun, tellRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { type AloneOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
+import { checkOnTeamChange } from "./team-change.ts";
 import {
   continueOptions,
   type ContinueOptions,
@@ -180,6 +181,7 @@ export class Team {
    */
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
     checkKnownOptions("send", o, sendOptions);
+    checkOnTeamChange(o.onTeamChange);
     return this.#runs.publish(runId, checkedNews(message), o);
   }
 
@@ -197,7 +199,7 @@ export class Team {
       throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
     }
     const crew = this.#crew(o);
-    return this.#runs.launched(runId, o.signal, (controls) =>
+    const run = this.#runs.launch(runId, o.signal, (controls) =>
       this.#runs.claimed(runId, controls.signal, async ({ epoch, state }) => {
         const { journal, mask } = this.#parts;
         const question = await findQuestion(journal, state, questionId, controls.signal);
@@ -205,6 +207,8 @@ export class Team {
         return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { first: [answer] });
       }),
     );
+    await run.started;
+    return run;
   }
 
   /**
@@ -242,17 +246,20 @@ export class Team {
     });
   }
 
-  #publishAlone(runId: string, message: Message | string, { observers, signal }: AloneOptions): Promise<RunReceipt> {
+  #publishAlone(runId: string, message: Message | string, { observers, signal, onTeamChange }: AloneOptions): Promise<RunReceipt> {
     const crew = this.#crew({});
     const nothing = (): undefined => undefined;
     const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, admits: nothing };
-    return this.#runs.claimed(runId, signal, ({ epoch, state }) => tellRun({ ...this.#parts, controls, crew, epoch, state }, message));
+    return this.#runs.claimed(runId, signal, ({ epoch, state }) =>
+      tellRun({ ...this.#parts, controls, crew, epoch, state }, message, onTeamChange),
+    );
   }
 
-  #crew({ rounds, stopWhen, reuse, budget, limits }: ResumeOptions): Crew {
+  #crew({ rounds, stopWhen, reuse, budget, limits, onTeamChange }: ResumeOptions): Crew {
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
     checkReuse(reuse);
+    checkOnTeamChange(onTeamChange);
     checkBudget(budget, "OPTION_INVALID");
     return {
       roles: this.#roster.roles,

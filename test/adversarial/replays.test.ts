@@ -171,7 +171,7 @@ describe("a run that was forced on without one of its roles", () => {
     const ann = answering("Ann", (rc) => rc.message("for Bob", { sendTo: "Bob" }));
     const bob = answering("Bob", (rc) => rc.message(`heard ${rc.news.map(({ content }) => content).join()}`), { watch: [] });
     await new Team({ seed: "s", journal, roles: [ann, bob] }).run("go", { id: "r", rounds: 1 }).result;
-    expect((await new Team({ journal, roles: [ann] }).resume("r", { force: true, rounds: 9 }).result).outputs).toEqual([]);
+    expect((await new Team({ journal, roles: [ann] }).resume("r", { onTeamChange: "continue", rounds: 9 }).result).outputs).toEqual([]);
     const result = await new Team({ journal, roles: [ann, bob] }).resume("r").result;
     expect([result.status, result.output?.content]).toEqual(["finished", "heard for Bob"]);
     const { length } = await eventsOf(journal, "r");
@@ -185,7 +185,7 @@ describe("a run that was forced on without one of its roles", () => {
     const bob = answering("Bob", (rc) => rc.message("heard"), { observeAll: true, addresses: ["Builder"] });
     const eve = answering("Eve", (rc) => rc.message("seen"), { watch: [] });
     await new Team({ seed: "s", journal, roles: [bob, ann, eve] }).run("go", { id: "r", rounds: 0 }).result;
-    const result = await new Team({ journal, roles: [eve, ann] }).resume("r", { force: true, rounds: 9 }).result;
+    const result = await new Team({ journal, roles: [eve, ann] }).resume("r", { onTeamChange: "continue", rounds: 9 }).result;
     expect(result.outputs.map(({ content }) => content)).toEqual(["for all"]);
     expect(result.deadLetters.map(({ reason }) => reason)).toEqual([{ kind: "no such address", address: "Bob" }]);
   });

@@ -92,7 +92,7 @@ async function answers(waiting: readonly RunEvent[]): Promise<readonly RunEvent[
 async function forced(waiting: readonly RunEvent[]): Promise<readonly RunEvent[]> {
   const journal = await journalWith("run", waiting);
   const roles = [asksPerson(), listener("Bob", { memoryLimit: 5 })];
-  await new Team({ journal, roles, model: scriptedModel([], { id: "unknown" }) }).resume("run", { force: true }).result;
+  await new Team({ journal, roles, model: scriptedModel([], { id: "unknown" }) }).resume("run", { onTeamChange: "continue" }).result;
   return eventsOf(journal, "run");
 }
 

@@ -100,9 +100,9 @@ describe("a pool and the runs that were recorded before", () => {
     const teamOf = (...roles: readonly Role[]): Team => new Team({ seed: "s", roles, model, journal, budget: pool });
     const idea = createMessage("go", { sendTo: ["Ann"] });
     await teamOf(first, second).run(idea, { id: "r", rounds: 1 }).result;
-    expect((await teamOf(first).resume("r", { force: true, rounds: 5 }).result).status).toBe("finished");
+    expect((await teamOf(first).resume("r", { onTeamChange: "continue", rounds: 5 }).result).status).toBe("finished");
     expect(pool.spent).toBe(COST);
-    const whole = await teamOf(first, second).resume("r", { force: true }).result;
+    const whole = await teamOf(first, second).resume("r", { onTeamChange: "continue" }).result;
     expect([whole.status, whole.cost.known, pool.spent]).toEqual(["finished", 2 * COST, 2 * COST]);
   });
 

@@ -442,7 +442,7 @@ describe("a resume with messages", () => {
     await team.run("idea", { id: "r" }).result;
     const changed = teamOf({ journal, roles: [echo("Ann"), echo("Fay", ["UserFeedback"])] }).team;
     expect((await changed.resume("r", { add: ["wish"] }).result).error?.code).toBe("TEAM_CHANGED");
-    const result = await changed.resume("r", { add: ["wish"], force: true }).result;
+    const result = await changed.resume("r", { add: ["wish"], onTeamChange: "continue" }).result;
     expect(contents(result.outputs)).toEqual(["Ann: idea", "Fay: wish"]);
   });
 

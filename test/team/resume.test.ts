@@ -124,7 +124,11 @@ describe("processes that may resume a run", () => {
     ["a role less", () => relay().slice(0, 1), "Bob is missing"],
     ["a role more", () => [...relay(), listener("Zoe")], "Zoe is new"],
     ["a role that hears otherwise", () => [relay()[0] as Role, listener("Bob")], 'Bob: watch was [], is ["UserRequirement"]'],
-    ["another goal", () => [relay()[0] as Role, answering("Bob", () => undefined, { watch: [], goal: "more" })], "Bob: card was"],
+    [
+      "another goal",
+      () => [relay()[0] as Role, answering("Bob", () => undefined, { watch: [], goal: "more" })],
+      'Bob: goal was "", is "more"',
+    ],
   ])("%s is another team, and is refused by name", async (_what, roles, named) => {
     const journal = await journalWith("r", await afterOneRound());
     const before = await eventsOf(journal, "r");

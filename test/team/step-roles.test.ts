@@ -65,7 +65,7 @@ describe("a run of plain functions", () => {
   test("is forked, with another function from there on", async () => {
     const { journal, events } = await lived(counter(4));
     const at = events.findIndex((event) => event.type === "round.ended" && event.round === 1);
-    const fork = await teamOf(counter(104, 100), journal, { seed: "s" }).fork("r", { at, force: true }).result;
+    const fork = await teamOf(counter(104, 100), journal, { seed: "s" }).fork("r", { at, onTeamChange: "continue" }).result;
     expect(fork.status).toBe("finished");
     expect(fork.messages.map(({ content }) => content.split(" ")[0])).toEqual(["go", "1", "2", "102", "202"]);
   });

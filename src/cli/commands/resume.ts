@@ -127,7 +127,7 @@ export async function continueRun(session: Session, { store, run, flags, begin }
     store,
     runId: run.runId,
     past: { progress: run.progress, held: run.held, files: run.files },
-    begin: ({ team }) => begin(team, { rounds, signal, force, reuse }),
+    begin: ({ team }) => begin(team, { rounds, signal, onTeamChange: force ? "continue" : "refuse", reuse }),
   });
 }
 

@@ -1,0 +1,108 @@
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import { canonicalJson, type Json } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { HiredRole } from "../runtime/record/event.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+import { type Crew, hiredBy } from "./crew.ts";
+
+/** What becomes of a run whose team differs from its record: it is refused with `TEAM_CHANGED`, or goes on with the team there is now. */
+export type OnTeamChange = "refuse" | "continue";
+
+/** One difference between the team that a run has recorded and the team that is to go on with it. */
+export interface TeamDifference {
+  /** The name of the role in the run. */
+  readonly role: string;
+  readonly kind: "missing" | "new" | "changed";
+  /** The changed trait: `goal`, `watch`, `actions` and others. Left out unless the kind is `changed`. */
+  readonly trait?: string;
+  /** The recorded value as JSON, shortened to 120 characters; `null` for none. Left out unless the kind is `changed`. */
+  readonly from?: string;
+  /** The present value, in the same form. */
+  readonly to?: string;
+}
+
+/** The members of a recorded role that are compared. */
+type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
+
+/** Limit on the characters of a trait in an error. */
+const MOST_OF_TRAIT = 120;
+
+/** @throws UsageError `OPTION_INVALID` unless the value is one of the two, or left out. */
+export function checkOnTeamChange(given: unknown): void {
+  if (given === undefined || given === "refuse" || given === "continue") return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected onTeamChange to be "refuse" or "continue", got ${valueText(given)}. Leave it out to refuse a team that has changed.`,
+  );
+}
+
+/** Returns the differences of a crew from a recorded team: whole roles first, then the changed traits in the order of hiring. */
+export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly TeamDifference[] {
+  const hired = hiredBy(crew);
+  const names = new Set(hired.map(({ name }) => name));
+  const then = new Map([...team].map((role) => [role.name, role]));
+  const missing = [...then.keys()].filter((name) => !names.has(name)).map((role) => ({ role, kind: "missing" }) as const);
+  return [...missing, ...hired.flatMap((role) => differencesOf(then.get(role.name), role))];
+}
+
+/** Returns a difference as text. */
+export function teamDifferenceText({ role, kind, trait, from, to }: TeamDifference): string {
+  if (kind === "changed") return `${role}: ${trait} was ${from}, is ${to}`;
+  return kind === "missing" ? `${role} is missing` : `${role} is new`;
+}
+
+/** Returns the differences of a crew from the team of a run. @throws JournalError `TEAM_CHANGED` for a difference that is refused */
+export function admittedChange({ runId, roles }: RunState, crew: Crew, onTeamChange: OnTeamChange = "refuse"): readonly TeamDifference[] {
+  const differences = teamDifferences(roles.values(), crew);
+  if (differences.length > 0 && onTeamChange === "refuse")
+    throw teamChanged(runId, differences, 'Go on with the team it was started with, or with this one: { onTeamChange: "continue" }.');
+  return differences;
+}
+
+/** Returns the error for a crew that is not the one of a run. */
+export function teamChanged(runId: string, differences: readonly TeamDifference[], advice: string): JournalError {
+  const text = `Expected the team of run ${runId}, got another: ${differences.map(teamDifferenceText).join("; ")}. ${advice}`;
+  return new JournalError("TEAM_CHANGED", text, { data: { differences } });
+}
+
+/** Returns the warning of a run that goes on with another team. */
+export function changeText(runId: string, differences: readonly TeamDifference[]): string {
+  return `Run ${runId} goes on with another team: ${differences.map(teamDifferenceText).join("; ")}.`;
+}
+
+/** Refuses a crew without one of these roles. @throws JournalError `TEAM_CHANGED` */
+export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>, crew: Crew): void {
+  const names = new Set(crew.roles.map(([name]) => name));
+  const missing = [...roles].map(({ name }) => name).filter((name) => !names.has(name));
+  if (missing.length === 0) return;
+  throw new JournalError(
+    "TEAM_CHANGED",
+    `Expected everyone that run ${runId} had hired, but ${missing.join(", ")} is missing. Hire them; they may be others than they were.`,
+    { data: { differences: missing.map((role): TeamDifference => ({ role, kind: "missing" })) } },
+  );
+}
+
+function differencesOf(then: Hired | undefined, now: HiredRole): readonly TeamDifference[] {
+  const { name: role } = now;
+  if (then === undefined) return [{ role, kind: "new" }];
+  if (then.fingerprint === now.fingerprint) return [];
+  const [before, after] = [flat(then.traits), flat(now.traits)];
+  const traits = [...new Set([...before.keys(), ...after.keys()])];
+  const changed = traits.filter((trait) => canonicalJson(before.get(trait) ?? null) !== canonicalJson(after.get(trait) ?? null));
+  if (changed.length === 0) return [{ role, kind: "changed", trait: "fingerprint", from: then.fingerprint, to: now.fingerprint }];
+  return changed.map((trait) => ({ role, kind: "changed", trait, from: shortened(before.get(trait)), to: shortened(after.get(trait)) }));
+}
+
+/** Returns the traits by name: the lines of the card one by one, because its texts are long. */
+function flat({ card, ...traits }: HiredRole["traits"]): ReadonlyMap<string, Json> {
+  return new Map(
+    Object.entries(isRecord(card) ? { ...(card as { readonly [line: string]: Json }), ...traits } : { card: card ?? null, ...traits }),
+  );
+}
+
+/** Returns a value as JSON of at most {@link MOST_OF_TRAIT} characters. */
+function shortened(value: Json = null): string {
+  const text = canonicalJson(value);
+  return text.length <= MOST_OF_TRAIT ? text : `${text.slice(0, MOST_OF_TRAIT)}...`;
+}
