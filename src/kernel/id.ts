@@ -1,4 +1,6 @@
-import { randomBytes, randomUUID } from "node:crypto";
+/*
+ * Ids are drawn from the global Web Crypto and not from `node:crypto`: the page of the inspector folds events by the same code in a browser.
+ */
 
 /** The last two digits of a UUID, by number. */
 const LAST_DIGITS: readonly string[] = Array.from({ length: 256 }, (_, place) => place.toString(16).padStart(2, "0"));
@@ -16,7 +18,7 @@ let unused: string | undefined;
  */
 export function freshMessageId(): string {
   if (given === LAST_DIGITS.length) {
-    first = randomUUID().slice(0, -2);
+    first = crypto.randomUUID().slice(0, -2);
     given = 0;
   }
   const last = LAST_DIGITS[given] as string;
@@ -37,7 +39,7 @@ export function isFirstUse(id: string): boolean {
 
 /** Returns a unique name for an effect outside any run. It is unique because a service treats calls of one name as one call. */
 export function freshStepKey(): string {
-  return randomUUID();
+  return crypto.randomUUID();
 }
 
 /**
@@ -46,5 +48,6 @@ export function freshStepKey(): string {
  * @param now milliseconds since 1970
  */
 export function freshRunId(now: number): string {
-  return `${now.toString(36)}-${randomBytes(4).toString("hex")}`;
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return `${now.toString(36)}-${Array.from(random, (byte) => LAST_DIGITS[byte]).join("")}`;
 }

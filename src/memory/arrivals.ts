@@ -52,6 +52,14 @@ export class Arrivals {
     this.#first = 0;
   }
 
+  /** Returns the same messages in slots of their own. */
+  copy(): Arrivals {
+    const copy = new Arrivals();
+    copy.#slots = this.slots().map(({ message, order }) => ({ message, order }));
+    copy.size = this.size;
+    return copy;
+  }
+
   /** Returns the slots that are not deleted, in a new array. */
   slots(): Slot[] {
     const slots: Slot[] = [];

@@ -188,6 +188,13 @@ export class Memory implements MessageMemory {
     return this.#arrivals.newestFirst();
   }
 
+  /** Returns a memory of the same messages that changes apart from this one. It tells nobody what it evicts. @internal */
+  copy(): Memory {
+    const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
+    copy.#arrivals = this.#arrivals.copy();
+    return copy;
+  }
+
   toJSON(): MemoryJson {
     return memoryJson(this);
   }

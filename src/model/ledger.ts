@@ -193,6 +193,13 @@ export class SpendingTable {
     });
   }
 
+  /** Returns a table of the same sums that changes apart from this one. */
+  copy(): SpendingTable {
+    const copy = new SpendingTable();
+    for (const [name, sum] of this.#sums) copy.#sums.set(name, sum);
+    return copy;
+  }
+
   /** The sums as they are now, in the order in which names first came. */
   record(): Spendings {
     return Object.fromEntries(this.#sums);

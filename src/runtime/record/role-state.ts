@@ -204,6 +204,22 @@ export class RoleState {
     this.activation = isolated > 0 ? { kind: "waiting", retry: { ...NO_RETRY, isolated, retake: 1 } } : WAITING;
   }
 
+  /** Returns a role of the same state that changes apart from this one. @internal */
+  copy(): RoleState {
+    const copy = new RoleState(this.name, this.index, this.#hired);
+    const { activation } = this;
+    copy.n = this.n;
+    copy.ranIn = this.ranIn;
+    copy.custom = this.custom;
+    copy.activation =
+      activation.kind === "open" ? { ...activation, open: { ...activation.open, steps: new Map(activation.open.steps) } } : activation;
+    for (const message of this.news()) copy.mailbox.append(message);
+    if (this.#memory !== undefined) copy.#memory = this.#memory.copy();
+    if (this.#rare !== undefined)
+      copy.#rare = Object.assign(new RareParts(), this.#rare, { workingMemory: this.#rare.workingMemory?.copy() });
+    return copy;
+  }
+
   get #parts(): RareParts {
     return (this.#rare ??= new RareParts());
   }

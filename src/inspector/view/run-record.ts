@@ -1,0 +1,213 @@
+import type { Sent, StepEnded, StepStarted, RunEvent } from "../../runtime/record/event.ts";
+import { roleNameIn } from "../../runtime/record/role-state.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
+import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
+import type { ActivationFact, FileFact, SentFact, StepFact } from "./run-facts.ts";
+import { WayTable } from "./way-table.ts";
+
+type Open<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Member)[] ? Member[] : T[Key] };
+
+type ActEvent = Extract<RunEvent, { readonly type: "act.started" | "act.ended" | "act.failed" }>;
+
+/**
+ * The tables of a run's activations, steps, messages and files. It takes events one by one, each between two states of the fold, and owns
+ * the tables.
+ *
+ * RunRecord.I1 (`taken`) the messages that an activation took are the first of its mailbox in the runtime's own state: nothing is inferred from
+ * times or names.
+ * RunRecord.I2 (`add`) an event changes entries of the tables and appends to them; no entry is removed, so a place stays valid.
+ */
+export class RunRecord {
+  readonly activations: Open<ActivationFact>[] = [];
+  readonly steps: Open<StepFact>[] = [];
+  readonly sent: Open<SentFact>[] = [];
+  readonly files: FileFact[] = [];
+  readonly ways: WayTable = new WayTable();
+  /** Places of activations by role, in order: they do not overlap. */
+  readonly byRole: Map<string, number[]> = new Map();
+  readonly #byAct = new Map<string, number>();
+  readonly #byMessage = new Map<string, number>();
+  readonly #openSteps = new Map<string, number>();
+
+  /** The activation of a name: the last attempt that has it. */
+  activationNamed(act: string): ActivationFact | undefined {
+    return this.activations[this.#byAct.get(act) ?? -1];
+  }
+
+  /** The message of an id, as it was sent last. */
+  sentWithId(id: string): SentFact | undefined {
+    return this.sent[this.#byMessage.get(id) ?? -1];
+  }
+
+  /** Takes in an event that the state is about to apply. The result takes in the state after it. */
+  add(event: RunEvent, before: RunState): (after: RunState) => void {
+    switch (event.type) {
+      case "message": {
+        const way = this.#send(event, event.seq, 0, undefined);
+        if (event.atBarrier === true) this.ways.wait(way);
+        else this.ways.deliver(way);
+        break;
+      }
+      case "act.started":
+        this.#begin(event, before);
+        break;
+      case "act.ended":
+      case "act.failed":
+        this.#end(event, before);
+        break;
+      case "step.started":
+        this.#stepStarted(event);
+        break;
+      case "step.ended":
+        this.#stepEnded(event);
+        break;
+      case "round.ended":
+        this.ways.deliverWaiting();
+        break;
+      default:
+    }
+    return (after) => this.ways.settle(after, event.seq);
+  }
+
+  #send({ message, to, dead = [], dropped }: Sent, seq: number, nth: number, by: number | undefined): readonly number[] {
+    const place = this.sent.length;
+    const isRemoved = dropped === true;
+    const ways = isRemoved ? [] : to.map((role) => this.ways.add({ sent: place, role, id: message.id, from: seq }));
+    this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
+    this.#byMessage.set(message.id, place);
+    return ways;
+  }
+
+  #begin(event: ActEvent, before: RunState): Open<ActivationFact> {
+    const place = this.activations.length;
+    const { act, role, seq, time } = event;
+    const activation: Open<ActivationFact> = {
+      place,
+      act,
+      role,
+      n: "n" in event ? event.n : (before.roles.get(role)?.n ?? 0),
+      attempt: Number(act.slice(act.lastIndexOf("~") + 1)),
+      from: seq,
+      until: undefined,
+      end: "open",
+      began: event.at ?? time,
+      ended: undefined,
+      took: this.#taken(before, event, place),
+      said: [],
+      steps: [],
+      cost: 0,
+      unpriced: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      retries: 0,
+      error: undefined,
+    };
+    this.activations.push(activation);
+    this.#byAct.set(act, place);
+    const own = this.byRole.get(role);
+    if (own === undefined) this.byRole.set(role, [place]);
+    else own.push(place);
+    return activation;
+  }
+
+  #taken(before: RunState, { role, take, seq }: ActEvent & { readonly seq: number }, activation: number): number[] {
+    const taken: number[] = [];
+    for (const { id } of before.roles.get(role)?.news(take) ?? []) {
+      const way = this.ways.open(role, id, activation, seq);
+      if (way !== undefined) taken.push(way.sent);
+    }
+    return taken;
+  }
+
+  #end(event: Extract<ActEvent, { readonly type: "act.ended" | "act.failed" }>, before: RunState): void {
+    const open = before.roles.get(event.role)?.open;
+    const known = open === undefined ? undefined : this.activations[this.#byAct.get(event.act) ?? -1];
+    const activation = known ?? this.#begin(event, before);
+    activation.until = event.seq;
+    activation.ended = event.time;
+    const isConsumed = event.type === "act.ended" || event.then === "dead";
+    if (isConsumed) {
+      const consumed = before.roles.get(event.role)?.news(event.take) ?? [];
+      for (const { id } of consumed) this.ways.consume(event.role, id, activation.place, event.seq);
+    }
+    if (event.type === "act.failed") {
+      activation.end = event.then;
+      activation.error = event.error;
+      return;
+    }
+    activation.end = "ended";
+    for (const [nth, sent] of event.said.entries()) {
+      const ways = this.#send(sent, event.seq, nth, activation.place);
+      activation.said.push(this.sent.length - 1);
+      if (before.delivery === "round") this.ways.wait(ways);
+      else this.ways.deliver(ways);
+    }
+  }
+
+  #stepStarted(event: StepStarted & { readonly seq: number }): void {
+    const activation = this.activations[this.#byAct.get(event.act) ?? -1];
+    if (activation === undefined) return;
+    const address = `${event.act} ${event.key}`;
+    const known = this.steps[this.#openSteps.get(address) ?? -1];
+    const step: Open<StepFact> = known ?? {
+      place: this.steps.length,
+      activation: activation.place,
+      key: event.key,
+      kind: event.kind,
+      name: event.name,
+      seqs: [],
+      tries: 0,
+      ok: undefined,
+      cost: 0,
+      unpriced: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      isReused: event.reused !== undefined,
+    };
+    if (known === undefined) {
+      this.steps.push(step);
+      activation.steps.push(step.place);
+      this.#openSteps.set(address, step.place);
+      this.#noteFile(event, step.place);
+    } else activation.retries += 1;
+    step.seqs.push(event.seq);
+    step.tries += 1;
+  }
+
+  #noteFile(event: StepStarted & { readonly seq: number }, step: number): void {
+    const inFork = forkChange(event);
+    const change = inFork?.change ?? fileChange(event);
+    if (change === undefined) return;
+    const content = change.content === ABSENT ? undefined : change.content;
+    this.files.push({ seq: event.seq, step, path: change.path, fork: inFork?.fork, content });
+  }
+
+  #stepEnded(event: StepEnded & { readonly seq: number }): void {
+    const address = `${event.act} ${event.key}`;
+    const step = this.steps[this.#openSteps.get(address) ?? -1];
+    const activation = this.activations[step?.activation ?? -1];
+    if (step === undefined || activation === undefined) return;
+    step.seqs.push(event.seq);
+    const { inputTokens, outputTokens } = tokensIn(event);
+    const unpriced = event.cost === null && event.basis !== "none" ? 1 : 0;
+    for (const one of [step, activation]) {
+      one.cost += event.cost ?? 0;
+      one.unpriced += unpriced;
+      one.inputTokens += inputTokens;
+      one.outputTokens += outputTokens;
+    }
+    if (event.retry === true) return;
+    step.ok = event.ok;
+    this.#openSteps.delete(address);
+  }
+}
+
+function tokensIn({ usage }: StepEnded): { readonly inputTokens: number; readonly outputTokens: number } {
+  const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
+  return { inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0) };
+}
+
+/** The role in the name of an activation, also of one that the tables do not have. */
+export function roleOfAct(act: string): string {
+  return roleNameIn(act);
+}

@@ -1,0 +1,144 @@
+import { JournalError } from "../../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { apply } from "../../runtime/record/apply.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import { RunState } from "../../runtime/record/run-state.ts";
+import { copyState } from "../../runtime/record/state-copy.ts";
+import { RunRecord } from "./run-record.ts";
+
+/** Most copies of earlier states. */
+const MOST_COPIES = 32;
+const SPACING = 1_024;
+
+/** Options of a {@link RunTimeline}. */
+export interface RunTimelineOptions {
+  /** Fewest events between two kept states, 1 or more. Default 1,024: so many are folded in a few milliseconds. */
+  readonly spacing?: number;
+}
+
+const runTimelineOptions: Known<RunTimelineOptions> = { spacing: true };
+
+/**
+ * The events of a run, and its state after each of them. A page adds events as they come and asks for any earlier state.
+ *
+ * It owns the events, copies of some states, the tables of {@link RunRecord}, and one state in the past that it moves forward.
+ *
+ * RunTimeline.T1 (`apply`) every state is the runtime's own fold of the events up to it.
+ * RunTimeline.T2 (`#keep`) there are at most 32 copies, so that memory is bounded and a state is found by folding a small part of the run.
+ * RunTimeline.T3 (`add`) an event that the fold refuses is not taken in: what came before stays readable, and `trouble` is the reason.
+ */
+export class RunTimeline {
+  readonly record: RunRecord = new RunRecord();
+  readonly #events: RunEvent[] = [];
+  #head = new RunState("");
+  /** States by the number of events they contain. They are copied and never changed. */
+  #copies = new Map<number, RunState>();
+  #spacing: number;
+  #past: RunState | undefined;
+  #trouble: JournalError | undefined;
+
+  /** @throws UsageError `OPTION_UNKNOWN` */
+  constructor(options: RunTimelineOptions = {}) {
+    checkKnownOptions("new RunTimeline", options, runTimelineOptions);
+    this.#spacing = Math.max(1, options.spacing ?? SPACING);
+  }
+
+  /** Adds the next events. Events that are there already are skipped, so that a stream may begin again earlier. Returns how many are new. */
+  add(events: Iterable<RunEvent>): number {
+    const before = this.length;
+    for (const event of events) {
+      if (this.#trouble !== undefined) break;
+      if (event.seq < this.length && event.v <= 1) continue;
+      this.#take(event);
+    }
+    return this.length - before;
+  }
+
+  /** The number of events. */
+  get length(): number {
+    return this.#events.length;
+  }
+
+  /** The reason why the events after the last one cannot be read; undefined while all could be. */
+  get trouble(): JournalError | undefined {
+    return this.#trouble;
+  }
+
+  event(seq: number): RunEvent | undefined {
+    return this.#events[seq];
+  }
+
+  /** The events `from` to `until`, both included. */
+  events(from = 0, until: number = this.length - 1): readonly RunEvent[] {
+    return this.#events.slice(Math.max(0, from), until + 1);
+  }
+
+  /** The state after all events. It changes with the next event. */
+  get now(): RunState {
+    return this.#head;
+  }
+
+  /**
+   * The state after the event of a number; before the first one for -1. It is valid until the next call of this method and must not be
+   * changed.
+   *
+   * @param seq beyond the last event it means the last one
+   */
+  stateAt(seq: number): RunState {
+    const wanted = Math.min(Math.max(Math.floor(seq), -1), this.length - 1) + 1;
+    if (wanted === this.#head.seq) return this.#head;
+    const state = this.#nearest(wanted);
+    while (state.seq < wanted) {
+      apply(state, this.#events[state.seq] as RunEvent);
+      this.#keep(state);
+    }
+    this.#past = state;
+    return state;
+  }
+
+  #take(event: RunEvent): void {
+    const head = this.#head;
+    try {
+      const settle = this.record.add(event, head);
+      apply(head, event);
+      settle(head);
+    } catch (error) {
+      this.#trouble =
+        error instanceof JournalError ? error : new JournalError("JOURNAL_DAMAGED", "Expected a run's own record.", { cause: error });
+      this.#head = this.#refolded();
+      return;
+    }
+    this.#events.push(event);
+    this.#keep(head);
+  }
+
+  /** The state before an event that was refused: the fold may have begun to apply it. */
+  #refolded(): RunState {
+    const state = this.#nearest(this.length);
+    while (state.seq < this.length) apply(state, this.#events[state.seq] as RunEvent);
+    this.#past = undefined;
+    return state;
+  }
+
+  /** A state of at most so many events that may be moved forward. */
+  #nearest(wanted: number): RunState {
+    const past = this.#past;
+    const place = Math.floor(wanted / this.#spacing) * this.#spacing;
+    if (past !== undefined && past.seq <= wanted && past.seq >= place) return past;
+    for (let at = place; at > 0; at -= this.#spacing) {
+      const copy = this.#copies.get(at);
+      if (copy !== undefined) return copyState(copy);
+    }
+    return new RunState("");
+  }
+
+  #keep(state: RunState): void {
+    const { seq } = state;
+    if (seq % this.#spacing !== 0 || this.#copies.has(seq)) return;
+    this.#copies.set(seq, copyState(state));
+    while (this.#copies.size > MOST_COPIES) {
+      this.#spacing *= 2;
+      for (const at of this.#copies.keys()) if (at % this.#spacing !== 0) this.#copies.delete(at);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { RunState } from "../../runtime/record/run-state.ts";
+import type { WayFact } from "./run-facts.ts";
+
+type Way = { -readonly [Key in keyof WayFact]: WayFact[Key] };
+
+/** Ways in one block. The latest end of each block is kept, so that a window skips blocks that ended before it. */
+const BLOCK = 256;
+
+/**
+ * The ways of messages to their recipients, in the order in which they were sent. It owns the ways and where each of them is: sent, held by a
+ * full mailbox, delivered, taken, consumed or dropped.
+ *
+ * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
+ * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, so that `between` misses none.
+ */
+export class WayTable {
+  readonly #ways: Way[] = [];
+  /** The latest event of each block. */
+  readonly #ends: number[] = [];
+  /** Ways in mailboxes, by role and by the id of the message. */
+  readonly #inMailbox = new Map<string, Map<string, Way>>();
+  readonly #ids: string[] = [];
+  /** Sent in the present round. */
+  #waiting: number[] = [];
+  /** Delivered by the present event, if their mailboxes have room. */
+  #coming: number[] = [];
+  #held: Way[] = [];
+
+  get size(): number {
+    return this.#ways.length;
+  }
+
+  at(place: number): WayFact | undefined {
+    return this.#ways[place];
+  }
+
+  /** Adds a way that has just begun. Returns its place. */
+  add({ sent, role, id, from }: Pick<WayFact, "sent" | "role" | "from"> & { readonly id: string }): number {
+    const place = this.#ways.length;
+    const ahead = {
+      delivered: undefined,
+      opened: undefined,
+      opener: undefined,
+      consumed: undefined,
+      consumer: undefined,
+      dropped: undefined,
+    };
+    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false });
+    this.#ids.push(id);
+    this.#reach(place, from);
+    return place;
+  }
+
+  /** Their messages are delivered at the end of the round. */
+  wait(places: readonly number[]): void {
+    this.#waiting.push(...places);
+  }
+
+  /** Their messages are delivered by the present event. */
+  deliver(places: readonly number[]): void {
+    this.#coming.push(...places);
+  }
+
+  /** The round ends with the present event. */
+  deliverWaiting(): void {
+    this.#coming.push(...this.#waiting);
+    this.#waiting = [];
+  }
+
+  /** An activation began with the message. */
+  open(role: string, id: string, activation: number, seq: number): WayFact | undefined {
+    const way = this.#inMailbox.get(role)?.get(id);
+    if (way !== undefined && way.opened === undefined) this.#opened(way, activation, seq);
+    return way;
+  }
+
+  /** An activation consumed the message. */
+  consume(role: string, id: string, activation: number, seq: number): void {
+    const way = this.#leave(role, id);
+    if (way === undefined) return;
+    if (way.opened === undefined) this.#opened(way, activation, seq);
+    way.consumer = activation;
+    way.consumed = seq;
+    this.#reach(way.place, seq);
+  }
+
+  /** Finds out what the event of a number delivered, held back and dropped, after the state has applied it. */
+  settle({ held, justDropped }: RunState, seq: number): void {
+    if (this.#coming.length > 0 || this.#held.length > 0) {
+      const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
+      const left = this.#held;
+      this.#held = [];
+      for (const way of left) this.#arrive(way, seq, isHeld);
+      for (const place of this.#coming) this.#arrive(this.#ways[place] as Way, seq, isHeld);
+      this.#coming = [];
+    }
+    for (const { role, message } of justDropped) {
+      const way = this.#leave(role.name, message.id);
+      if (way === undefined) continue;
+      way.dropped = seq;
+      this.#reach(way.place, seq);
+    }
+  }
+
+  /** The ways that touch the events `from` to `until`, both included, in the order sent. */
+  *between(from: number, until: number): Generator<WayFact, void> {
+    for (const [block, end] of this.#ends.entries()) {
+      if (end < from) continue;
+      for (const way of this.#ways.slice(block * BLOCK, (block + 1) * BLOCK)) {
+        if (way.from > until) return;
+        if (lastOf(way) >= from) yield way;
+      }
+    }
+  }
+
+  #arrive(way: Way, seq: number, isHeld: ReadonlySet<string>): void {
+    const id = this.#ids[way.place] ?? "";
+    if (isHeld.has(`${id} ${way.role}`)) {
+      this.#held.push(way);
+      return;
+    }
+    way.delivered = seq;
+    this.#reach(way.place, seq);
+    const mailbox = this.#inMailbox.get(way.role) ?? new Map<string, Way>();
+    this.#inMailbox.set(way.role, mailbox);
+    if (mailbox.has(id)) way.isDouble = true;
+    else mailbox.set(id, way);
+  }
+
+  #opened(way: Way, activation: number, seq: number): void {
+    way.opener = activation;
+    way.opened = seq;
+    this.#reach(way.place, seq);
+  }
+
+  #leave(role: string, id: string): Way | undefined {
+    const mailbox = this.#inMailbox.get(role);
+    const way = mailbox?.get(id);
+    mailbox?.delete(id);
+    return way;
+  }
+
+  #reach(place: number, seq: number): void {
+    const block = Math.floor(place / BLOCK);
+    this.#ends[block] = Math.max(this.#ends[block] ?? 0, seq);
+  }
+}
+
+/** The last event of a way. */
+export function lastOf({ from, delivered, opened, consumed, dropped }: WayFact): number {
+  return consumed ?? dropped ?? opened ?? delivered ?? from;
+}

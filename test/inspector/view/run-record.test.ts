@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { WayFact } from "../../../src/inspector/view/run-facts.ts";
+import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
+import { lastOf } from "../../../src/inspector/view/way-table.ts";
+import { tries } from "../../effort.ts";
+import { eventsOfRun, runSketch } from "./random-runs.ts";
+
+async function timelineOf(sketch: Parameters<typeof eventsOfRun>[0]): Promise<RunTimeline> {
+  const timeline = new RunTimeline();
+  timeline.add(await eventsOfRun(sketch));
+  expect(timeline.trouble).toBeUndefined();
+  return timeline;
+}
+
+function waysOf({ record: { ways } }: RunTimeline): readonly WayFact[] {
+  return Array.from({ length: ways.size }, (_, place) => ways.at(place) as WayFact);
+}
+
+describe("RunRecord", () => {
+  test("property: WayTable.W1 the messages on their way are those in the mailboxes of the runtime's state, after every event", async () => {
+    await fc.assert(
+      fc.asyncProperty(runSketch, async (sketch) => {
+        const timeline = await timelineOf(sketch);
+        const ways = waysOf(timeline).filter(({ isDouble }) => !isDouble);
+        for (let seq = 0; seq < timeline.length; seq += 1) {
+          const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
+          for (const role of timeline.stateAt(seq).roles.values()) {
+            const there = ways.filter((way) => way.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
+            const ids = there.map(({ sent }) => timeline.record.sent[sent]?.message.id);
+            expect(ids).toHaveLength(role.waiting);
+            expect(new Set(ids)).toEqual(new Set(role.news().map(({ id }) => id)));
+          }
+        }
+      }),
+      { numRuns: tries(10, 150) },
+    );
+  });
+
+  test("property: RunRecord.I1 RunRecord.I2 an activation took what its mailbox had first, and the places in a table stay", async () => {
+    await fc.assert(
+      fc.asyncProperty(runSketch, async (sketch) => {
+        const events = await eventsOfRun(sketch);
+        const timeline = new RunTimeline();
+        for (const event of events) {
+          const { steps, activations } = timeline.record;
+          const known = [steps.at(-1), activations.at(-1)];
+          timeline.add([event]);
+          expect([steps[known[0]?.place ?? -1], activations[known[1]?.place ?? -1]]).toEqual(known);
+        }
+        for (const { from, role, took, act } of timeline.record.activations) {
+          const opening = timeline.event(from);
+          const take = opening !== undefined && "take" in opening ? opening.take : 0;
+          const news =
+            timeline
+              .stateAt(from - 1)
+              .roles.get(role)
+              ?.news(take) ?? [];
+          expect(
+            took.map((place) => timeline.record.sent[place]?.message),
+            act,
+          ).toEqual(news);
+        }
+        for (const [place, step] of timeline.record.steps.entries()) expect(step.place).toBe(place);
+      }),
+      { numRuns: tries(10, 150) },
+    );
+  });
+
+  test("property: WayTable.W2 a window has every way that touches it, and no other", async () => {
+    await fc.assert(
+      fc.asyncProperty(runSketch, fc.nat(), fc.nat(), async (sketch, a, b) => {
+        const timeline = await timelineOf(sketch);
+        const [from, until] = [a % timeline.length, b % timeline.length].toSorted((x, y) => x - y) as [number, number];
+        const touching = waysOf(timeline).filter((way) => way.from <= until && lastOf(way) >= from);
+        expect([...timeline.record.ways.between(from, until)]).toEqual(touching);
+      }),
+      { numRuns: tries(10, 150) },
+    );
+  });
+
+  test("property: costs, tokens and calls are those of the runtime's ledger", async () => {
+    await fc.assert(
+      fc.asyncProperty(runSketch, async (sketch) => {
+        const { record, now } = await timelineOf({ ...sketch, diesAt: null });
+        const sum = (of: (step: (typeof record.steps)[number]) => number): number =>
+          record.steps.reduce((total, step) => total + of(step), 0);
+        expect(sum(({ cost }) => cost)).toBe(now.ledger.spent);
+        expect(sum(({ inputTokens }) => inputTokens)).toBe(now.ledger.usage.inputTokens);
+        expect(record.activations.reduce((total, { cost }) => total + cost, 0)).toBe(now.ledger.spent);
+        expect(record.activations.filter(({ end }) => end === "ended" || end === "dead")).toHaveLength(now.activations);
+        expect(record.activations.filter(({ end }) => end === "open")).toHaveLength(now.open.size);
+      }),
+      { numRuns: tries(10, 100) },
+    );
+  });
+});
