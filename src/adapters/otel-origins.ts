@@ -1,0 +1,87 @@
+import type { SpanContext } from "@opentelemetry/api";
+import { JournalError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
+import { applyNext } from "../runtime/record/apply.ts";
+import type { HiredRole, RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
+import { RunState } from "../runtime/record/run-state.ts";
+
+/** A message in a mailbox, and the span of the activation that sent it. Undefined for one from outside, or from before the trace. */
+export interface Arrival {
+  readonly message: Message;
+  readonly sender: SpanContext | undefined;
+}
+
+/**
+ * Knows for each mailbox of a run which spans sent its messages. It owns a state of the run whose messages have no content, which the
+ * runtime's own fold changes, so a message stays only while it waits.
+ *
+ * MessageOrigins.O1 (`apply`) the messages of an activation are those that the runtime gave it, with every rule of delivery.
+ * MessageOrigins.O2 (`slim`) contents, payloads, memories, states and steps are not kept.
+ * MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
+ */
+export class MessageOrigins {
+  #state: RunState | undefined = new RunState("", false);
+  /** The sending span of each waiting message. An entry goes with its message. */
+  readonly #senders = new WeakMap<Message, SpanContext>();
+
+  /** The first `take` messages that wait for a role. */
+  arrivals(role: string, take: number): readonly Arrival[] {
+    const news = this.#state?.roles.get(role)?.news(take) ?? [];
+    return news.map((message) => ({ message, sender: this.#senders.get(message) }));
+  }
+
+  /** The messages that an open activation has taken. */
+  taken(role: string): readonly Arrival[] {
+    return this.arrivals(role, this.#state?.roles.get(role)?.open?.take ?? 0);
+  }
+
+  /** @param sender the span of the activation that the event ends */
+  apply(event: RunEvent, sender?: SpanContext): void {
+    if (this.#state === undefined) return;
+    const body = slim(event);
+    if (body === undefined) return;
+    if (sender !== undefined && body.type === "act.ended") for (const { message } of body.said) this.#senders.set(message, sender);
+    try {
+      applyNext(this.#state, body, event.runId);
+    } catch (error) {
+      if (!(error instanceof JournalError)) throw error;
+      this.#state = undefined;
+    }
+  }
+}
+
+/** An event as far as mailboxes depend on it. */
+function slim(event: RunEvent): RunEventBody | undefined {
+  switch (event.type) {
+    case "run.started": {
+      const { about: _about, ...rest } = event;
+      return { ...rest, roles: event.roles.map(slimRole) };
+    }
+    case "message":
+      return { ...event, ...slimSent(event) };
+    case "act.ended": {
+      const { state: _state, plan: _plan, joins: _joins, summary: _summary, ...rest } = event;
+      return { ...rest, said: event.said.filter(({ to }) => to.length > 0).map(slimSent), memory: [], working: [] };
+    }
+    case "act.failed":
+      return { ...event, error: { ...event.error, message: "", data: undefined } };
+    case "run.resumed":
+      return { ...event, uncertain: [], ...(event.roles === undefined ? {} : { roles: event.roles.map(slimRole) }) };
+    case "act.resumed":
+    case "step.started":
+    case "step.ended":
+      return undefined;
+    default:
+      return event;
+  }
+}
+
+function slimRole({ name, mailbox }: HiredRole): HiredRole {
+  return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox === undefined ? {} : { mailbox }) };
+}
+
+function slimSent({ message, to, dropped }: Sent): Sent {
+  const { id, role, causeBy, sentFrom, timestamp } = message;
+  const slimmed: Message = { id, content: "", role, causeBy, sentFrom, sendTo: [], parents: [], timestamp, metadata: {} };
+  return { message: slimmed, to, ...(dropped === undefined ? {} : { dropped }) };
+}

@@ -1,0 +1,49 @@
+import type { SpanContext } from "@opentelemetry/api";
+
+/** A value that a span may have. */
+export type SpanValue = string | number | boolean | readonly string[];
+
+/** Attributes of a span by name; those that are undefined are left out. */
+export type SpanValues = Readonly<Record<string, SpanValue | undefined>>;
+
+/** A span that has not ended. */
+export interface OpenSpan {
+  /** Undefined where nothing can refer to the span. */
+  readonly context: SpanContext | undefined;
+  set(values: SpanValues): void;
+  /** Marks the span as failed. @param text a description; undefined for none */
+  fail(type: string, text: string | undefined): void;
+  /** @param time milliseconds since 1970 */
+  end(time: number): void;
+}
+
+/** A reference to another span. */
+export interface SpanReference {
+  readonly context: SpanContext;
+  readonly values: SpanValues;
+}
+
+/** The beginning of a span. */
+export interface SpanBeginning {
+  readonly name: string;
+  readonly isClient: boolean;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly parent: OpenSpan | undefined;
+  readonly values: SpanValues;
+  readonly links: readonly SpanReference[];
+}
+
+/** Where spans go. */
+export interface SpanTarget {
+  begin(beginning: SpanBeginning): OpenSpan;
+}
+
+/** Where measurements go. */
+export interface MeasureTarget {
+  /** @param seconds how long the operation took */
+  took(operation: MeasuredOperation, seconds: number, values: SpanValues): void;
+  used(tokens: { readonly input: number; readonly output: number }, values: SpanValues): void;
+}
+
+export type MeasuredOperation = "invoke_workflow" | "invoke_agent" | "execute_tool" | "model";
