@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./root.mjs";
 
@@ -61,9 +61,14 @@ async function bundleScript() {
   }
 }
 
-/** The style without comments and without the spaces that only people read. */
+/** The styles of the page and of its panels, without comments and without the spaces that only people read. */
 function readStyle() {
-  return readFileSync(join(FOLDER, "page.css"), "utf8")
+  const own = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".css"));
+  // The colours and sizes stand in the first file.
+  const files = ["page.css", ...own.filter((file) => file !== "page.css").sort()];
+  return files
+    .map((file) => readFileSync(join(FOLDER, file), "utf8"))
+    .join("\n")
     .replace(/\/\*[^]*?\*\//g, "")
     .replace(/\s+/g, " ")
     .replace(/ ?([{};,>]) ?/g, "$1")

@@ -1,5 +1,6 @@
-import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { RunEvent } from "../../runtime/record/event.ts";
+import { RunTimeline } from "../view/run-timeline.ts";
 import type { Connection, RunSource } from "./run-source.ts";
 
 /** What a person has chosen to look at. All panels mark it, and the drawer shows it. */
@@ -15,13 +16,13 @@ export type Selection =
 /**
  * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`.
  *
- * OpenRun.O1 (`take`) `events[n]` is the event with the sequence number n: nothing is missing and nothing stands twice.
+ * OpenRun.O1 (`take`) the event n of `timeline` has the sequence number n: nothing is missing and nothing stands twice.
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
  */
 export class OpenRun {
   readonly id: string;
-  /** All events so far. It grows in place: read `count` to be told. */
-  readonly events: RunEvent[] = [];
+  /** All events so far, and the state after each. It grows in place: read `count` to be told. */
+  readonly timeline: RunTimeline = new RunTimeline();
   readonly #count = signal(0);
   readonly #connection = signal<Connection>({ state: "connecting" });
   /** The event that the scrubber stands on; undefined follows the newest one. */
@@ -34,6 +35,7 @@ export class OpenRun {
     this.id = id;
   }
 
+  /** The number of events so far. */
   get count(): ReadonlySignal<number> {
     return this.#count;
   }
@@ -43,21 +45,31 @@ export class OpenRun {
   }
 
   /** Watches the run until the signal aborts. */
-  watch(source: RunSource, aborted: AbortSignal): Promise<void> {
+  async watch(source: RunSource, aborted: AbortSignal): Promise<void> {
     const watcher = {
       events: (events: readonly RunEvent[]) => this.take(events),
       connection: (connection: Connection) => {
         this.#connection.value = connection;
       },
     };
-    return source.watch(this.id, watcher, aborted);
+    try {
+      await source.watch(this.id, watcher, aborted);
+    } catch (error) {
+      if (!aborted.aborted) this.#connection.value = { state: "refused", why: wordsOf(error) };
+    }
   }
 
   /** Takes the next events. One that is known is passed over. */
   take(events: readonly RunEvent[]): void {
-    for (const event of events) if (event.seq === this.events.length) this.events.push(event);
-    batch(() => {
-      this.#count.value = this.events.length;
-    });
+    const { timeline } = this;
+    const from = events.findIndex(({ seq }) => seq === timeline.length);
+    if (from === -1) return;
+    timeline.add(from === 0 ? events : events.slice(from));
+    this.#count.value = timeline.length;
+    if (timeline.trouble !== undefined) this.#connection.value = { state: "refused", why: timeline.trouble.message };
   }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

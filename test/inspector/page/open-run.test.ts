@@ -13,7 +13,7 @@ describe("OpenRun", () => {
         const run = new OpenRun("sample");
         for (const [a, b] of pieces) run.take(events.slice(Math.min(a, b), Math.max(a, b)));
         run.take(events);
-        expect(run.events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
+        expect(run.timeline.events().map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
         expect(run.count.value).toBe(events.length);
       }),
     );

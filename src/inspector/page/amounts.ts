@@ -1,0 +1,48 @@
+import { formatCost } from "../../model/money.ts";
+import type { MicroUsd } from "../../model/money.ts";
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+/** A whole number with thousands separated: `12,345`. */
+export function counted(n: number): string {
+  return whole.format(n);
+}
+
+/** `1 event`, `12,345 events`. */
+export function plural(n: number, one: string, many: string = `${one}s`): string {
+  return `${counted(n)} ${n === 1 ? one : many}`;
+}
+
+/** Micro-dollars as text: `$0.0123`, `$?` where no price is known. */
+export function costText(cost: number, unpriced: number = 0): string {
+  return formatCost({ known: cost as MicroUsd, unpriced });
+}
+
+/** Milliseconds as text: `0 ms`, `1.4 s`, `2 m 05 s`, `1 h 02 m`. */
+export function durationText(ms: number): string {
+  const shown = Math.max(0, ms);
+  if (shown < 1_000) return `${Math.round(shown)} ms`;
+  if (shown < 59_950) return `${(shown / 1_000).toFixed(1)} s`;
+  const [minutes, hours] = [Math.floor(shown / 60_000), Math.floor(shown / 3_600_000)];
+  const two = (n: number): string => String(n).padStart(2, "0");
+  if (hours > 0) return `${counted(hours)} h ${two(minutes % 60)} m`;
+  return `${minutes} m ${two(Math.floor(shown / 1_000) % 60)} s`;
+}
+
+/** The time of the day and the date of a moment, where the reader is. */
+export function momentText(time: number): string {
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** How long ago a moment was: `3 days ago`. */
+export function agoText(time: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - time) / 1_000));
+  const [size, unit] = AGES.find(([least]) => seconds >= least) ?? [1, "second"];
+  return seconds < 5 ? "just now" : `${plural(Math.floor(seconds / size), unit)} ago`;
+}
+
+const AGES = [
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+] as const;
