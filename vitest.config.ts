@@ -47,6 +47,7 @@ const files = testFiles();
 export default defineConfig({
   resolve: { alias: ownNames() },
   test: {
+    globalSetup: ["test/temporary-folder.ts"],
     setupFiles: ["test/setup.ts"],
     pool: "forks",
     // One more than there are cores: tests wait for processes and for the disk.
