@@ -89,7 +89,9 @@ export type { RecalledMessage } from "./memory/recall-window.ts";
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./role/action.ts";
 export type { Deps } from "./kernel/deps.ts";
-export type { ActionContext, AskOptions, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./role/context.ts";
+export type { ActionContext, AskOptions, EffectDoor, RoleCard, RoleContext, StepOptions } from "./role/context.ts";
+
+export type { ChosenOf, Human, HumanAskOptions } from "./role/human.ts";
 
 // Someone does it.
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
@@ -122,6 +124,8 @@ export type { Delivery, ReadyRole, Scheduler, SchedulerView } from "./runtime/sc
 export type { EnvironmentOptions, EnvironmentRunOptions } from "./runtime/environment-options.ts";
 export type { RoleView } from "./runtime/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
+export type { Choice, QuestionForm } from "./tool/question-form.ts";
+export type { PendingQuestion } from "./runtime/record/questions.ts";
 export type { RunResult } from "./runtime/run-result.ts";
 
 // And are hired for a goal.

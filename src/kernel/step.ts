@@ -32,6 +32,8 @@ export interface StepSpec {
   readonly again?: boolean;
   /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
   readonly fresh?: boolean;
+  /** For a question to a person: milliseconds from its first try, or a point in time, at which it ends. No part of the address. */
+  readonly deadline?: number | Date | undefined;
   /** Called before the answer is released when it comes from the record, so that the effect does not run. */
   readonly onRecorded?: ((given: StepTry) => void) | undefined;
 }
@@ -64,6 +66,8 @@ export interface StepDoor extends StepPort {
   /** The cancellation behind `signal`. @internal */
   readonly ending?: Cancellation | undefined;
   readonly attempts: Attempts;
+  /** Milliseconds since 1970: the recorded deadline of the step, where it has one. */
+  readonly deadline?: number | undefined;
 }
 
 /**
@@ -95,6 +99,8 @@ export interface AttemptOutcome {
   readonly usage?: Json;
   /** Set when the try failed. */
   readonly error?: unknown;
+  /** The deadline of the step passed, and its answer is a default. */
+  readonly byDeadline?: true;
 }
 
 /** Returns steps without a record: for agents and models used outside a run. */

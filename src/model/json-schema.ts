@@ -16,6 +16,21 @@ export interface OutputSchema {
 }
 
 const cache = new WeakMap<z.ZodType, OutputSchema>();
+const plainCache = new WeakMap<z.ZodType, JsonObject>();
+
+/**
+ * The JSON Schema of the values that a zod schema takes, as it is: its root may be of any type. Frozen.
+ *
+ * @throws UsageError as {@link outputSchema}
+ */
+export function inputJsonSchema(schema: z.ZodType): JsonObject {
+  outputSchema(schema);
+  const known = plainCache.get(schema);
+  if (known !== undefined) return known;
+  const { $schema: _dialect, ...plain } = toldBy(schema);
+  plainCache.set(schema, unchanging(plain));
+  return plain;
+}
 
 /**
  * The JSON Schemas of a zod schema.

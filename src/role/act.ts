@@ -13,7 +13,8 @@ import { type Address, addressOf } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import { type Action, type InputsOf, isAction, noAction } from "./action.ts";
-import type { ActionContext, AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext } from "./context.ts";
+import type { Human } from "./human.ts";
+import type { ActionContext, AskOptions, CustomState, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
 import type { Said } from "./role.ts";
 

@@ -14,7 +14,7 @@ import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import type { DeltaInfo } from "../model/streamed-text.ts";
-import type { HumanQuestion } from "../tool/approval.ts";
+import type { Human } from "./human.ts";
 
 /** The identity of a role, as prompts and user interfaces show it. */
 export interface RoleCard {
@@ -77,24 +77,6 @@ export interface StepOptions {
 
 /** The names of the options. @internal */
 export const stepOptions: Known<StepOptions> = { idempotent: true, again: true, fresh: true };
-
-/** A person who can answer questions. */
-export interface Human {
-  /**
-   * Asks and waits for the answer, which is recorded like a model's.
-   *
-   * @throws WaitingError when no person is available: the run ends with status `waiting`.
-   */
-  ask(question: string): Promise<string>;
-  /**
-   * Asks a question that a step of kind `human` with this id has recorded. A call of a tool that was allowed for the whole run is not asked
-   * for again.
-   *
-   * @throws WaitingError as {@link ask}
-   * @internal
-   */
-  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<string>;
-}
 
 /** The access of an effect to steps and questions that are part of it. */
 export interface EffectDoor extends StepDoor {

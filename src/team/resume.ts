@@ -1,5 +1,8 @@
-import { JournalError } from "../kernel/errors.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import { jsonRoundTrip } from "../kernel/json.ts";
+import { type Mask, masked } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
+import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
@@ -8,6 +11,7 @@ import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
+import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { hiredBy, inOrderOf } from "./crew.ts";
 import { drive, publishAlone, type TeamRun, resultOfFinished } from "./drive.ts";
@@ -136,9 +140,44 @@ export async function findQuestion(journal: Journal, state: RunState, id: string
   throw new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${state.runId} that waits, got ${id}. Waiting: ${known}.`);
 }
 
-/** Returns an answer as the run records it. */
-export function answerTo({ act, key, try: nth }: RecordedQuestion, text: string, at: number): StepEnded {
-  return { type: "step.ended", act, key, try: nth, ok: true, value: text, cost: 0, basis: "none", at };
+/**
+ * Returns an answer as the run records it.
+ *
+ * @throws UsageError `OPTION_INVALID`, `QUESTION_ANSWER_INVALID`; JournalError `QUESTION_EXPIRED`
+ */
+export function answerTo(
+  question: RecordedQuestion,
+  answer: unknown,
+  { mask, now }: { readonly mask: Mask; readonly now: number },
+): StepEnded {
+  const { act, key, try: nth, id, form, deadline = Infinity, default: byDefault } = question;
+  if (form === undefined && typeof answer !== "string")
+    throw new UsageError("OPTION_INVALID", `Expected an answer as text, got ${typeof answer}.`);
+  if (deadline <= now && byDefault !== undefined) {
+    const when = new Date(deadline).toISOString();
+    throw new JournalError(
+      "QUESTION_EXPIRED",
+      `Expected an answer to ${id} before its deadline, ${when}. Resume the run: it takes the default, ${shownText(valueText(byDefault))}.`,
+    );
+  }
+  const check = checkAnswer(form, answer);
+  if (check.isRight)
+    return {
+      type: "step.ended",
+      act,
+      key,
+      try: nth,
+      ok: true,
+      value: masked(mask, jsonRoundTrip(check.value)),
+      cost: 0,
+      basis: "none",
+      at: now,
+    };
+  throw new UsageError(
+    "QUESTION_ANSWER_INVALID",
+    `Expected an answer that fits the question ${id}, which stays open. ${faultsText(check.faults)}`,
+    { data: { faults: check.faults } },
+  );
 }
 
 async function wasAsked(journal: Journal, runId: string, id: string, signal: AbortSignal): Promise<boolean> {

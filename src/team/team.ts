@@ -2,6 +2,7 @@ import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
+import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
@@ -189,12 +190,14 @@ export class Team {
    * Answers a question to a person and resumes the run that waits for it. Resolves when the answer is recorded.
    *
    * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
-   * @throws UsageError `OPTION_INVALID` when the answer is no text or the run is under way
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`
+   * @param answer a text, or for a question with a form also a JSON value that the form takes; see `checkAnswer`
+   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form, with what is wanted: nothing is recorded, and the
+   * question stays open; `OPTION_INVALID` when the run is under way, or the answer to a question without a form is no text
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`; `QUESTION_EXPIRED` when its deadline has
+   * passed and it has a default, which the next resume takes
    */
-  async answer(runId: string, questionId: string, text: string, o: ResumeOptions = {}): Promise<Run> {
+  async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);
-    if (typeof text !== "string") throw new UsageError("OPTION_INVALID", `Expected an answer as text, got ${typeof text}.`);
     if (this.#runs.isUnderWay(runId)) {
       throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
     }
@@ -203,8 +206,8 @@ export class Team {
       this.#runs.claimed(runId, controls.signal, async ({ epoch, state }) => {
         const { journal, mask } = this.#parts;
         const question = await findQuestion(journal, state, questionId, controls.signal);
-        const answer = answerTo(question, mask(text), this.#now());
-        return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { first: [answer] });
+        const recorded = answerTo(question, answer, { mask, now: this.#now() });
+        return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { first: [recorded] });
       }),
     );
     await run.started;

@@ -1,5 +1,6 @@
-import type { JsonObject } from "../kernel/json.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
 import type { StepPort } from "../kernel/step.ts";
+import type { QuestionForm } from "./question-form.ts";
 import { cutText } from "./told-text.ts";
 import { interruptionIn, toldOf } from "./plain-result.ts";
 import { escapedText } from "../kernel/value-text.ts";
@@ -87,7 +88,32 @@ export interface HumanQuestion {
   readonly tool?: string | undefined;
   /** All arguments of the call. */
   readonly args?: JsonObject | undefined;
+  /** The form of the answer. Undefined: any text. */
+  readonly form?: QuestionForm | undefined;
+  /** The answer to offer; it is taken when the deadline passes. */
+  readonly default?: Json | undefined;
+  /** Milliseconds since 1970: when the question ends without an answer. */
+  readonly deadline?: number | undefined;
+  /** The person or the role that the question is for. */
+  readonly to?: string | undefined;
 }
 
-/** Reaches a person. In a run without one, a question suspends the run with status `waiting`. */
-export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => string | Promise<string>;
+/**
+ * Reaches a person. In a run without one, a question suspends the run with status `waiting`. The answer to a question with a form is a text,
+ * as a person types it, or a JSON value that the form takes; to any other question it is a text. After an answer that does not fit, the
+ * question comes again, three times in all, and its text says what was wrong; then the run waits. The signal aborts when the deadline passes.
+ */
+export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => Json | Promise<Json>;
+
+/** The form of the question whether a tool may be used. */
+export function permissionForm(tool: string): QuestionForm {
+  return {
+    kind: "choices",
+    choices: [
+      { value: "yes", label: "Yes, this time" },
+      { value: "no", label: "No" },
+      { value: "always", label: `Always: ${tool}, for the rest of this run` },
+    ],
+    words: "what to do instead, which refuses the call",
+  };
+}

@@ -1,10 +1,11 @@
 import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
-import { ContextClosedError, type ControlError, TimeoutError } from "../kernel/errors.ts";
+import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
 import { isUntimed, type StepDoor, type StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { HumanPort } from "./approval.ts";
 import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
@@ -159,9 +160,11 @@ class RunningTool {
 
   #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
     const { role } = this.#reach;
-    return step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) =>
-      ask({ id: door.key, text, role }, { signal: this.#life.signal }),
-    );
+    return step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) => {
+      const answer: unknown = await ask({ id: door.key, text, role }, { signal: this.#life.signal });
+      if (typeof answer === "string") return answer;
+      throw new StepError("ANSWER_INVALID", `Expected the person asked by ${role} to answer with a text, got ${valueText(answer)}.`);
+    });
   }
 
   /** Stops the time of the call while the work goes on. */

@@ -149,12 +149,14 @@ describe("a role that a person plays", () => {
     expect(asked[1]?.text).toContain("did not fit");
   });
 
-  test("one who cannot answer fails the activation, with what was said", async () => {
+  test("one whose answers do not fit leaves the question open, with what was wrong", async () => {
     const { human, asked } = person(() => "maybe");
     const environment = town([defineRole({ name: "Boss", human: true, actions: [Vote] })], { human });
     environment.publishMessage("go");
-    expect((await environment.run()).error).toMatchObject({ code: "OUTPUT_INVALID", data: { text: "maybe" } });
-    expect(asked).toHaveLength(2);
+    const result = await environment.run();
+    expect(result).toMatchObject({ status: "waiting", questions: [{ role: "Boss", text: "Vote!", form: { kind: "fields" } }] });
+    expect(result.error?.message).toContain("Your answer did not fit");
+    expect(asked).toHaveLength(3);
   });
 
   test("with nobody there the run waits", async () => {

@@ -106,8 +106,17 @@ describe("a call of a tool in a run", () => {
     });
     const waiting = await new Team(options()).run("go", { id: "r" }).result;
     expect([waiting.status, world.done]).toEqual(["waiting", []]);
+    const form = {
+      kind: "choices",
+      choices: [
+        { value: "yes", label: "Yes, this time" },
+        { value: "no", label: "No" },
+        { value: "always", label: "Always: write, for the rest of this run" },
+      ],
+      words: "what to do instead, which refuses the call",
+    };
     expect(waiting.questions).toEqual([
-      { id: expect.any(String), role: "Ann", tool: "write", text: 'May Ann use the tool "write"?\n{\n  "n": 2\n}' },
+      { id: expect.any(String), role: "Ann", tool: "write", text: 'May Ann use the tool "write"?\n{\n  "n": 2\n}', form },
     ]);
     const run = await new Team(options()).answer("r", waiting.questions[0]?.id ?? "", "no, it is Friday");
     const { status, output } = await run.result;

@@ -181,9 +181,9 @@ describe("a run", () => {
   test("is asked of models and people through ports", () => {
     expectTypeOf<ScriptedModel>().toExtend<ChatModel>();
     void new Team({ model: scriptedModel(["x"]), human: ({ text, role }) => `${role}: ${text}` });
-    expectTypeOf<ReturnType<HumanPort>>().toEqualTypeOf<string | Promise<string>>();
-    // @ts-expect-error a person answers in words
-    void new Team({ human: () => 5 });
+    expectTypeOf<ReturnType<HumanPort>>().toEqualTypeOf<Json | Promise<Json>>();
+    // @ts-expect-error an answer is recorded as JSON
+    void new Team({ human: () => new Date() });
     // @ts-expect-error there are two regimes
     void new Team({ scheduler: "live" });
   });

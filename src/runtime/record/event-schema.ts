@@ -165,6 +165,7 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
     hold: whole,
     unpriced: z.literal(true).exactOptional(),
     request: json,
+    deadline: number.exactOptional(),
     idempotent: z.literal(false).exactOptional(),
     reused: whole.exactOptional(),
   }),
@@ -181,6 +182,7 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
     usage: json.exactOptional(),
     at: number,
     saved: whole.exactOptional(),
+    byDeadline: z.literal(true).exactOptional(),
   }),
 });
 

@@ -132,6 +132,8 @@ export interface StepStarted {
   /** The price is unknown. */
   readonly unpriced?: true;
   readonly request: Json;
+  /** Milliseconds since 1970: when a question to a person ends without an answer. The same in every try. */
+  readonly deadline?: number;
   /** The effect must not run again when it is unknown whether it happened. */
   readonly idempotent?: false;
   /** Sequence number of the parent's event that answered it: nothing was called. */
@@ -156,6 +158,8 @@ export interface StepEnded {
   readonly at: number;
   /** Micro-dollars that the answer had cost the run it was taken from. */
   readonly saved?: number;
+  /** The answer is the default of a question to a person, because its deadline passed. */
+  readonly byDeadline?: true;
 }
 
 /** The order of steps in an activation, as far as its step events do not show it: it may have run more than once, each time differently. */

@@ -1,5 +1,9 @@
+import type { Json } from "../../kernel/json.ts";
+import { isRecord, isText } from "../../kernel/value-kind.ts";
+import { permissionForm } from "../../tool/approval.ts";
+import { isQuestionForm, type QuestionForm } from "../../tool/question-form.ts";
 import { roleOf, type RunState } from "./run-state.ts";
-import type { RunEvent } from "./event.ts";
+import type { RunEvent, StepStarted } from "./event.ts";
 import { stepId } from "../steps/step-requests.ts";
 
 /** A question to a person that waits for an answer. */
@@ -11,6 +15,14 @@ export interface PendingQuestion {
   readonly text: string;
   /** The tool that the role may use or not, where that is the question: yes, no or always answers it. */
   readonly tool?: string;
+  /** The form of the answer; `checkAnswer` checks one. Undefined: any text. */
+  readonly form?: QuestionForm;
+  /** The answer to offer. It is taken when the deadline passes. */
+  readonly default?: Json;
+  /** Milliseconds since 1970. When it has passed, a resume of the run takes the default; without a default the question stays open. */
+  readonly deadline?: number;
+  /** The person or the role that the question is for. Undefined: anybody. */
+  readonly to?: string;
 }
 
 /** A question and the try of its step. */
@@ -31,8 +43,8 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
 }
 
 /** Returns a question without its place in the record. */
-export function plainQuestion({ id, role, text, tool }: PendingQuestion): PendingQuestion {
-  return { id, role, text, ...(tool === undefined ? {} : { tool }) };
+export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: RecordedQuestion): PendingQuestion {
+  return question;
 }
 
 /** True for an event that asks a question whose id begins with `id`. */
@@ -40,10 +52,23 @@ export function asks(event: RunEvent, id: string): boolean {
   return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
 }
 
-type StepEvent = Extract<RunEvent, { readonly type: "step.started" }>;
+type StepEvent = Pick<StepStarted, "act" | "key" | "request" | "try" | "deadline">;
 
-function questionOf(runId: string, { act, key, request, try: nth }: Pick<StepEvent, "act" | "key" | "request" | "try">): RecordedQuestion {
-  const { role, question, tool } = request as { readonly role: string; readonly question: string; readonly tool?: unknown };
-  const asked = typeof tool === "string" ? { tool } : {};
-  return { id: stepId(runId, act, key), role, text: question, ...asked, act, key, try: nth };
+function questionOf(runId: string, { act, key, request, try: nth, deadline }: StepEvent): RecordedQuestion {
+  // A record of elsewhere may hold anything.
+  const { role, question, tool, form, default: byDefault, to } = isRecord(request) ? request : {};
+  const permission = isText(tool) ? { tool, form: permissionForm(tool) } : {};
+  return {
+    id: stepId(runId, act, key),
+    role: isText(role) ? role : "",
+    text: isText(question) ? question : "",
+    ...permission,
+    ...(isQuestionForm(form) ? { form } : {}),
+    ...(byDefault === undefined ? {} : { default: byDefault as Json }),
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(isText(to) ? { to } : {}),
+    act,
+    key,
+    try: nth,
+  };
 }

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { AskOptions, EffectDoor, Human, RoleContext, StepOptions } from "../../role/context.ts";
+import type { AskOptions, EffectDoor, RoleContext, StepOptions } from "../../role/context.ts";
+import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
@@ -32,11 +33,12 @@ export class Asking {
   }
 
   get human(): Human {
+    if (this.#human !== undefined) return this.#human;
     const { answerer } = this.#turn.tools;
     const { steps } = this.#turn;
-    const person = answerer.human(steps, this.#asker.role);
-    return (this.#human ??= {
-      ask: (question) => this.#askHuman(question),
+    const person = answerer.persons.human(steps, this.#asker.role);
+    return (this.#human = {
+      ask: ((question: string, o?: AnyHumanAsk) => this.#askHuman(question, o)) as Human["ask"],
       answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
     });
   }
@@ -86,11 +88,11 @@ export class Asking {
     return tool !== undefined && this.#turn.tools.log.state.allowedTools.has(tool);
   }
 
-  #askHuman(question: string): Promise<string> {
+  #askHuman(question: string, o: AnyHumanAsk | undefined): Promise<unknown> {
     this.#nesting?.assertOutside("human.ask");
     const { answerer } = this.#turn.tools;
     const { steps } = this.#turn;
-    return answerer.askHuman(steps, this.#asker.role, question);
+    return answerer.persons.ask(steps, this.#asker.role, question, o);
   }
 
   #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {

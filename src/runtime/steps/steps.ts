@@ -184,7 +184,7 @@ export class ActivationSteps implements StepPort {
       if (recorded?.has(key) === true && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(scope);
-      const value = await scope.until(effect(this.#door(step, tries)));
+      const value = await scope.until(effect(this.#door(step, tries, tries.deadline)));
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
       return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now() });
@@ -199,7 +199,7 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #door(step: AskedStep, attempts: Attempts): StepDoor {
+  #door(step: AskedStep, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
     const { key, path, spec } = step;
     // An effect has the same id in each attempt of the activation.
@@ -211,6 +211,7 @@ export class ActivationSteps implements StepPort {
       signal: scope.signal,
       ending: scope,
       attempts,
+      ...(deadline === undefined ? {} : { deadline }),
       step: (inner, innerEffect) => this.#ask(inner, innerEffect, inside),
     };
   }

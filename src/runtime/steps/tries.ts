@@ -90,6 +90,7 @@ export class Tries implements Attempts {
   /** The hold of the pools above the run for the started try. */
   #taken: BudgetHold | undefined;
   #lent: LentBudget | undefined;
+  #deadline: number | undefined;
 
   constructor(parts: StepsParts, step: AskedStep) {
     this.#parts = parts;
@@ -98,10 +99,16 @@ export class Tries implements Attempts {
     this.#recorded = recorded?.started.try ?? 0;
     this.#paid = (parts.paid.get(step.key) ?? 0) + (recorded?.paid ?? 0);
     this.#try = this.#recorded;
+    this.#deadline = recorded?.started.deadline;
   }
 
   get current(): StepTry {
     return { act: this.#parts.act, key: this.#step.key, try: this.#try };
+  }
+
+  /** Milliseconds since 1970: the deadline of the step, which its first try set. */
+  get deadline(): number | undefined {
+    return this.#deadline;
   }
 
   /** The budget of the run, lent to the effect. */
@@ -145,6 +152,10 @@ export class Tries implements Attempts {
     this.#end(this.#started.outcome, { ok: false, retry: true }, { isLast: true });
   }
 
+  #deadlineOf(deadline: number | Date): number {
+    return typeof deadline === "number" ? this.#parts.clock.now() + deadline : deadline.getTime();
+  }
+
   #start(hold: number, more: Pick<StepStarted, "reused" | "unpriced"> = {}, taken?: BudgetHold): void {
     const { act, log } = this.#parts;
     const { spec, key, asked, parent, request } = this.#step;
@@ -162,6 +173,9 @@ export class Tries implements Attempts {
       try: this.#try,
       hold,
       request,
+      ...(spec.deadline === undefined || more.reused !== undefined
+        ? {}
+        : { deadline: (this.#deadline ??= this.#deadlineOf(spec.deadline)) }),
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
       ...more,
     });
@@ -182,8 +196,9 @@ export class Tries implements Attempts {
     const cost = lent === 0 ? (outcome.cost ?? null) : (outcome.cost ?? 0) + lent;
     const basis = lent !== 0 && outcome.basis === "none" ? "usage" : outcome.basis;
     const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
+    const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
     try {
-      log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end, cost, basis, ...usage, at });
+      log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end, cost, basis, ...usage, at, ...late });
     } finally {
       if (taken !== undefined) taken.settle(outcome.cost ?? 0);
       else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);

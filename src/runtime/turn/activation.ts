@@ -16,13 +16,13 @@ import {
   type AskOptions,
   type CustomState,
   type EffectDoor,
-  type Human,
   type JoinMarks,
   type RoleCard,
   type RoleContext,
   stepOptions,
   type StepOptions,
 } from "../../role/context.ts";
+import type { Human } from "../../role/human.ts";
 import type { Plan } from "../../role/plan.ts";
 import type { ReactLoop } from "../../role/react.ts";
 import type { Said } from "../../role/role.ts";

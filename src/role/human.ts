@@ -1,0 +1,177 @@
+import type { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import { type Json, jsonRoundTrip } from "../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { inputJsonSchema } from "../model/json-schema.ts";
+import type { HumanQuestion } from "../tool/approval.ts";
+import { checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";
+
+/** Options of every question to a person. */
+export interface HumanAskOptions<T = string> {
+  /**
+   * The answer that a screen offers, and that is taken when the deadline passes. It must fit the form. Default: none.
+   */
+  readonly default?: T;
+  /**
+   * Milliseconds from the moment the question is first asked, or a point in time. When it passes without an answer, the default is taken and
+   * recorded as the answer; without a default the run ends as `waiting`, and an answer may still come. It counts on while nobody drives the
+   * run, and a resume does not begin it again: a run that ended as `waiting` takes the default when it is resumed after the deadline.
+   * Default: none.
+   */
+  readonly deadline?: number | Date;
+  /** The person, or the role played by a person, that the question is for: recorded, and shown with the question. Default: anybody. */
+  readonly to?: string;
+}
+
+/** The answers of a list of choices. */
+export type ChosenOf<C extends readonly (string | Choice)[]> = C[number] extends infer One
+  ? One extends string
+    ? One
+    : One extends { readonly value: infer Value }
+      ? Value
+      : never
+  : never;
+
+/** A person who can answer questions. */
+export interface Human {
+  /**
+   * Asks and waits for the answer, which is recorded like a model's. An answer that does not fit the form is refused with words that say what
+   * is wanted, and the question stays open.
+   *
+   * - without a form: the answer is a text
+   * - `choices`: the answer is one of these texts, or the `value` of one of these choices; with `words` also any other text, and `words` says
+   *   what it is for
+   * - `schema`: the answer is a value of this schema. A person fills in its fields. A rule that JSON Schema cannot carry, such as a `refine`,
+   *   is checked when the answer comes; the question is then asked again, three times in all
+   *
+   * @throws WaitingError when no person is available: the run ends with status `waiting`.
+   * @throws UsageError `QUESTION_INVALID` for choices, a default, a deadline or an address that cannot be meant; `OPTION_UNKNOWN`;
+   * `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry
+   * @throws OutputError `OUTPUT_INVALID` when three answers fit the form but not the schema
+   */
+  ask(question: string, o?: HumanAskOptions & { readonly schema?: undefined; readonly choices?: undefined }): Promise<string>;
+  ask<const C extends readonly (string | Choice)[]>(
+    question: string,
+    o: HumanAskOptions<NoInfer<ChosenOf<C>>> & { readonly choices: C; readonly words?: undefined },
+  ): Promise<ChosenOf<C>>;
+  ask(question: string, o: HumanAskOptions & { readonly choices: readonly (string | Choice)[]; readonly words: string }): Promise<string>;
+  ask<T extends z.ZodType>(question: string, o: HumanAskOptions<z.input<T>> & { readonly schema: T }): Promise<z.infer<T>>;
+  /**
+   * Asks a question that a step of kind `human` with this id has recorded. A call of a tool that was allowed for the whole run is not asked
+   * for again.
+   *
+   * @throws WaitingError as {@link ask}; StepError `ANSWER_INVALID` for an answer that is no text
+   * @internal
+   */
+  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<string>;
+}
+
+/** The options of any question, as they come from a program. @internal */
+export interface AnyHumanAsk extends HumanAskOptions<unknown> {
+  readonly schema?: z.ZodType | undefined;
+  readonly choices?: readonly (string | Choice)[] | undefined;
+  readonly words?: string | undefined;
+}
+
+const humanAskOptions: Known<AnyHumanAsk> = { default: true, deadline: true, to: true, schema: true, choices: true, words: true };
+
+/** A question that was checked: the members of its step's request besides the role. */
+export interface ReadyQuestion {
+  readonly question: string;
+  readonly form?: QuestionForm;
+  readonly default?: Json;
+  readonly to?: string;
+}
+
+/** Limits on a form: on its choices, on the characters of a choice, an address or a hint, and on those of its JSON. */
+const MOST_CHOICES = 200;
+const LONGEST_TEXT = 2_000;
+const LONGEST_FORM = 100_000;
+/** The last millisecond that a Date can name. */
+const LAST_TIME = 8.64e15;
+
+/**
+ * Checks the options of a question, and returns what is recorded of it.
+ *
+ * @throws UsageError `QUESTION_INVALID`, `OPTION_UNKNOWN`, `SCHEMA_UNSUPPORTED`
+ */
+export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuestion {
+  checkKnownOptions("human.ask", o, humanAskOptions);
+  const { to, schema } = o;
+  if (!isText(question)) throw invalid("a question as text", question);
+  if (to !== undefined && (!isText(to) || to.trim() === "" || to.length > LONGEST_TEXT))
+    throw invalid("the name of a person or a role in `to`", to);
+  checkDeadline(o.deadline);
+  const form = formOf(o);
+  const byDefault = o.default === undefined ? undefined : defaultOf(form, o.default, schema);
+  return {
+    question,
+    ...(form === undefined ? {} : { form }),
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...(to === undefined ? {} : { to }),
+  };
+}
+
+/** The forms of schemas that were checked. */
+const forms = new WeakMap<z.ZodType, QuestionForm>();
+
+/** Returns the form that asks for a value of a schema. @throws UsageError `SCHEMA_UNSUPPORTED`, `QUESTION_INVALID` for one that is too large */
+export function fieldsForm(schema: z.ZodType): QuestionForm {
+  const known = forms.get(schema);
+  if (known !== undefined) return known;
+  const form: QuestionForm = { kind: "fields", schema: inputJsonSchema(schema) };
+  checkSize(form);
+  forms.set(schema, form);
+  return form;
+}
+
+function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefined {
+  if (schema !== undefined && choices !== undefined) throw invalid("either choices or a schema", "both");
+  if (words !== undefined && choices === undefined) throw invalid("choices beside `words`", "none");
+  if (schema !== undefined) return fieldsForm(schema);
+  if (choices === undefined) return undefined;
+  if (!isList(choices) || choices.length === 0 || choices.length > MOST_CHOICES) throw invalid(`1 to ${MOST_CHOICES} choices`, choices);
+  if (words !== undefined && !isTold(words)) throw invalid("a text in `words` that says what other words are for", words);
+  const listed = choices.map(choiceOf);
+  const doubled = listed.find(({ value }, nth) => listed.findIndex((other) => other.value === value) !== nth);
+  if (doubled !== undefined) throw invalid("choices that differ", doubled.value);
+  const form: QuestionForm = { kind: "choices", choices: listed, ...(words === undefined ? {} : { words }) };
+  checkSize(form);
+  return form;
+}
+
+function choiceOf(given: unknown): Choice {
+  const { value, label } = isRecord(given) ? given : { value: given, label: undefined };
+  if (!isTold(value) || (label !== undefined && !isTold(label)))
+    throw invalid(`choices that are texts of at most ${LONGEST_TEXT} characters or { value, label }`, given);
+  return { value, ...(label === undefined ? {} : { label }) };
+}
+
+function isTold(value: unknown): value is string {
+  return isText(value) && value.trim() !== "" && value.length <= LONGEST_TEXT;
+}
+
+function checkSize(form: QuestionForm): void {
+  const size = JSON.stringify(form).length;
+  if (size > LONGEST_FORM) throw invalid(`a form of at most ${LONGEST_FORM} characters of JSON`, `${size}`);
+}
+
+function checkDeadline(deadline: unknown): void {
+  if (deadline === undefined || (isCount(deadline) && deadline <= LAST_TIME)) return;
+  if (deadline instanceof Date && !Number.isNaN(deadline.getTime())) return;
+  throw invalid("a deadline in whole milliseconds from now, or a Date", deadline instanceof Date ? "an invalid Date" : deadline);
+}
+
+function defaultOf(form: QuestionForm | undefined, given: unknown, schema: z.ZodType | undefined): Json {
+  const check = checkAnswer(form, given);
+  if (!check.isRight) throw invalid(`a default that fits the form (${faultsText(check.faults)})`, given);
+  const parsed = schema?.safeParse(check.value);
+  if (parsed?.success === false) throw invalid(`a default that fits the schema (${parsed.error.message})`, given);
+  return jsonRoundTrip(check.value);
+}
+
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("QUESTION_INVALID", `Expected human.ask to get ${expected}, got ${valueText(got)}.`);
+}

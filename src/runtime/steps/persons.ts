@@ -1,0 +1,184 @@
+import type { z } from "zod";
+import { onAbort } from "../../kernel/abort.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { OutputError, StepError, TroupeError, WaitingError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { StepDoor, StepPort } from "../../kernel/step.ts";
+import { thrownText, valueText } from "../../kernel/value-text.ts";
+import { type AnyHumanAsk, fieldsForm, type Human, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
+import type { RoleCard } from "../../role/context.ts";
+import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
+import { checkAnswer, faultsText } from "../../tool/question-form.ts";
+
+/** The tries of one question: answers of a port that do not fit the form, and answers that fit the form but not the schema. */
+const MOST_TRIES = 3;
+
+/** The shared parts of all questions to persons. */
+export interface PersonsParts {
+  readonly human: HumanPort | undefined;
+  /** Deadlines count on it. */
+  readonly clock: Clock;
+}
+
+/** The part of a step that a question to a person uses. */
+type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
+
+/**
+ * Asks persons for the roles of a run.
+ *
+ * Persons.H1 (`#answerOf`) only an answer that fits the form is recorded; a question whose answers do not fit stays open.
+ * Persons.H2 (`#within`) after the deadline no person is asked and no answer of one counts: the default is the answer, and without one the
+ * run waits.
+ */
+export class Persons {
+  readonly #parts: PersonsParts;
+
+  constructor(parts: PersonsParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns a role's access to persons through recorded steps. */
+  human(steps: StepPort, card: RoleCard): Human {
+    return {
+      ask: ((question: string, o?: AnyHumanAsk) => this.ask(steps, card, question, o)) as Human["ask"],
+      answer: async (question, signal) => {
+        const asked = { key: question.id, signal, deadline: question.deadline, attempts: NO_ATTEMPTS };
+        return (await this.#answerOf({ ...question, role: card.name }, asked)) as string;
+      },
+    };
+  }
+
+  /** Asks a person; without one the run waits. @throws as {@link Human.ask} */
+  async ask(steps: StepPort, card: RoleCard, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
+    const ready = readyQuestion(question, o);
+    if (o.schema === undefined) return this.#step(steps, card, ready, o.deadline);
+    return this.#typed(steps, card, { ready, schema: o.schema, deadline: o.deadline });
+  }
+
+  /** Asks the person who plays a role what its model would be asked. */
+  askPlayer(steps: StepPort, card: RoleCard, prompt: string, schema: z.ZodType | undefined): Promise<unknown> {
+    if (schema === undefined) return this.#step(steps, card, { question: prompt }, undefined);
+    return this.#typed(steps, card, { ready: { question: prompt, form: fieldsForm(schema) }, schema, deadline: undefined });
+  }
+
+  /** Asks until the answer fits the schema: its form does not carry all rules of it. */
+  async #typed(
+    steps: StepPort,
+    card: RoleCard,
+    {
+      ready,
+      schema,
+      deadline,
+    }: { readonly ready: ReadyQuestion; readonly schema: z.ZodType; readonly deadline: number | Date | undefined },
+  ): Promise<unknown> {
+    let [asked, answer, fault]: [ReadyQuestion, Json, string] = [ready, null, ""];
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      answer = await this.#step(steps, card, asked, deadline);
+      const parsed = schema.safeParse(answer);
+      if (parsed.success) return parsed.data;
+      fault = parsed.error.issues
+        .map(({ path, message }) => [...(path.length === 0 ? [] : [path.join(".")]), message].join(": "))
+        .join("; ");
+      asked = { ...ready, question: withFault(ready.question, fault) };
+    }
+    throw new OutputError("OUTPUT_INVALID", `Expected the person asked by ${card.name} to answer what was asked, got: ${fault}`, {
+      data: { text: typeof answer === "string" ? answer : JSON.stringify(answer) },
+    });
+  }
+
+  #step(steps: StepPort, card: RoleCard, ready: ReadyQuestion, deadline: number | Date | undefined): Promise<Json> {
+    const request = { role: card.name, ...ready };
+    return steps.step({ kind: "human", name: "ask", request, deadline }, (door) => {
+      const { question: text, ...more } = ready;
+      return this.#answerOf({ id: door.key, text, role: card.name, ...more, deadline: door.deadline ?? this.#deadline(deadline) }, door);
+    });
+  }
+
+  /** The deadline of a step without a record. */
+  #deadline(deadline: number | Date | undefined): number | undefined {
+    return typeof deadline === "number" ? this.#parts.clock.now() + deadline : deadline?.getTime();
+  }
+
+  async #answerOf(question: HumanQuestion, asked: Asked): Promise<Json> {
+    const { deadline } = question;
+    const left = deadline === undefined ? undefined : deadline - this.#parts.clock.now();
+    if (left === undefined) return this.#fitting(question, asked.signal);
+    const answer = left <= 0 ? undefined : await this.#within(left, asked.signal, (signal) => this.#fitting(question, signal));
+    if (answer !== undefined) return answer;
+    if (question.default === undefined) throw waitingFor(question);
+    asked.attempts.settle({ cost: 0, basis: "none", byDeadline: true });
+    return question.default;
+  }
+
+  /** Returns what the work returns; undefined when the time passes first. The work may ignore its signal. */
+  #within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const limit = new AbortController();
+    return new Promise<T | undefined>((resolve, reject) => {
+      const cancel = this.#parts.clock.timer(ms, () => {
+        resolve(undefined);
+        limit.abort();
+      });
+      // A run that is stopped does not leave a timer behind.
+      const letGo = onAbort(signal, () => cancel());
+      const end = (settle: () => void): void => {
+        cancel();
+        letGo();
+        settle();
+      };
+      work(AbortSignal.any([signal, limit.signal])).then(
+        (value) => end(() => resolve(value)),
+        (error: Error) => end(() => reject(error)),
+      );
+    });
+  }
+
+  /** Asks the port until an answer fits the form. */
+  async #fitting(question: HumanQuestion, signal: AbortSignal): Promise<Json> {
+    const { human } = this.#parts;
+    if (human === undefined) throw waitingFor(question);
+    let asked = question;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const answer = await answered(human, asked, signal);
+      if (question.form === undefined) return textOf(question, answer);
+      const check = checkAnswer(question.form, answer);
+      if (check.isRight) return check.value;
+      asked = { ...question, text: withFault(question.text, faultsText(check.faults)) };
+    }
+    throw waitingFor(asked);
+  }
+}
+
+/** Questions that a step has recorded settle nothing themselves. */
+const NO_ATTEMPTS: StepDoor["attempts"] = { open: () => Promise.resolve(), settle: () => {} };
+
+function withFault(question: string, fault: string): string {
+  return `${question}\n\nYour answer did not fit: ${fault}`;
+}
+
+function waitingFor({ id, text, role }: HumanQuestion): WaitingError {
+  return new WaitingError({ questionId: id, question: text, role });
+}
+
+/** @throws StepError `ANSWER_INVALID` for an answer that is no text */
+function textOf({ role }: HumanQuestion, answer: unknown): string {
+  if (typeof answer === "string") return answer;
+  throw new StepError(
+    "ANSWER_INVALID",
+    `Expected the person asked by ${role} to answer with a text, got ${valueText(answer)}. Let the human port return a string.`,
+  );
+}
+
+/** @throws StepError `HUMAN_FAILED` when asking fails. An error of this package is rethrown unchanged. */
+async function answered(human: HumanPort, question: HumanQuestion, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await human(question, { signal });
+  } catch (error) {
+    if (TroupeError.isInstance(error)) throw error;
+    const said = thrownText(error);
+    throw new StepError(
+      "HUMAN_FAILED",
+      `Expected the person asked by ${question.role} to answer, but asking failed: ${said}${/[.!?]$/.test(said) ? "" : "."} Mend the human port and resume the run.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,229 @@
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import { referred, schemaFaults } from "./answer-faults.ts";
+import { branchesOf, schemaWords, type SchemaNode, typesOf, valuesOf } from "./schema-words.ts";
+
+/** The way in which a field is filled in. `json` is for values that no simpler way fits, such as a list of objects. */
+export type FieldKind = "text" | "whole" | "number" | "yes-no" | "choice" | "list" | "json";
+
+/** One field of a form, for a screen or a page. */
+export interface FormField {
+  /** The names from the root of the answer to the field; empty for a form of a single value. */
+  readonly path: readonly string[];
+  /** The path with dots: `address.city`; the same as in a fault. */
+  readonly name: string;
+  readonly kind: FieldKind;
+  /** What is wanted, in words: `a whole number from 1 to 5`. */
+  readonly wanted: string;
+  /** `description` of the schema. */
+  readonly description?: string;
+  /** The values to choose from, where the kind is `choice`. */
+  readonly choices?: readonly Json[];
+  readonly default?: Json;
+  /** Where it is false, a field that stays empty is left out. */
+  readonly isRequired: boolean;
+  /** True where an empty field is null. */
+  readonly takesNull: boolean;
+  /** The schema of its value; references in it are those of the form. */
+  readonly schema: SchemaNode;
+  /** The whole schema of the form. */
+  readonly root: SchemaNode;
+}
+
+/** Limit on the fields of a form; the rest is one field of JSON. */
+const MOST_FIELDS = 100;
+/** Limit on the levels of objects whose members are fields of their own. */
+const MOST_LEVELS = 4;
+/** Limit on references that lead to references. */
+const MOST_REFERENCES = 8;
+
+/** Returns the fields of a form in their order. Members of inner objects are fields too; there is at least one. */
+export function formFields(schema: JsonObject): readonly FormField[] {
+  const fields: FormField[] = [];
+  addFields(fields, { path: [], node: schema, isRequired: true, root: schema });
+  return fields.length > 0 && fields.length <= MOST_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
+}
+
+/** Returns a schema as one field. */
+export function fieldOf(schema: JsonObject): FormField {
+  return fieldAt({ path: [], node: schema, isRequired: true, root: schema });
+}
+
+interface Place {
+  readonly path: readonly string[];
+  readonly node: unknown;
+  readonly isRequired: boolean;
+  readonly root: SchemaNode;
+}
+
+function addFields(fields: FormField[], place: Place): void {
+  if (fields.length > MOST_FIELDS) return;
+  const node = resolved(place.node, place.root);
+  const { properties } = node;
+  const isOpen = node["additionalProperties"] !== undefined && node["additionalProperties"] !== false;
+  const isGroup = isRecord(properties) && Object.keys(properties).length > 0 && !isOpen && branchesOf(node).length === 0;
+  // An object that may be missing as a whole is one field: its members do not say whether it is there.
+  if (!isGroup || !place.isRequired || place.path.length >= MOST_LEVELS || node["allOf"] !== undefined) {
+    fields.push(fieldAt(place));
+    return;
+  }
+  const required = isList(node["required"]) ? node["required"] : [];
+  for (const [name, member] of Object.entries(properties).slice(0, MOST_FIELDS + 1))
+    addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root });
+}
+
+function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
+  const outer = resolved(given, root);
+  const { node, takesNull } = withoutNull(outer, root);
+  const values = valuesOf(node, root)?.filter((value) => value !== null) as readonly Json[] | undefined;
+  const description = outer["description"] ?? node["description"];
+  const byDefault = outer["default"] as Json | undefined;
+  return {
+    path,
+    name: path.join("."),
+    kind: values === undefined ? kindOf(node, root) : "choice",
+    wanted: schemaWords(node, root),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(values === undefined ? {} : { choices: values }),
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+    isRequired,
+    takesNull,
+    schema: outer,
+    root,
+  };
+}
+
+/** Follows references, a few of them: they may form a circle. */
+function resolved(given: unknown, root: SchemaNode): SchemaNode {
+  let node = given;
+  for (let steps = 0; steps < MOST_REFERENCES && isRecord(node) && typeof node["$ref"] === "string"; steps += 1)
+    node = referred(node["$ref"], root);
+  return isRecord(node) && typeof node["$ref"] !== "string" ? node : {};
+}
+
+/** Returns a schema without the branch that is null. */
+function withoutNull(node: SchemaNode, root: SchemaNode): { readonly node: SchemaNode; readonly takesNull: boolean } {
+  const types = typesOf(node);
+  if (types.length > 1 && types.includes("null")) {
+    const others = types.filter((type) => type !== "null");
+    return { node: { ...node, type: others.length === 1 ? others[0] : others }, takesNull: true };
+  }
+  const branches = branchesOf(node);
+  const others = branches.filter((branch) => !(isRecord(branch) && branch["type"] === "null"));
+  if (branches.length === others.length) return { node, takesNull: false };
+  return { node: others.length === 1 ? resolved(others[0], root) : { ...node, anyOf: others, oneOf: undefined }, takesNull: true };
+}
+
+function kindOf(node: SchemaNode, root: SchemaNode): FieldKind {
+  const [type, ...others] = typesOf(node);
+  if (others.length > 0 || branchesOf(node).length > 0) return "json";
+  switch (type) {
+    case "string":
+      return "text";
+    case "integer":
+      return "whole";
+    case "number":
+      return "number";
+    case "boolean":
+      return "yes-no";
+    case "array":
+      return isListOfTexts(node, root) ? "list" : "json";
+    default:
+      return "json";
+  }
+}
+
+function isListOfTexts({ items, prefixItems }: SchemaNode, root: SchemaNode): boolean {
+  if (prefixItems !== undefined) return false;
+  const item = resolved(items, root);
+  return typesOf(item).join() === "string" && branchesOf(item).length === 0;
+}
+
+const YES = /^(?:y|yes|true|1)$/i;
+const NO = /^(?:n|no|false|0)$/i;
+
+/**
+ * Reads a typed text as the value of a field: `yes`, `3`, the number or the value of a choice, the lines of a list, JSON. A text that cannot
+ * be read so is returned as it is, and the check refuses it.
+ */
+export function readField({ kind, choices = [], takesNull }: FormField, text: string): Json {
+  const typed = text.trim();
+  if (takesNull && (typed === "" || typed === "null")) return null;
+  switch (kind) {
+    case "text":
+      return text;
+    case "whole":
+    case "number":
+      return typed !== "" && Number.isFinite(Number(typed)) ? Number(typed) : text;
+    case "yes-no":
+      return YES.test(typed) ? true : NO.test(typed) ? false : text;
+    case "choice":
+      return chosen(choices, typed) ?? text;
+    case "list":
+      return typed.startsWith("[") ? jsonOr(typed, linesOf(text)) : linesOf(text);
+    case "json":
+      return jsonOr(typed, text);
+  }
+}
+
+/** A choice by its value, else in any case of letters, else by its number from 1. */
+function chosen(choices: readonly Json[], typed: string): Json | undefined {
+  const named = (choice: Json): string => (typeof choice === "string" ? choice : JSON.stringify(choice));
+  const exact = choices.find((choice) => named(choice) === typed);
+  if (exact !== undefined) return exact;
+  const near = choices.filter((choice) => named(choice).toLowerCase() === typed.toLowerCase());
+  if (near.length === 1) return near[0];
+  return /^\d{1,4}$/.test(typed) ? choices[Number(typed) - 1] : undefined;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+function jsonOr(typed: string, other: Json): Json {
+  try {
+    return JSON.parse(typed) as Json;
+  } catch {
+    return other;
+  }
+}
+
+/** Returns what is wrong with the value of a field, as a sentence; undefined where it fits. */
+export function fieldFault({ schema, root }: FormField, value: Json): string | undefined {
+  const [fault] = schemaFaults(value, schema, root);
+  if (fault === undefined) return undefined;
+  return fault.path === "" ? fault.text : `${fault.path}: ${fault.text}`;
+}
+
+/** Returns the answer that the values of fields make; a field without a value is left out. */
+export function filledIn(values: Iterable<readonly [field: FormField, value: Json | undefined]>): Json {
+  const root: Filled = { members: new Map() };
+  for (const [{ path }, value] of values) {
+    if (value === undefined) continue;
+    if (path.length === 0) return value;
+    let place = root;
+    for (const name of path.slice(0, -1)) {
+      const inner = place.members.get(name);
+      const next: Filled = isFilled(inner) ? inner : { members: new Map() };
+      place.members.set(name, next);
+      place = next;
+    }
+    place.members.set(path.at(-1) ?? "", { value });
+  }
+  return plainOf(root);
+}
+
+interface Filled {
+  readonly members: Map<string, Filled | { readonly value: Json }>;
+}
+
+function isFilled(one: Filled | { readonly value: Json } | undefined): one is Filled {
+  return one !== undefined && "members" in one;
+}
+
+function plainOf({ members }: Filled): Json {
+  return Object.fromEntries([...members].map(([name, member]) => [name, isFilled(member) ? plainOf(member) : member.value]));
+}

@@ -1,0 +1,120 @@
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import { listed, shownText, valueText } from "../kernel/value-text.ts";
+import { type AnswerFault, schemaFaults } from "./answer-faults.ts";
+import { fieldOf, readField } from "./form-fields.ts";
+
+/*
+ * The form of a question to a person, and the check of an answer. Nothing here needs Node or zod, so that a page in a browser checks an answer
+ * with the same code as the run does.
+ */
+
+/** One of the answers that a question offers. */
+export interface Choice {
+  /** The answer. */
+  readonly value: string;
+  /** The meaning of the answer, in words. Default: the value. */
+  readonly label?: string;
+}
+
+/**
+ * The form in which a question to a person is answered. It is plain JSON, recorded in the request of the step (`request.form` of a
+ * `step.started` event of kind `human`), and shown in `RunResult.questions`.
+ *
+ * - `choices`: the answer is the value of one choice. With `words`, any other text that is not empty is an answer too, and `words` says what
+ *   the text is for, such as `say what is different`.
+ * - `fields`: the answer is a value of this JSON Schema: for an object, its members are the fields. `formFields` (src/tool/form-fields.ts) lists them for a screen.
+ */
+export type QuestionForm =
+  | { readonly kind: "choices"; readonly choices: readonly Choice[]; readonly words?: string }
+  | { readonly kind: "fields"; readonly schema: JsonObject };
+
+/** The result of {@link checkAnswer}: the answer as it is recorded, or what is wrong with it. */
+export type AnswerCheck =
+  | { readonly isRight: true; readonly value: Json }
+  | { readonly isRight: false; readonly faults: readonly AnswerFault[] };
+
+/** Limit on the characters of an answer, as text or as JSON. */
+export const LONGEST_ANSWER = 1_000_000;
+
+/** Limit on the choices that a fault names. */
+const NAMED_CHOICES = 20;
+
+/**
+ * Checks an answer. A text is read as a person types it: the value, the label or the number of a choice; JSON, or for a form of a single
+ * field its plain value, such as `yes` or `3`. Unknown members of an object are refused. The work is bounded, also for hostile forms: a
+ * pattern that could run for long is left to the program that asked. Never throws for plain JSON.
+ *
+ * @param form undefined for a question that takes any text
+ */
+export function checkAnswer(form: QuestionForm | undefined, answer: unknown): AnswerCheck {
+  const length = typeof answer === "string" ? answer.length : jsonLength(answer);
+  if (length === undefined) return wrong(`Expected an answer that JSON can carry, got ${valueText(answer)}.`);
+  if (length > LONGEST_ANSWER) return wrong(`Expected an answer of at most ${LONGEST_ANSWER} characters, got ${length}.`);
+  if (form === undefined) return typeof answer === "string" ? right(answer) : wrong(`Expected a text, got ${valueText(answer)}.`);
+  if (form.kind === "choices") return checkChoice(form, answer);
+  return checkFields(form.schema, answer as Json);
+}
+
+/** Returns the faults of an answer as one text: `age: Expected a whole number, got "old".` */
+export function faultsText(faults: readonly AnswerFault[]): string {
+  return faults.map(({ path, text }) => (path === "" ? text : `${shownText(path)}: ${text}`)).join(" ");
+}
+
+type ChoicesForm = Extract<QuestionForm, { readonly kind: "choices" }>;
+
+function checkChoice({ choices, words }: ChoicesForm, answer: unknown): AnswerCheck {
+  const chosen = typeof answer === "string" ? choiceNamed(choices, answer, words === undefined) : undefined;
+  if (chosen !== undefined) return right(chosen.value);
+  if (words !== undefined && typeof answer === "string" && answer.trim() !== "") return right(answer);
+  const values = choices.map(({ value }) => shownText(JSON.stringify(value)));
+  const other = words === undefined ? "" : `, or words (${shownText(words)})`;
+  return wrong(`Expected one of ${listed(values, NAMED_CHOICES)}${other}, got ${shownText(valueText(answer))}.`);
+}
+
+/**
+ * Returns the choice that a typed text names: by its value, else by value or label in any case of letters, else by its number from 1.
+ *
+ * @param byNumber false where a number may be meant as a number
+ */
+function choiceNamed(choices: readonly Choice[], text: string, byNumber: boolean): Choice | undefined {
+  const exact = choices.find(({ value }) => value === text);
+  if (exact !== undefined) return exact;
+  const typed = text.trim().toLowerCase();
+  const near = choices.filter(({ value, label }) => value.toLowerCase() === typed || label?.trim().toLowerCase() === typed);
+  if (near.length === 1) return near[0];
+  return byNumber && /^\d{1,4}$/.test(typed) ? choices[Number(typed) - 1] : undefined;
+}
+
+function checkFields(schema: JsonObject, answer: Json): AnswerCheck {
+  const value = typeof answer === "string" ? readField(fieldOf(schema), answer) : answer;
+  const faults = schemaFaults(value, schema);
+  return faults.length === 0 ? right(value) : { isRight: false, faults };
+}
+
+function right(value: Json): AnswerCheck {
+  return { isRight: true, value };
+}
+
+function wrong(text: string): AnswerCheck {
+  return { isRight: false, faults: [{ path: "", text }] };
+}
+
+function jsonLength(value: unknown): number | undefined {
+  try {
+    return JSON.stringify(value)?.length;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for a value that has the shape of a form: a journal of elsewhere may hold anything. */
+export function isQuestionForm(value: unknown): value is QuestionForm {
+  if (!isRecord(value)) return false;
+  if (value["kind"] === "fields") return isRecord(value["schema"]);
+  const { choices, words } = value;
+  const isChoice = (choice: unknown): boolean =>
+    isRecord(choice) && typeof choice["value"] === "string" && (choice["label"] === undefined || typeof choice["label"] === "string");
+  const isWords = words === undefined || typeof words === "string";
+  return value["kind"] === "choices" && isList(choices) && choices.every(isChoice) && isWords;
+}
