@@ -63,7 +63,7 @@ function compareKind(check: Check, value: Json, node: SchemaNode, path: string, 
   const types = typesOf(node);
   const isWrong =
     (types.length > 0 && !types.some((type) => isOfType(value, type))) || !isConstant(value, node) || !isInBounds(value, node);
-  if (isWrong) return fault(check, path, wanted(check, node, value));
+  if (isWrong) return fault(check, path, wanted(node, value));
   if (isList(value)) compareItems(check, value as readonly Json[], node, path, level);
   else if (isRecord(value)) compareMembers(check, value, node, path, level);
 }
@@ -80,7 +80,7 @@ function isOneOf(check: Check, value: Json, branches: readonly unknown[], path: 
   }
   const [only] = meant;
   if (only !== undefined && meant.length === 1) check.faults.push(...only.slice(0, check.most - check.faults.length));
-  else fault(check, path, wanted(check, { anyOf: branches }, value));
+  else fault(check, path, wanted({ anyOf: branches }, value));
   return false;
 }
 
@@ -107,7 +107,7 @@ function compareMembers(check: Check, members: { readonly [name: string]: unknow
   const names = Object.keys(properties);
   for (const name of listOf(node["required"])) {
     if (typeof name === "string" && !Object.hasOwn(members, name))
-      fault(check, within(path, name), `Expected ${wordsOf(check, properties[name])}, got nothing.`);
+      fault(check, within(path, name), `Expected ${schemaWords(properties[name])}, got nothing.`);
   }
   const others = node["additionalProperties"] ?? (node["propertyNames"] === undefined && node["properties"] !== undefined ? false : true);
   for (const [name, member] of Object.entries(members)) {
@@ -131,12 +131,8 @@ function fault({ faults, most }: Check, path: string, text: string): void {
   if (faults.length < most) faults.push({ path, text });
 }
 
-function wanted(check: Check, node: SchemaNode, value: Json): string {
-  return `Expected ${wordsOf(check, node)}, got ${shownText(valueText(value))}.`;
-}
-
-function wordsOf({ root }: Check, node: unknown): string {
-  return schemaWords(node, root);
+function wanted(node: SchemaNode, value: Json): string {
+  return `Expected ${schemaWords(node)}, got ${shownText(valueText(value))}.`;
 }
 
 function within(path: string, name: string): string {
@@ -168,7 +164,8 @@ function isConstant(value: Json, node: SchemaNode): boolean {
 
 function isInBounds(value: Json, node: SchemaNode): boolean {
   if (typeof value === "number") return isNumberIn(value, node);
-  if (typeof value === "string") return isSizeIn([...value].length, value.length, node, "Length") && hasFormat(value, node["format"]);
+  if (typeof value === "string")
+    return isSizeIn(Array.from(value).length, value.length, node, "Length") && hasFormat(value, node["format"]);
   if (isList(value)) return isSizeIn(value.length, value.length, node, "Items");
   const members = isRecord(value) ? Object.keys(value).length : 0;
   return !isRecord(value) || isSizeIn(members, members, node, "Properties");

@@ -75,14 +75,14 @@ function addFields(fields: FormField[], place: Place): void {
 function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
   const outer = resolved(given, root);
   const { node, takesNull } = withoutNull(outer, root);
-  const values = valuesOf(node, root)?.filter((value) => value !== null) as readonly Json[] | undefined;
+  const values = valuesOf(node)?.filter((value) => value !== null) as readonly Json[] | undefined;
   const description = outer["description"] ?? node["description"];
   const byDefault = outer["default"] as Json | undefined;
   return {
     path,
     name: path.join("."),
     kind: values === undefined ? kindOf(node, root) : "choice",
-    wanted: schemaWords(node, root),
+    wanted: schemaWords(node),
     ...(typeof description === "string" ? { description } : {}),
     ...(values === undefined ? {} : { choices: values }),
     ...(byDefault === undefined ? {} : { default: byDefault }),

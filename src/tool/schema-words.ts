@@ -15,13 +15,13 @@ export function typesOf({ type }: SchemaNode): readonly string[] {
 }
 
 /** The values that a schema is limited to; undefined where it is not. A union of constants is one, as zod writes unions of literals. */
-export function valuesOf(node: unknown, root: SchemaNode): readonly unknown[] | undefined {
+export function valuesOf(node: unknown): readonly unknown[] | undefined {
   if (!isRecord(node)) return undefined;
   if (isList(node["enum"])) return node["enum"];
   if (Object.hasOwn(node, "const")) return [node["const"]];
   const branches = branchesOf(node);
   if (branches.length === 0) return undefined;
-  const values = branches.map((branch) => (isRecord(branch) && branchesOf(branch).length === 0 ? valuesOf(branch, root) : undefined));
+  const values = branches.map((branch) => (isRecord(branch) && branchesOf(branch).length === 0 ? valuesOf(branch) : undefined));
   return values.some((list) => list === undefined) ? undefined : values.flatMap((list) => list ?? []);
 }
 
@@ -31,19 +31,19 @@ export function branchesOf(node: SchemaNode): readonly unknown[] {
 }
 
 /** Says in words what a schema wants: `a whole number from 1 to 5`. */
-export function schemaWords(node: unknown, root: SchemaNode, level: number = 0): string {
+export function schemaWords(node: unknown, level: number = 0): string {
   if (!isRecord(node)) return "a value";
-  const values = valuesOf(node, root);
+  const values = valuesOf(node);
   if (values !== undefined) return valuesWords(values);
   const branches = branchesOf(node);
-  if (branches.length > 0) return level >= TOLD_LEVELS ? "a value" : unionWords(branches, root, level);
+  if (branches.length > 0) return level >= TOLD_LEVELS ? "a value" : unionWords(branches, level);
   const types = typesOf(node);
-  const words = types.map((type) => typeWords(type, node, root, level));
+  const words = types.map((type) => typeWords(type, node, level));
   return words.length === 0 ? "a value" : words.join(" or ");
 }
 
-function unionWords(branches: readonly unknown[], root: SchemaNode, level: number): string {
-  const words = branches.slice(0, NAMED).map((branch) => schemaWords(branch, root, level + 1));
+function unionWords(branches: readonly unknown[], level: number): string {
+  const words = branches.slice(0, NAMED).map((branch) => schemaWords(branch, level + 1));
   return [...new Set(words)].join(" or ") + (branches.length > NAMED ? " or something else" : "");
 }
 
@@ -62,7 +62,7 @@ const FORMAT_WORDS: ReadonlyMap<unknown, string> = new Map([
   ["date-time", "a time such as 2026-11-23T16:40:00Z"],
 ]);
 
-function typeWords(type: string, node: SchemaNode, root: SchemaNode, level: number): string {
+function typeWords(type: string, node: SchemaNode, level: number): string {
   switch (type) {
     case "string":
       return FORMAT_WORDS.get(node["format"]) ?? `a text${sizeWords(node, "Length", "character")}${patternWords(node)}`;
@@ -73,7 +73,7 @@ function typeWords(type: string, node: SchemaNode, root: SchemaNode, level: numb
     case "boolean":
       return "yes or no (true or false)";
     case "array":
-      return `a list${itemWords(node, root, level)}${sizeWords(node, "Items", "entry")}`;
+      return `a list${itemWords(node, level)}${sizeWords(node, "Items", "entry")}`;
     case "object":
       return `an object${memberWords(node, level)}`;
     default:
@@ -81,9 +81,9 @@ function typeWords(type: string, node: SchemaNode, root: SchemaNode, level: numb
   }
 }
 
-function itemWords({ items }: SchemaNode, root: SchemaNode, level: number): string {
+function itemWords({ items }: SchemaNode, level: number): string {
   if (!isRecord(items) || level >= TOLD_LEVELS) return "";
-  return ` of which each is ${schemaWords(items, root, level + 1)}`;
+  return ` of which each is ${schemaWords(items, level + 1)}`;
 }
 
 function memberWords({ properties }: SchemaNode, level: number): string {

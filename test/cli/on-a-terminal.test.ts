@@ -176,7 +176,7 @@ describe("a question of a role", () => {
     return inSession(host, {}, async (session) => {
       const port = humanPort(session, { read: () => Promise.resolve(undefined), allowed: [] });
       if (port === undefined) return 5;
-      await work(async (text) => String(await port({ id: text, text, role: "Bob" }, { signal })));
+      await work(async (text) => (await port({ id: text, text, role: "Bob" }, { signal })) as string);
       return 0;
     });
   }

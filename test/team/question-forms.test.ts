@@ -60,7 +60,7 @@ describe("a question with fields", () => {
   ])("refuses a wrong answer in words, and stays open", async (answer, paths) => {
     const journal = memoryJournal();
     const { questions } = await teamOf(journal, role()).run("go", { id: "r" }).result;
-    const [{ id = "" } = {}] = questions;
+    const id = questions[0]?.id ?? "";
     const before = (await journal.runs())[0]?.events;
     const refused: unknown = await teamOf(journal, role())
       .answer("r", id, answer)
