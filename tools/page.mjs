@@ -30,7 +30,7 @@ export async function bundlePage() {
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>Troupe</title>',
     `<link rel="icon" href="${ICON}"><style>${style}</style></head>`,
-    `<body><div id="app"></div>${EMBEDDED}<script>${script}</script></body></html>\n`,
+    `<body><div id="app"></div>${EMBEDDED}<script type="module">${script}</script></body></html>\n`,
   ].join("");
 }
 
@@ -46,16 +46,20 @@ async function bundleScript() {
     platform: "browser",
     tsconfig: false,
     transform: { target: "es2023", jsx: { runtime: "automatic", importSource: "preact" }, typescript: { onlyRemoveTypeImports: true } },
+    // The fold shares files with code that needs Node. What the page does not use of them is left out.
+    external: (id) => id.startsWith("node:"),
     treeshake: { moduleSideEffects: (id) => id.endsWith("main.tsx") || id.includes("node_modules") },
     experimental: { attachDebugInfo: "none" },
-    // A module of Node in the page is a mistake of this build, not of the person who opens it.
     onLog: (_, { message }) => {
       throw new Error(`The page of the inspector: ${message}`);
     },
   });
   try {
-    const { output } = await bundled.generate({ format: "iife", minify: true, comments: false });
-    return output[0].code.trim().replaceAll("</script", "<\\/script");
+    const { output } = await bundled.generate({ format: "es", minify: true, comments: false });
+    const [{ code, imports, dynamicImports }] = output;
+    const needed = [...imports, ...dynamicImports].filter((name) => code.includes(`"${name}"`));
+    if (needed.length > 0) throw new Error(`The page of the inspector needs ${needed.join(", ")}, which no browser has.`);
+    return code.trim().replaceAll("</script", "<\\/script");
   } finally {
     await bundled.close();
   }

@@ -23,7 +23,9 @@ describe("the page of the inspector", () => {
   });
 
   it("loads nothing, and its policy allows its own script and style alone", () => {
-    const [script, style] = [/<script>([^]*)<\/script>/, /<style>([^]*?)<\/style>/].map((part) => part.exec(page.html)?.[1] ?? "");
+    const [script, style] = [/<script type="module">([^]*)<\/script>/, /<style>([^]*?)<\/style>/].map(
+      (part) => part.exec(page.html)?.[1] ?? "",
+    );
     expect(page.policy).toContain("default-src 'none'");
     for (const text of [script, style]) {
       expect(text?.length).toBeGreaterThan(10);
