@@ -9,6 +9,7 @@ Examples:
   $ troupe runs events mabc1234 --type message --from 0 --json
   $ troupe runs flow mabc1234 --format dot | dot -Tsvg > flow.svg
   $ troupe runs export mabc1234 game.ndjson
+  $ troupe runs export mabc1234 --otlp http://localhost:4318
   $ troupe runs import game.ndjson --as game
   $ troupe runs rm mabc1234 --yes
   $ troupe runs gc --older-than 30d --yes
@@ -32,6 +33,7 @@ const listFile = () => import("./commands/runs-ls.ts");
 const runsFile = () => import("./commands/runs.ts");
 const showFile = () => import("./commands/runs-show.ts");
 const eventsFile = () => import("./commands/runs-events.ts");
+const otlpFile = () => import("./commands/runs-otlp.ts");
 const memoryFile = () => import("./commands/memory.ts");
 const memoryShowFile = () => import("./commands/memory-show.ts");
 
@@ -83,10 +85,14 @@ function addRunsReading(add: Add, run: RunCommand): void {
 }
 
 function addRunsWriting(add: Add, run: RunCommand): void {
-  add("export <id> [file]", "write a run as lines of JSON, to a new file or to standard output").action(
-    (id: string, file: string | undefined, flags: Flags) =>
-      run(flags, runsFile, (commands, session) => commands.runsExport(session, id, file, flags)),
-  );
+  add("export <id> [file]", "write a run as lines of JSON, to a new file or to standard output")
+    .option("--otlp <target>", "write its spans instead, for OpenTelemetry: to a new file, or to a receiver such as http://localhost:4318")
+    .option("--content", "with --otlp: the texts of prompts, answers and tools too")
+    .action((id: string, file: string | undefined, flags: Flags) => {
+      const { otlp } = flags;
+      if (otlp === undefined) return run(flags, runsFile, (commands, session) => commands.runsExport(session, id, file, flags));
+      return run(flags, otlpFile, (commands, session) => commands.runsOtlp(session, id, { otlp, file }, flags));
+    });
   add("import", "take in a run that was exported, whole or not at all")
     .argument("<file>", "- reads standard input")
     .option("--as <id>", "the id it gets here (default: the one it had)")

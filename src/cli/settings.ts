@@ -67,6 +67,9 @@ export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly from?: string;
   readonly type?: string;
   readonly format?: string;
+  /** Of `troupe runs export`. */
+  readonly otlp?: string;
+  readonly content?: boolean;
   /** Of `troupe memory search` and `troupe memory show`. */
   readonly role?: string;
   readonly limit?: string;

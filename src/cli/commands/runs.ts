@@ -22,6 +22,8 @@ import { runRows } from "./runs-ls.ts";
 /** `troupe runs export <id> [file]`: a run as lines of JSON that can be imported elsewhere, on standard output without a file. */
 export function runsExport(session: Session, id: string, file: string | undefined, flags: Flags): Promise<ExitCode> {
   const { host } = session;
+  if (flags.content === true)
+    throw new UsageError("OPTION_CONFLICT", "Expected --content with --otlp: an export without it has all texts.");
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
     const lines = exportRun(journal, runId, { signal: session.interruptions.signal });
     if (file === undefined || file === "-") {

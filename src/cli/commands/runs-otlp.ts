@@ -1,0 +1,181 @@
+import { resolve } from "node:path";
+import { type OtlpLine, otlpLines } from "../../adapters/otlp-lines.ts";
+import { throwIfAborted, withTimeout } from "../../kernel/abort.ts";
+import { sleep } from "../../kernel/clock.ts";
+import { ControlError, type TroupeError, UsageError } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { parsedJson } from "../../kernel/json.ts";
+import { thrownText } from "../../kernel/value-text.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { ExitCode } from "../errors.ts";
+import { invalidOption } from "../option-values.ts";
+import { printLines, report } from "../output.ts";
+import { plural } from "../screen/amounts.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags, Variables } from "../settings.ts";
+import { withRun } from "../stored-run.ts";
+import { refuseTerminal, writeNewFile } from "../text-file.ts";
+
+/** Milliseconds of one request. */
+const LIMIT = 30_000;
+/** Waits before a request is sent again, in milliseconds; the receiver may name a longer one, up to the last. */
+const WAITS = [1_000, 2_000, 4_000];
+const LONGEST_WAIT = 30_000;
+/** The answers after which OTLP lets a sender send again. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Most characters of an answer that are read. */
+const MOST_ANSWER = 16_384;
+
+/** `troupe runs export <id> --otlp <file|url>`: the spans of a run, into a new file or to a receiver of OpenTelemetry. */
+export function runsOtlp(
+  session: Session,
+  id: string,
+  { otlp: target, file }: { readonly otlp: string; readonly file: string | undefined },
+  flags: Flags,
+): Promise<ExitCode> {
+  const { host, interruptions } = session;
+  if (file !== undefined) {
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      `Expected --otlp or the file "${shown(file, 100)}", got both. Write --otlp ${shown(file, 100)}`,
+    );
+  }
+  const place = receiverOf(target);
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const events = interruptible(journal.read(runId, 0), interruptions.signal);
+    const options = { content: flags.content === true, provider: "openai", service: serviceOf(host.env), version: host.version };
+    const sent = { spans: 0 };
+    const lines = counted(otlpLines(events, runId, options), sent);
+    if (place === undefined && target === "-") {
+      refuseTerminal(host, `troupe runs export ${shown(runId, 60)} --otlp spans.jsonl`);
+      await printLines(session, lines);
+      return 0;
+    }
+    if (place === undefined) await writeNewFile(resolve(host.cwd, target), lines);
+    else await sendAll(session, place, lines);
+    const text = `Exported run ${shown(runId, 100)}, ${plural(sent.spans, "span")}, to ${shown(place?.host ?? target, 200)}.`;
+    await report(session, text, {
+      type: "exported",
+      runId,
+      spans: sent.spans,
+      to: place === undefined ? resolve(host.cwd, target) : place.origin + place.pathname,
+    });
+    return 0;
+  });
+}
+
+/** The address that traces are sent to: that of a receiver without a path gets the one that OTLP names. Undefined for a file. */
+function receiverOf(target: string): URL | undefined {
+  if (!/^https?:\/\//i.test(target)) return undefined;
+  const url = URL.canParse(target) ? new URL(target) : undefined;
+  if (url === undefined || url.username !== "" || url.password !== "") {
+    throw invalidOption(
+      "--otlp",
+      "a file, or an address without a user such as http://localhost:4318",
+      url === undefined ? target : url.host,
+    );
+  }
+  if (url.pathname === "/") url.pathname = "/v1/traces";
+  return url;
+}
+
+function serviceOf(env: Variables): string {
+  const name = env["OTEL_SERVICE_NAME"] ?? "";
+  return name === "" ? "troupe" : name;
+}
+
+async function* interruptible(events: AsyncIterable<RunEvent>, signal: AbortSignal): AsyncIterable<RunEvent> {
+  for await (const event of events) {
+    throwIfAborted(signal);
+    yield event;
+  }
+}
+
+async function* counted(lines: AsyncIterable<OtlpLine>, sent: { spans: number }): AsyncIterable<string> {
+  for await (const { text, spans } of lines) {
+    sent.spans += spans;
+    yield text;
+  }
+}
+
+async function sendAll(session: Session, url: URL, lines: AsyncIterable<string>): Promise<void> {
+  const headers = { "content-type": "application/json", ...headersIn(session.host.env) };
+  for await (const line of lines) await send(session, url, { method: "POST", headers, body: line, redirect: "error" });
+}
+
+/** Headers for the receiver, such as a key: `name=value,name=value`, with percent signs. @throws UsageError `OTLP_HEADERS_INVALID` */
+function headersIn(env: Variables): Readonly<Record<string, string>> {
+  const given = env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
+  const pairs = given.split(",").filter((pair) => pair.trim() !== "");
+  try {
+    const headers = new Headers(
+      pairs.map((pair): [string, string] => {
+        const [name = "", ...value] = pair.split("=");
+        return [name.trim(), decodeURIComponent(value.join("=").trim())];
+      }),
+    );
+    return Object.fromEntries(headers);
+  } catch {
+    const expected = "Expected OTEL_EXPORTER_OTLP_HEADERS to be headers such as name=value,other=value, got something else";
+    throw new UsageError("OTLP_HEADERS_INVALID", `${expected}. Write special characters with percent signs.`);
+  }
+}
+
+/** Sends one request, and again after a failure that may pass. @throws UsageError `OTLP_REFUSED`, `OTLP_UNREACHABLE` */
+async function send({ host, interruptions, screen }: Session, url: URL, request: RequestInit): Promise<void> {
+  const { clock } = host;
+  const { signal } = interruptions;
+  for (let nth = 0; ; nth += 1) {
+    const answer = await withTimeout(clock, LIMIT, `a request to ${url.host}`, signal, (inner) => answerTo(url, request, inner)).catch(
+      (error: unknown): Answer => {
+        if (error instanceof ControlError) throw error;
+        return { isPassing: true, why: unreachable(url, error), wait: 0 };
+      },
+    );
+    if (answer === undefined) return;
+    if ("warning" in answer) return screen.say(answer.warning);
+    const wait = WAITS[nth];
+    if (!answer.isPassing || wait === undefined) throw answer.why;
+    await sleep(clock, Math.min(Math.max(wait, answer.wait), LONGEST_WAIT), signal);
+  }
+}
+
+/** An answer that is not simply good. `wait`: milliseconds that the receiver asks for. */
+type Answer = { readonly isPassing: boolean; readonly why: TroupeError; readonly wait: number } | { readonly warning: string };
+
+async function answerTo(url: URL, request: RequestInit, signal: AbortSignal): Promise<Answer | undefined> {
+  const response = await fetch(url, { ...request, signal });
+  const text = await startOf(response);
+  if (response.ok) return rejectedIn(text);
+  const expected = `Expected ${url.host} to take the spans, but it answered ${response.status}`;
+  const advice = response.status === 404 ? " The path of a receiver is /v1/traces." : "";
+  const why = new UsageError("OTLP_REFUSED", `${expected}: ${shown(text, 200)}.${advice}`);
+  return { isPassing: PASSING.has(response.status), why, wait: Number(response.headers.get("retry-after") ?? 0) * 1_000 || 0 };
+}
+
+async function startOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length >= MOST_ANSWER) break;
+  }
+  return text;
+}
+
+/** A receiver may take a request and leave out some of its spans. */
+function rejectedIn(text: string): Answer | undefined {
+  const answer = parsedJson(text);
+  const partial = isRecord(answer) ? answer["partialSuccess"] : undefined;
+  const rejected = isRecord(partial) ? Number(partial["rejectedSpans"] ?? 0) : 0;
+  if (!isRecord(partial) || !(rejected > 0)) return undefined;
+  const why = partial["errorMessage"];
+  return { warning: `The receiver left out ${plural(rejected, "span")}${typeof why === "string" ? `: ${shown(why, 200)}` : "."}` };
+}
+
+function unreachable(url: URL, error: unknown): TroupeError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const text = `Expected a receiver of traces at ${shown(url.host, 200)}, but ${shown(thrownText(cause), 200)}. Start it, or name a file.`;
+  return new UsageError("OTLP_UNREACHABLE", text, { cause: error });
+}

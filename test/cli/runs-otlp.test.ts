@@ -1,0 +1,130 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { main } from "../../src/cli/program.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
+import { type Clock, systemClock } from "../../src/kernel/clock.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { attribute, hex, type Receiver, receiver, type Refusal, spansIn } from "../adapters/otlp-receiver.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, freshFolder, type Said } from "./kept-run.ts";
+
+/** A folder with one run of two roles. */
+async function withRun(): Promise<string> {
+  const cwd = freshFolder();
+  const [ask, reply] = [defineAction({ name: "Ask", prompt: () => "SECRET?" }), defineAction({ name: "Reply", prompt: () => "!" })];
+  const roles = [defineRole({ name: "Ann", actions: [ask] }), defineRole({ name: "Ben", actions: [reply], watch: [ask] })];
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  await new Team({ name: "pair", roles, model: scriptedModel(["a", "b"], { id: "m" }), journal }).run("go", { id: "run-1" }).result;
+  await journal.close();
+  return cwd;
+}
+
+const kept = withRun();
+const open: Receiver[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+async function opened(refuses?: (nth: number) => Refusal): Promise<Receiver> {
+  const one = await receiver(refuses);
+  open.push(one);
+  return one;
+}
+
+const NAMES = ["chat m", "invoke_agent Ann", "chat m", "invoke_agent Ben", "invoke_workflow pair"];
+
+/** Waits between two requests are over at once; the limit of a request is not. */
+const hasty: Clock = { now: () => systemClock.now(), timer: (ms, work) => systemClock.timer(ms === 30_000 ? ms : 0, work) };
+
+async function exported(target: string, words: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Said> {
+  const host = fakeHost({ cwd: await kept, clock: hasty, env });
+  host.stdin.end("");
+  const code = await main(host, ["runs", "export", "run-1", "--otlp", target, ...words]);
+  return { code, stdout: host.stdout.text, stderr: host.stderr.text };
+}
+
+describe("troupe runs export --otlp", () => {
+  it("sends the spans of a run to a receiver, which decodes them", async () => {
+    const { url, spans, requests } = await opened();
+    const { code, stderr } = await exported(url, [], { OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b,x-other=c", OTEL_SERVICE_NAME: "news" });
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("Exported run run-1, 5 spans, to 127.0.0.1:") as string,
+    });
+    expect(requests()).toMatchObject([{ path: "/v1/traces", headers: { "x-key": "a b", "x-other": "c" } }]);
+    expect(spans().map(({ name }) => name)).toEqual(NAMES);
+    const [chat, ann, , ben, run] = spans();
+    expect([hex(chat?.parentSpanId), hex(ann?.parentSpanId), hex(run?.parentSpanId)]).toEqual([hex(ann?.spanId), hex(run?.spanId), ""]);
+    expect(ben?.links.map(({ spanId }) => hex(spanId))).toEqual([hex(ann?.spanId)]);
+    expect(spans().map(({ kind }) => kind)).toEqual([3, 1, 3, 1, 1]);
+    expect(chat === undefined ? undefined : attribute(chat, "gen_ai.request.model")).toBe("m");
+    for (const { startTimeUnixNano, endTimeUnixNano } of spans())
+      expect(Number(endTimeUnixNano.toString())).toBeGreaterThanOrEqual(Number(startTimeUnixNano.toString()));
+  });
+
+  it("writes them into a new file, the same ones each time; texts only when it is asked to", async () => {
+    const cwd = await kept;
+    for (const file of ["a.jsonl", "b.jsonl"]) expect((await exported(file)).code).toBe(0);
+    const [a, b] = ["a.jsonl", "b.jsonl"].map((file) => readFileSync(join(cwd, file), "utf8"));
+    expect(a).toBe(b);
+    expect(a).not.toContain("SECRET");
+    expect(spansIn(Buffer.from(a ?? ""), "application/json").map(({ name }) => name)).toEqual(NAMES);
+    expect((await exported("a.jsonl")).stderr).toContain("(EXPORT_UNWRITABLE)");
+    const told = await exported("-", ["--content"]);
+    expect(told.stdout).toContain("SECRET");
+  });
+
+  it("sends again after a failure that may pass", async () => {
+    const { url, spans, requests } = await opened((nth) => (nth < 2 ? { status: 503, headers: { "retry-after": "1" } } : undefined));
+    expect((await exported(`${url}/custom?tenant=1`)).code).toBe(0);
+    expect(requests().map(({ path }) => path)).toEqual(["/custom?tenant=1", "/custom?tenant=1", "/custom?tenant=1"]);
+    expect(spans().length).toBe(NAMES.length);
+  });
+
+  it.each<[string, Refusal, number, string]>([
+    ["a request that is refused", { status: 401, body: "no \u001b[2Jkey" }, 1, "OTLP_REFUSED"],
+    ["a path that is not there", { status: 404, body: "x" }, 1, "/v1/traces"],
+    ["a receiver that stays busy", { status: 429 }, 4, "OTLP_REFUSED"],
+    ["a redirect", { status: 307, headers: { location: "http://127.0.0.1:1/" } }, 4, "OTLP_UNREACHABLE"],
+  ])("%s ends it with 2", async (_what, refusal, times, told) => {
+    const { url, requests } = await opened(() => refusal);
+    const { code, stderr } = await exported(url);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(told) as string });
+    expect(stderr).not.toContain("\u001b");
+    expect(requests().length).toBe(times);
+  });
+
+  it("a receiver that is not there ends it with 2", async () => {
+    const { url, close } = await receiver();
+    await close();
+    expect(await exported(url)).toMatchObject({ code: 2, stderr: expect.stringContaining("(OTLP_UNREACHABLE)") as string });
+  });
+
+  it("tells what a receiver left out", async () => {
+    const body = JSON.stringify({ partialSuccess: { rejectedSpans: "2", errorMessage: "too \u001bold" } });
+    const { url } = await opened(() => ({ status: 200, body }));
+    const { code, stderr } = await exported(url);
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("left out 2 spans: too") as string });
+    expect(stderr).not.toContain("\u001b");
+  });
+
+  it.each([
+    [["--otlp", "http://user:pass@localhost:4318"], "OPTION_INVALID"],
+    [["--otlp", "http://"], "OPTION_INVALID"],
+    [["file.ndjson", "--otlp", "other.jsonl"], "OPTION_CONFLICT"],
+    [["--content"], "OPTION_CONFLICT"],
+  ])("refuses %j", async (words, code) => {
+    const said = await command(await kept, ["runs", "export", "run-1", ...words]);
+    expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining(`(${code})`) as string });
+    expect(said.stderr).not.toContain("pass");
+  });
+
+  it("refuses headers that are none, and does not tell them", async () => {
+    const { code, stderr } = await exported("http://127.0.0.1:1", [], { OTEL_EXPORTER_OTLP_HEADERS: "a key=PASSWORD" });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("(OTLP_HEADERS_INVALID)") as string });
+    expect(stderr).not.toContain("PASSWORD");
+  });
+});
