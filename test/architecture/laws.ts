@@ -112,8 +112,12 @@ function productImport(source: Source, one: Import, house: House): readonly [Law
 function exampleImport(source: Source, one: Import, ownNames: readonly string[]): readonly [Law, string] | undefined {
   if (!source.path.startsWith("examples/")) return undefined;
   if (one.specifier === undefined) return ["computed-import", "imports a module whose name is computed"];
-  const isAllowed = ownNames.includes(one.specifier) || one.specifier === "zod" || one.specifier.startsWith("node:");
-  return isAllowed ? undefined : ["arrow", `an example may not import ${one.specifier}: only ${ownNames.join(", ")}, zod and node:*`];
+  const { specifier } = one;
+  // The SDK of OpenTelemetry belongs to the program: Troupe uses its API alone.
+  const isAllowed = ownNames.includes(specifier) || specifier === "zod" || /^(node:|@opentelemetry\/)/.test(specifier);
+  return isAllowed
+    ? undefined
+    : ["arrow", `an example may not import ${specifier}: only ${ownNames.join(", ")}, zod, @opentelemetry/* and node:*`];
 }
 
 function packageOf(specifier: string): string {

@@ -1,0 +1,60 @@
+// A run as a trace of OpenTelemetry: as it happens, and again from its record.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+import { traceRun } from "troupe/otel";
+import { scriptedModel } from "troupe/testing";
+
+/** In the place of a collector, Jaeger or a hosted service. */
+let requests = 0;
+const receiver = createServer((request, response) => {
+  requests += 1;
+  request.resume();
+  request.on("end", () => response.end());
+});
+receiver.listen(0, "127.0.0.1");
+await once(receiver, "listening");
+const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/v1/traces`;
+
+const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
+
+// #region sdk
+const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))] });
+const tracer = provider.getTracer("news-service");
+const meter = meters.getMeter("news-service");
+// #endregion
+
+const journal = memoryJournal();
+const Research = defineAction({ name: "Research", prompt: (ctx) => `Find out about ${ctx.text}.` });
+const Headline = defineAction({ name: "Headline", prompt: (ctx) => `A headline for: ${ctx.text}` });
+const team = new Team({
+  name: "newsroom",
+  journal,
+  model: scriptedModel(["The bridge opens in May.", "Bridge to open in May"], { id: "gpt-5-mini" }),
+  roles: [defineRole({ name: "Rita", actions: [Research] }), defineRole({ name: "Eda", watch: [Research], actions: [Headline] })],
+});
+
+// #region live
+const run = team.run("the new bridge", { id: "monday" });
+const trace = traceRun(run, { tracer, meter });
+console.log((await run.result).output?.content); // Bridge to open in May
+await trace.ended; // every span has ended
+// #endregion
+
+// #region record
+await traceRun(journal.read("monday", 0), { tracer }).ended;
+// #endregion
+
+// #region shutdown
+await provider.shutdown(); // sends what waits
+await meters.shutdown();
+// #endregion
+console.log("requests:", requests); // requests: 1
+const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+console.log(metrics.map(({ descriptor }) => descriptor.name).join(", ")); // gen_ai.client.token.usage, ...
+receiver.close();
