@@ -135,7 +135,7 @@ function verified(stack: StackName, files: Readonly<Record<string, string>>): Pr
 const projects: readonly [StackName, Readonly<Record<string, string>>][] = [
   ["node", NODE],
   ...someOf(hasPytest ? [["python", PYTHON] as [StackName, typeof PYTHON]] : [], 0),
-  ...(opensPages ? [["page", PAGE] as [StackName, typeof PAGE]] : []),
+  ...someOf(opensPages ? [["page", PAGE] as [StackName, typeof PAGE]] : [], 0),
 ];
 
 describe("a project that follows the rules of its stack", () => {

@@ -5,7 +5,8 @@ import type { ScriptedReply } from "../../src/testing/index.ts";
 import { fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { adding, calling, RIGHT, roleIn, roleModel, type RoleScript, WRONG } from "./adder.ts";
-import { done, files, rest, sandbox, verifyOnce, whole } from "./company-trial.ts";
+import { readAdder } from "./adder-reader.ts";
+import { done, files, rest, sandbox, whole } from "./company-trial.ts";
 import { inSoak } from "../effort.ts";
 
 /** Micro-dollars of the limit on one reply, which is reserved before each call. */
@@ -25,7 +26,7 @@ interface Spent {
 async function worked(script: RoleScript, budget: number, options: Partial<SoftwareCompanyOptions> = {}): Promise<Spent> {
   const workspace = await openWorkspace({ root: scratchFolder() });
   const model = roleModel(script);
-  const roles = softwareCompany({ workspace, sandbox, verify: verifyOnce, ...options });
+  const roles = softwareCompany({ workspace, sandbox, verify: readAdder, ...options });
   const journal = memoryJournal();
   const team = new Team({ roles, model, journal, seed: 1, budget: usd(budget / 1_000_000) });
   const result = await team.run("A command that adds two numbers", { id: "run" }).result;

@@ -1,14 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { assignedFiles, assignmentText } from "../../actions/company/assignment.ts";
 import { renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
-import type { Delivery } from "../../roles/index.ts";
+import type { Delivery, SoftwareCompanyOptions } from "../../roles/index.ts";
 import { type ChatRequest, createMessage, Memory, type Message, type RoleContext } from "../../src/index.ts";
 import { cacheableShare } from "../../src/testing/index.ts";
-import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, test as written } from "./adder.ts";
+import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, type RoleScript, test as written } from "./adder.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { done, files, rest, whole, work } from "./company-trial.ts";
+import { NO_ZERO, readAdder } from "./adder-reader.ts";
+import { done, files, rest, type Tried, whole, work as tried } from "./company-trial.ts";
 import { inSoak } from "../effort.ts";
+
+/** Lets a company work whose verifier reads. */
+function work(script: RoleScript, options: Partial<SoftwareCompanyOptions> = {}): Promise<Tried> {
+  return tried(script, { verify: readAdder, ...options });
+}
 
 const STUB = 'throw new Error("not written");';
 const design = JSON.stringify({
@@ -136,12 +142,11 @@ describe("one who repairs", () => {
     check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "0", "0"], stdout: { equals: "0" } }] },
   };
   const review = JSON.stringify({ reasons: "Zero.", judgements: [], complaints: [complaint], accepts: false });
-  const noZero = 'if (a === 0) throw new Error("no zero");\n  return a + b;';
 
   it("has the files, the objection with its check, and its earlier attempts, in a message of the user", async () => {
     const { delivery, calls } = await work({
       Alice: [brief("S")],
-      Alex: [calling(whole(noZero), done), calling(files(adding(`${noZero} `)), done), calling(files(adding(RIGHT)), done)],
+      Alex: [calling(whole(NO_ZERO), done), calling(files(adding(`${NO_ZERO} `)), done), calling(files(adding(RIGHT)), done)],
       Vera: [review],
     });
     expect(delivery.isDone).toBe(true);
@@ -149,7 +154,7 @@ describe("one who repairs", () => {
     expect(String(of(calls, "Alex")[2]?.messages.at(-1)?.content)).toContain("FAILED R1");
     const [first, second] = of(calls, "Alex") as [ChatRequest, ChatRequest];
     expect(second.messages.map(({ role }) => role)).toEqual(["system", "user"]);
-    expect(taskIn(second)).toContain(adding(noZero).content);
+    expect(taskIn(second)).toContain(adding(NO_ZERO).content);
     expect(taskIn(second)).toContain(`R1, an objection of the review: ${complaint.text} Its check: ${JSON.stringify(complaint.check)}`);
     expect(taskIn(second)).toContain("## Your work so far\n- You said: An adder.");
     const shared = common(taskIn(first), taskIn(second));

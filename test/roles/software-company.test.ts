@@ -8,6 +8,7 @@ import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, roleModel, WRONG, test as written } from "./adder.ts";
+import { readAdder } from "./adder-reader.ts";
 import { done, files, rest, sandbox, whole, work } from "./company-trial.ts";
 import { inSoak } from "../effort.ts";
 
@@ -57,10 +58,13 @@ describe("a small product", () => {
   it("is never done when its engineer cannot get it right", async () => {
     const wrong = calling(whole(WRONG), done);
     const again = (body: string): ScriptedReply => calling(files(adding(body)), done);
-    const { result, delivery, calls } = await work({
-      ...rest,
-      Alex: [wrong, again("return 4;"), again("return a * b;"), again("return b - a;"), again("return 6;"), again("return 7;")],
-    });
+    const { result, delivery, calls } = await work(
+      {
+        ...rest,
+        Alex: [wrong, again("return 4;"), again("return a * b;"), again("return b - a;"), again("return 6;"), again("return 7;")],
+      },
+      { verify: readAdder },
+    );
     expect(result.status).toBe("finished");
     expect(delivery).toMatchObject({ isDone: false });
     expect(delivery.verification.verdicts[0]).toMatchObject({ id: "A1", outcome: "failed" });
@@ -120,11 +124,14 @@ describe("a check that no correct product passes", () => {
     JSON.stringify({ reasons: "2 and 3 are 5.", isWrong, ...(isWrong ? { check: criteria[0]?.check } : {}) });
 
   it("goes back to the product manager, and is corrected by the user's words alone", async () => {
-    const { delivery, calls, workspace } = await work({
-      Alice: [brief("S", { criteria: wrong }), answer(true)],
-      Alex: [calling(whole(RIGHT), done), calling(dispute), calling(done)],
-      Vera: [accepted],
-    });
+    const { delivery, calls, workspace } = await work(
+      {
+        Alice: [brief("S", { criteria: wrong }), answer(true)],
+        Alex: [calling(whole(RIGHT), done), calling(dispute), calling(done)],
+        Vera: [accepted],
+      },
+      { verify: readAdder },
+    );
     expect(delivery.isDone).toBe(true);
     expect(delivery.assumptions).toContain("The check of A1 was corrected: 2 and 3 are 5.");
     expect(calls.map(roleIn)).toEqual(["Alice", "Alex", "Alex", "Alice", "Alex", "Vera"]);
@@ -189,19 +196,22 @@ describe("a product of size M", () => {
   });
 
   it("has tests that its engineer cannot change", async () => {
-    const { delivery, workspace } = await work({
-      Alice: [brief("M")],
-      Bob: [design(stub)],
-      Edward: [calling(files(written), done)],
-      Alex: [
-        calling(
-          ["read_files", { files: [{ path: "src/add.mjs" }, { path: written.path }] }],
-          files(adding(RIGHT), ...around.slice(1), { ...written, content: "" }),
-          done,
-        ),
-      ],
-      Vera: [accepted],
-    });
+    const { delivery, workspace } = await work(
+      {
+        Alice: [brief("M")],
+        Bob: [design(stub)],
+        Edward: [calling(files(written), done)],
+        Alex: [
+          calling(
+            ["read_files", { files: [{ path: "src/add.mjs" }, { path: written.path }] }],
+            files(adding(RIGHT), ...around.slice(1), { ...written, content: "" }),
+            done,
+          ),
+        ],
+        Vera: [accepted],
+      },
+      { verify: readAdder },
+    );
     expect(delivery.isDone).toBe(true);
     expect(await workspace.read(written.path)).toBe(written.content);
   });

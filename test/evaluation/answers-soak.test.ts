@@ -6,7 +6,6 @@ import { chooseSandbox } from "../../src/workspace/index.ts";
 import { findPageMeans } from "../../src/checks/page-means.ts";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
-import { someOf } from "../effort.ts";
 import { program } from "./program.ts";
 
 const ANSWERS = join(root, "evaluation/answers");
@@ -36,12 +35,7 @@ const hasBrowser = means.some(({ by }) => by === "browser");
 const isPage = ({ idea }: Kept): boolean =>
   readFileSync(join(root, "evaluation/ideas", idea, "checks.mjs"), "utf8").includes('stack: "page"');
 
-// The company's first: `npm test` plays only one.
-const playable = kept.filter((one) => hasBrowser || !isPage(one)).sort((a, b) => (a.product < b.product ? 1 : -1));
-
-/** The shortest run of a company first: of all of them, `npm test` plays one. */
-const byLength = (one: Kept, other: Kept): number =>
-  Number(other.product === "company") - Number(one.product === "company") || one.expected.calls - other.expected.calls;
+const playable = kept.filter((one) => hasBrowser || !isPage(one));
 
 describe.runIf(isolates)("answers that are kept, played again", () => {
   let folder = "";
@@ -50,7 +44,7 @@ describe.runIf(isolates)("answers that are kept, played again", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(someOf(playable.toSorted(byLength), 1))("$product, $idea", async ({ product, idea, expected }) => {
+  it.each(playable)("$product, $idea", async ({ product, idea, expected }) => {
     const { stdout, stderr } = await program("run", ["--product", product, "--idea", idea, "--play", "--out", folder]);
     expect(stderr).toBe("");
     const { exitCode, status, calls, passed, all, failed } = JSON.parse(stdout) as Kept["expected"] & { readonly failed: unknown };
