@@ -196,15 +196,21 @@ function addResume(program: Command, run: RunCommand): void {
 function addAnswer(program: Command, run: RunCommand): void {
   withContinuation(program.command("answer"))
     .description("answer what a role asked, and go on with its run")
-    .usage('[options] <id> [question] "text"')
+    .usage('[options] <id> [question] ["text"]')
     .argument("<id>", RUN)
-    .argument("<question>", "the beginning of the question's id; may be left out where only one waits")
-    .argument("[text]", "the answer, in quotes; - reads it from standard input")
-    .action((id: string, question: string, text: string | undefined, flags: Flags) =>
+    .argument("[question]", "the beginning of the question's id; may be left out where only one waits")
+    .argument("[text]", "the answer, in quotes, or JSON for a form; - reads it from standard input (default: asked for on the terminal)")
+    .action((id: string, question: string | undefined, text: string | undefined, flags: Flags) =>
       run(
         flags,
         () => import("./commands/resume.ts"),
-        (commands, session) => commands.answerQuestion(session, id, text === undefined ? [question] : [question, text], flags),
+        (commands, session) =>
+          commands.answerQuestion(
+            session,
+            id,
+            [question, text].filter((word) => word !== undefined),
+            flags,
+          ),
       ),
     );
 }

@@ -1,11 +1,14 @@
 import { createInterface } from "node:readline/promises";
 import { abortReason } from "../kernel/abort.ts";
+import type { Json } from "../kernel/json.ts";
 import { AbortedError, UsageError, WaitingError } from "../kernel/errors.ts";
 import { formatUsd } from "../model/money.ts";
 import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
+import { fillIn, type FormQuestion } from "./form.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
 import { labelledLines } from "./screen/layout.ts";
+import { deadlineText } from "./screen/question.ts";
 import { LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
@@ -60,8 +63,8 @@ export function humanPort(session: Session, { read, allowed }: HumanParts): Huma
     if (question.tool !== undefined && allowed.includes(question.tool)) return "always";
     if (!isThere) throw waiting(question);
     const ask = isPermission(question)
-      ? (): Promise<string> => askPermission(session, question, read, signal)
-      : (): Promise<string> => askPerson(session, question, signal);
+      ? (): Promise<Json> => askPermission(session, question, read, signal)
+      : (): Promise<Json> => askPerson(session, question, signal);
     const answer = last.then(ask);
     last = answer.catch(() => undefined);
     return answer;
@@ -72,12 +75,30 @@ function waiting({ id, text, role }: HumanQuestion): WaitingError {
   return new WaitingError({ questionId: id, question: text, role });
 }
 
-function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
-  const { screen } = session;
+/**
+ * Asks one question on the terminal, with the fields of its form.
+ *
+ * @throws WaitingError when the input ended; ControlError when the signal aborts
+ */
+export function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<Json> {
+  const { screen, host } = session;
+  const { role, text, to, form } = question;
   return screen.aside(async () => {
-    const lines = question.text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
-    screen.print([screen.style.strong(`${shown(question.role)} asks you:`), ...lines], 2);
-    return answerTo(session, question, signal);
+    const lines = text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
+    const until = deadlineText(question, host.clock.now());
+    const asked = `${shown(role)} asks ${to === undefined ? "you" : shown(to, 60)}:`;
+    screen.print([screen.style.strong(asked), ...lines, ...(until === undefined ? [] : [screen.style.faint(`  ${until}`)])], 2);
+    const read = (): Promise<string> => answerTo(session, question, signal);
+    const print = (said: readonly string[]): void => screen.print(said, 4);
+    try {
+      if (form !== undefined) return await fillIn({ ...question, form } satisfies FormQuestion, { style: screen.style, print, read });
+      const answer = await read();
+      return answer.trim() === "" && question.default !== undefined ? question.default : answer;
+    } catch (error) {
+      if (signal.aborted && question.deadline !== undefined && question.deadline <= host.clock.now())
+        screen.print(["", screen.style.warn(`  ${deadlineText(question, host.clock.now()) ?? ""}`)], 2);
+      throw error;
+    }
   });
 }
 

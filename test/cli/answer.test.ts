@@ -161,7 +161,7 @@ describe("a run that waits for a person", () => {
     [["answer", "waits", "red"], "QUESTION_MISSING", "Which size?"],
     [["answer", "waits", "-"], "QUESTION_MISSING", "Which size?"],
     [["answer", "nobody", "red"], "RUN_UNKNOWN", "waits"],
-    [["answer", "waits"], "COMMAND_INVALID", "troupe --help"],
+    [["answer", "waits"], "QUESTION_MISSING", "Which colour?"],
   ])("refuses %j and is as it was", async (words, code, todo) => {
     const { cwd } = await twoQuestions;
     const before = (await command(cwd, ["runs", "export", "waits"])).stdout;

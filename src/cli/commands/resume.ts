@@ -5,7 +5,7 @@ import type { MicroUsd } from "../../model/money.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
 import { runResult } from "../../runtime/run-result.ts";
-import { findQuestion } from "../../team/resume.ts";
+import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
@@ -16,7 +16,7 @@ import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
 import { produce } from "../production.ts";
-import { agrees } from "../prompt.ts";
+import { agrees, askPerson } from "../prompt.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
 import { shortId, shown } from "../screen/text.ts";
@@ -174,9 +174,13 @@ export function answerQuestion(session: Session, id: string, words: readonly str
 }
 
 async function answered(session: Session, store: Store, run: LoadedRun, words: readonly string[], flags: Flags): Promise<ExitCode> {
-  const { question: named, text } = chosenQuestion(words, pendingQuestions(run.state), run.runId);
-  const { id: question } = await findQuestion(store.journal, run.state, named, session.interruptions.signal);
-  const answer = await answerText(text, session.host);
+  const { host, interruptions } = session;
+  const { question: named, text } = chosenQuestion(words, pendingQuestions(run.state), run.runId, canAsk(host));
+  const found = await findQuestion(store.journal, run.state, named, interruptions.signal);
+  const { id: question } = found;
+  const answer = text === undefined ? await askPerson(session, found, interruptions.signal) : await answerText(text, host);
+  // Refused before anything else is asked or opened.
+  answerTo(found, answer, { mask: (said) => said, now: host.clock.now() });
   return continueRun(session, {
     store,
     run,
@@ -193,26 +197,37 @@ async function answered(session: Session, store: Store, run: LoadedRun, words: r
 /**
  * The question that is answered, and the text. The question may be left out where only one waits.
  *
+ * @param asks true where a person is there, so that a missing text can be asked for
  * @throws UsageError `ANSWER_MISSING`, `QUESTION_MISSING`
  */
 export function chosenQuestion(
   words: readonly string[],
   pending: readonly PendingQuestion[],
   runId: string,
-): { readonly question: string; readonly text: string } {
-  const [first = "", second] = words;
+  asks = false,
+): { readonly question: string; readonly text: string | undefined } {
+  const [first, second] = words;
+  if (first === undefined) return { question: onlyQuestion(pending, runId, asks), text: undefined };
   if (second !== undefined) return { question: first, text: second };
   const id = shown(runId, 60);
   if (pending.some((question) => ID_LETTERS.test(first) && question.id.startsWith(first))) {
+    if (asks) return { question: first, text: undefined };
     const expected = "Expected an answer, got the id of the question alone";
     throw new UsageError("ANSWER_MISSING", `${expected}. Say: troupe answer ${id} ${first} "..."`);
   }
+  return { question: onlyQuestion(pending, runId, true), text: first };
+}
+
+/** @throws UsageError `ANSWER_MISSING`, `QUESTION_MISSING` */
+function onlyQuestion(pending: readonly PendingQuestion[], runId: string, asks: boolean): string {
+  const id = shown(runId, 60);
   const [only, ...others] = pending;
   if (only === undefined) {
     const expected = `Expected a run with a question that waits, but run ${id} has none`;
     throw new UsageError("QUESTION_MISSING", `${expected}. See how it stands: troupe runs show ${id}`);
   }
-  if (others.length === 0) return { question: only.id, text: first };
+  if (others.length === 0 && !asks) throw new UsageError("ANSWER_MISSING", `Expected an answer. Say: troupe answer ${id} "..."`);
+  if (others.length === 0) return only.id;
   const waiting = pending.map((question) => `${question.id} (${shown(question.role, 60)}: ${shown(question.text, 80)})`).join(", ");
   throw new UsageError("QUESTION_MISSING", `Expected the id of a question of run ${id} before the answer. Waiting: ${waiting}.`);
 }

@@ -13,7 +13,7 @@ import { roleOfAct } from "../screen/progress.ts";
 import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
 import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shortId, shown, type Style } from "../screen/text.ts";
-import { questionRows } from "../screen/summary.ts";
+import { questionRows } from "../screen/question.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";

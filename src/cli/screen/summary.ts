@@ -1,7 +1,6 @@
 import type { ChatModel } from "../../model/chat-model.ts";
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
-import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import { requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
 import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
@@ -9,7 +8,8 @@ import type { Session } from "../session.ts";
 import { deliveryRows, unprovenText } from "./delivery.ts";
 import { counted, elapsed, plural, tokensText } from "./amounts.ts";
 import { type Fact, labelledLines, type TextStyle, wrapped } from "./layout.ts";
-import { linesOf, LONGEST_QUESTION, shellWord, shown, shownLine, type Style } from "./text.ts";
+import { questionRows } from "./question.ts";
+import { shellWord, shown, type Style } from "./text.ts";
 
 const SHOWN_FAILURES = 3;
 
@@ -191,24 +191,6 @@ function forkText({ fork }: ResultReport): string | undefined {
   const { parent, reused, reusedCalls, paid, saved } = fork;
   const counts = `${plural(reused, "answer")} reused (${reusedCalls} of models), ${plural(paid, "model call")} made, ${formatUsd(saved)} saved`;
   return `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`;
-}
-
-interface AskedQuestion extends PendingQuestion {
-  /** The command that answers it. */
-  readonly answer: string | undefined;
-}
-
-/** Open questions with all their lines, each with the command that answers it. */
-export function questionRows(questions: readonly AskedQuestion[]): readonly Fact[] {
-  return questions.flatMap(({ role, text, tool, answer }): readonly Fact[] => {
-    const [first = "", ...lines] = linesOf(text.slice(0, LONGEST_QUESTION));
-    return [
-      ["Asks", `${shown(role, 60)}: ${shownLine(first)}`],
-      ...lines.map((line): Fact => ["", shownLine(line)]),
-      ["Answer", answer && shown(answer)],
-      ["", answer && tool && `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), or what to do instead`],
-    ];
-  });
 }
 
 /** The open questions, and the command that continues the run. */
