@@ -12,7 +12,8 @@ import { retryAfterOf } from "../model/retry.ts";
 import { serverError } from "../model/server-error.ts";
 import { requestBody, type WireDialect } from "../model/openai-request.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { type CallTimeouts, checkTimeouts } from "../model/timeouts.ts";
+import { checkTimeouts } from "../model/timeout-check.ts";
+import type { CallTimeouts } from "../model/timeouts.ts";
 import { ReplyReader } from "./openai-reply.ts";
 import { clientOf, type OpenAIServer, secretsOf, serverOf, type ServerOptions, serverOptions, Unanswered } from "./openai-server.ts";
 

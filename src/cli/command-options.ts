@@ -1,11 +1,37 @@
 import type { Command } from "commander";
+import type { StackName } from "../checks/stack.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
+import type { SandboxMode } from "../workspace/sandbox.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 
 /** The tools of an agent, by the name that is typed. */
 export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
+
+/** The words of options that take one of a few, by their long names. `--crew` takes the name of a shipped crew or a file besides. */
+export const OPTION_WORDS: OptionWords = {
+  "--sandbox": ["auto", "bubblewrap", "none"],
+  "--crew": ["software-company", "waterfall"],
+  "--approve": ["prd", "plan"],
+  "--size": ["S", "M", "L"],
+  "--stack": ["node", "page", "python"],
+  "--reuse": ["all", "none"],
+  "--format": ["mermaid", "dot", "json"],
+};
+
+interface OptionWords extends Readonly<Record<string, readonly string[]>> {
+  readonly "--sandbox": readonly SandboxMode[];
+  readonly "--crew": readonly ("software-company" | "waterfall")[];
+  readonly "--approve": readonly ("prd" | "plan")[];
+  readonly "--size": readonly ("S" | "M" | "L")[];
+  readonly "--stack": readonly StackName[];
+  readonly "--reuse": readonly ("all" | "none")[];
+  readonly "--format": readonly FlowFormat[];
+}
+
+/** The forms of `troupe runs flow`. */
+export type FlowFormat = "mermaid" | "dot" | "json";
 
 /** Loads the file of a command and runs it in a session of its own. The process ends with its exit code. */
 export type RunCommand = <F>(flags: Flags, load: () => Promise<F>, work: (file: F, session: Session) => Promise<ExitCode>) => Promise<void>;

@@ -7,11 +7,12 @@ import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { OPTION_WORDS } from "./command-options.ts";
 import type { Host } from "./host.ts";
 import { type ChosenModel, modelsByRole } from "./model-choice.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import { COMPANIES, type CompanySettings, type CrewSettings, type FileCrew, type Flags, type ModuleCrew } from "./settings.ts";
+import type { CompanySettings, CrewSettings, FileCrew, Flags, ModuleCrew } from "./settings.ts";
 import { readText } from "./text-file.ts";
 
 /** The longest crew file and module, in bytes. */
@@ -39,7 +40,7 @@ export interface AskedCrew {
  */
 export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
-  if (word === undefined || COMPANIES.some((name) => name === word)) return { flags, crew: undefined };
+  if (word === undefined || OPTION_WORDS["--crew"].some((name) => name === word)) return { flags, crew: undefined };
   const given = {
     "--size": flags.size,
     "--stack": flags.stack,
@@ -80,7 +81,7 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
     return { kind: "module", path, hash: hashOf(await readText(host, word, "the crew", MOST_BYTES)) };
   }
   if (DATA_FILE.test(word)) return { kind: "file", name: word, text: await readText(host, word, "the crew", MOST_BYTES) };
-  const known = [...new Set<string>([...COMPANIES, ...shipped])].join(", ");
+  const known = [...new Set<string>([...OPTION_WORDS["--crew"], ...shipped])].join(", ");
   throw new UsageError(
     "CREW_UNKNOWN",
     `Expected --crew to be one of ${known}, or a file such as company.yaml or crew.mjs, got "${shown(word, 80)}".`,

@@ -45,6 +45,12 @@ Examples:
   $ troupe fork mabc1234 --at 17 --add wish.md         what one would say after event 17
 The numbers of events and messages: troupe runs show <id>, troupe runs events <id>`;
 
+const COMPLETION_EXAMPLES = `
+Examples:
+  $ source <(troupe completion bash)        in ~/.bashrc
+  $ source <(troupe completion zsh)         in ~/.zshrc
+  $ troupe completion fish | source         in ~/.config/fish/config.fish`;
+
 const RUN = "the run, or the beginning of its id";
 const UNPRICED = ["--allow-unpriced", "let --budget stand with a model whose price is not known"] as const;
 // The file of a command is loaded when it runs, so that `--help` and `--version` answer at once.
@@ -55,6 +61,8 @@ const forks = () => import("./commands/fork.ts");
 const checks = () => import("./commands/doctor.ts");
 const crewChecks = () => import("./commands/check.ts");
 
+/** What the scripts of shells call. */
+const COMPLETE = "__complete";
 const CONFIRMED = ["-y, --yes", "do not ask before a paid run"] as const;
 const PROJECT = ["-o, --out <dir>", "where the project goes (default ./workspace/<name>)"] as const;
 const SEED = ["--seed <seed>", "decides everything that is random"] as const;
@@ -81,6 +89,11 @@ async function runProgram(host: Host, words: readonly string[]): Promise<ExitCod
     const { inSession } = await import("./session.ts");
     code = await inSession(host, flags, async (session) => work(await load(), session));
   });
+  if (words[0] === COMPLETE) {
+    const { complete } = await import("./completion.ts");
+    await complete(host, program, words.slice(1));
+    return code;
+  }
   try {
     await program.parseAsync([...words], { from: "user" });
     return code;
@@ -118,6 +131,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   addRunsCommands(program, run);
   addMemoryCommands(program, run);
   addDoctor(program, run);
+  addCompletion(program, host);
   // The options of `run` are the options of `troupe` itself.
   const help = program.createHelp();
   const isOwn = ({ long }: Option): boolean => long !== "--help";
@@ -268,6 +282,20 @@ function addDoctor(program: Command, run: RunCommand): void {
     .description("check what a run needs, and say how to mend what is missing")
     .option("-o, --out <dir>", "the folder a project would go to")
     .action((flags: Flags) => run(flags, checks, (commands, session) => commands.doctor(session, flags)));
+}
+
+/** No session, because the start of a shell waits for the script, and a fault of a config file is no reason to give it none. */
+function addCompletion(program: Command, { stdout }: Host): void {
+  program
+    .command("completion")
+    .description("print the script that completes this command in a shell")
+    .argument("<shell>", "bash, zsh or fish")
+    .addHelpText("after", COMPLETION_EXAMPLES)
+    .action(async (shell: string) => {
+      const [{ SHELLS }, { completionScript }] = [await import("./completion.ts"), await import("./completion-scripts.ts")];
+      const { oneOf } = await import("./option-values.ts");
+      stdout.write(completionScript(oneOf("<shell>", shell, SHELLS)));
+    });
 }
 
 function withContinuation(command: Command): Command {

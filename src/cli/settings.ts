@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
-import { aliased, dollars, invalidOption, nonEmpty, oneOf, priceFrom, wholeNumber } from "./option-values.ts";
+import { aliased, dollars, nonEmpty, oneOf, priceFrom, wholeNumber } from "./option-values.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import type { StackName } from "../checks/stack.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
-import { AGENT_TOOLS } from "./command-options.ts";
+import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";
 import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
 import { shown } from "./screen/text.ts";
@@ -207,7 +207,6 @@ const DEFAULT_MODEL = "gpt-5-mini";
 const DEFAULT_STEPS = "30";
 const MOST_ROUNDS = 100_000;
 const MOST_STEPS = 1_000;
-const SANDBOX_MODES: readonly SandboxMode[] = ["auto", "bubblewrap", "none"];
 const KEY_VARIABLES = ["TROUPE_API_KEY", "OPENAI_API_KEY"] as const;
 const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
 
@@ -241,23 +240,17 @@ export function companySettings(flags: Flags, env: Variables = {}): CompanySetti
     out: existingFolder(flags) ?? nonEmpty("--out", flags.out, "a folder"),
     force: flags.force === true,
     seed: nonEmpty("--seed", flags.seed, "a word or a number"),
-    sandbox: oneOf("--sandbox", flags.sandbox ?? valueOf(env["TROUPE_SANDBOX"]) ?? "auto", SANDBOX_MODES),
+    sandbox: oneOf("--sandbox", flags.sandbox ?? valueOf(env["TROUPE_SANDBOX"]) ?? "auto", OPTION_WORDS["--sandbox"]),
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
     crew,
   };
 }
 
-/** The crews that have settings of their own. */
-export const COMPANIES = ["software-company", "waterfall"] as const;
-const APPROVED = ["prd", "plan"] as const;
-const SIZES = ["S", "M", "L"] as const;
-const STACKS: readonly StackName[] = ["node", "page", "python"];
-
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
 function crewSettings(flags: Flags): CrewSettings {
   const { crew = "software-company", size, stack, implement, approve } = flags;
-  const kind = oneOf("--crew", crew, COMPANIES);
+  const kind = oneOf("--crew", crew, OPTION_WORDS["--crew"]);
   const isChange = existingFolder(flags) !== undefined;
   if (isChange && kind !== "software-company") {
     throw new UsageError(
@@ -276,12 +269,12 @@ function crewSettings(flags: Flags): CrewSettings {
   }
   return {
     kind,
-    ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), SIZES) }),
-    ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, STACKS) }),
+    ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), OPTION_WORDS["--size"]) }),
+    ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, OPTION_WORDS["--stack"]) }),
     ...(isChange ? { existing: true } : {}),
     ...(implement === false ? { implement } : {}),
     ...(flags.allowInstall === true ? { allowInstall: true } : {}),
-    ...(approve === undefined ? {} : { approve: oneOf("--approve", approve, APPROVED) }),
+    ...(approve === undefined ? {} : { approve: oneOf("--approve", approve, OPTION_WORDS["--approve"]) }),
   };
 }
 
@@ -306,8 +299,7 @@ function existingFolder({ in: folder, inc, projectPath, out }: Flags): string | 
 
 /** The answers that a continued run or a fork uses again. @throws UsageError `OPTION_INVALID` */
 export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
-  if (reuse === "all" || reuse === "none") return reuse;
-  throw invalidOption("--reuse", "all or none", reuse);
+  return oneOf("--reuse", reuse, OPTION_WORDS["--reuse"]);
 }
 
 /** @throws UsageError `OPTION_INVALID` */

@@ -15,7 +15,8 @@ import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
-import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
+import { checkTimeouts } from "./timeout-check.ts";
+import { type CallTimeouts, timeoutsOf } from "./timeouts.ts";
 
 /** How model calls are tried and how long they may take. */
 export interface CallTuning {

@@ -1,7 +1,3 @@
-import { UsageError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { valueText } from "../kernel/value-text.ts";
-
 /** Time limits of the calls of a model, in milliseconds; 0 and `Infinity` mean none. */
 export interface CallTimeouts {
   /**
@@ -17,9 +13,6 @@ export interface CallTimeouts {
    */
   readonly call?: number | undefined;
 }
-
-/** The names of the limits. */
-const callTimeouts: Known<CallTimeouts> = { firstByte: true, silence: true, call: true };
 
 /** The limits with their values, in milliseconds; `Infinity`: none. */
 export type SetTimeouts = { readonly [Limit in keyof Required<CallTimeouts>]: number };
@@ -37,21 +30,4 @@ export function timeoutsOf(own: CallTimeouts | undefined, policy: CallTimeouts |
     return ms === 0 ? Infinity : ms;
   };
   return { firstByte: limit("firstByte"), silence: limit("silence"), call: limit("call") };
-}
-
-/**
- * Refuses limits that are no times.
- *
- * @throws UsageError `TIMEOUT_INVALID`, `OPTION_UNKNOWN`
- */
-export function checkTimeouts(timeouts: CallTimeouts | undefined): void {
-  if (timeouts === undefined) return;
-  checkGivenOptions("the option timeouts", timeouts, callTimeouts);
-  for (const [name, ms] of Object.entries(timeouts)) {
-    if (ms === undefined || (typeof ms === "number" && ms >= 0)) continue;
-    throw new UsageError(
-      "TIMEOUT_INVALID",
-      `Expected timeouts.${name} to be milliseconds, 0 or more, got ${valueText(ms)}. Leave it out for ${DEFAULT_TIMEOUTS[name as keyof SetTimeouts]}; 0 means no limit.`,
-    );
-  }
 }

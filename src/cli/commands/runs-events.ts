@@ -3,6 +3,7 @@ import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { EVENT_TYPES, type RunEvent, type Sent, type StepEnded, type StepStarted } from "../../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
 import { difference, differenceText } from "../../runtime/replay/difference.ts";
+import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { escapedJson, printLines } from "../output.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
@@ -95,11 +96,11 @@ function endText({ ok, retry, error, cost, basis }: StepEnded): string {
   return `${retry === true ? "failed, to be tried again" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
 }
 
-const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<string, (flow: MessageFlow) => string>;
+const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<FlowFormat, (flow: MessageFlow) => string>;
 
 /** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
 export async function runsFlow(session: Session, id: string, flags: Flags): Promise<ExitCode> {
-  const format = oneOf("--format", flags.format ?? "mermaid", Object.keys(FORMATS) as (keyof typeof FORMATS)[]);
+  const format = oneOf("--format", flags.format ?? "mermaid", OPTION_WORDS["--format"]);
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
     const events: RunEvent[] = [];
     const visit = (event: RunEvent): void => {

@@ -123,7 +123,8 @@ export async function runRows(journal: Journal, signal: AbortSignal): Promise<re
   return rowsOf(journal, await journal.runs(), signal);
 }
 
-async function rowsOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunRow[]> {
+/** The rows of some runs, in their order. @throws ControlError when the signal aborts */
+export async function rowsOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunRow[]> {
   const rows: RunRow[] = [];
   for (const info of infos) {
     throwIfAborted(signal);

@@ -1,0 +1,149 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { shippedCrews } from "../../roles/index.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
+import { EVENT_TYPES } from "../../src/runtime/record/event.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { command, freshFolder } from "./kept-run.ts";
+import { installed, ShellSeat } from "./shells.ts";
+
+const HOSTILE = "\u001b]0;owned\u0007`touch owned`\t$(touch owned)\n\u202e";
+
+/** A folder with three runs, of which one has an id that a shell would obey. */
+async function folderWithRuns(): Promise<string> {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, ".troupe"));
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  const role = defineRole({ name: "Ann", actions: [defineAction({ name: "Say", prompt: () => "hello" })] });
+  for (const [id, name] of [
+    ["alpha-1", "old"],
+    ["alpha-2", HOSTILE],
+    ["alpha$(touch owned)", "x"],
+    ["-y", "x"],
+  ] as const) {
+    await new Team({ name, roles: [role], model: scriptedModel(["hello"]), journal }).run("hello", { id }).result;
+  }
+  await journal.close();
+  return cwd;
+}
+
+const kept = folderWithRuns();
+
+interface Completed {
+  readonly kind: string;
+  readonly words: readonly string[];
+}
+
+/** What can stand at the end of a line, without descriptions. */
+async function at(line: string, cwd = "/nowhere"): Promise<Completed> {
+  const { code, stdout, stderr } = await command(cwd, ["__complete", "bash", "--", ...line.split(" ")]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const [kind = "", ...words] = stdout.trimEnd().split("\n");
+  return { kind, words };
+}
+
+describe("completion", () => {
+  it.each([
+    ["ru", ["run", "runs"]],
+    ["runs e", ["events", "export"]],
+    ["help memo", ["memory"]],
+    ["completion ", ["bash", "zsh", "fish"]],
+    ["demo li", ["life"]],
+    ["--cre", ["--crew"]],
+    ["run --file idea.md --siz", ["--size"]],
+    ["runs --aft", ["--after"]],
+    ["fork x --at 3 --reu", ["--reuse"]],
+    ["--sandbox ", ["auto", "bubblewrap", "none"]],
+    ["--sandbox=b", ["--sandbox=bubblewrap"]],
+    ["-f idea.md --stack p", ["page", "python"]],
+    ["runs flow x --format ", ["mermaid", "dot", "json"]],
+    ["runs events x --type act.", ["act.started", "act.resumed", "act.ended", "act.failed"]],
+    ["agent --tools shell,c", ["shell,code"]],
+    ["agent --tools=shell,code,e", ["--tools=shell,code,editor"]],
+    ["--budget ", []],
+    ["-- ru", []],
+    ["Create a ru", []],
+    ["nothing runs s", []],
+  ])("of %j has %j", async (line, words) => {
+    expect((await at(line)).words).toEqual(words);
+  });
+
+  it.each([
+    ["runs import ", "files"],
+    ["--store=x", "files"],
+    ["agent --mcp ", "files"],
+    ["-o ", "folders"],
+    ["--recover-path ", "folders"],
+    ["--crew ", "files"],
+    ["runs import x --as ", "nothing"],
+    ["", "nothing"],
+  ])("of %j adds %s of the shell", async (line, kind) => {
+    expect((await at(line)).kind).toBe(kind);
+  });
+
+  it("has every word that an option takes, and none that it refuses", async () => {
+    const crews = (await at("--crew ")).words;
+    expect(crews.toSorted()).toEqual(
+      shippedCrews()
+        .map(({ name }) => name)
+        .toSorted(),
+    );
+    expect((await at("runs events x --type ")).words).toEqual(Object.keys(EVENT_TYPES));
+    const cwd = freshFolder();
+    for (const option of ["--sandbox", "--size", "--stack", "--approve"]) {
+      const { stderr } = await command(cwd, ["run", "Write a word counter", option, "?"]);
+      expect(stderr).toContain(`Expected ${option} to be one of ${(await at(`${option} `)).words.join(", ")}, got`);
+    }
+  });
+
+  it("hides no option that the help shows, of any command", async () => {
+    for (const name of ["run", "agent", "resume", "fork", "doctor", "runs ls", "memory search"]) {
+      const { stdout } = await command("/nowhere", [...name.split(" "), "--help"]);
+      const shownThere = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, long]) => long);
+      expect(new Set((await at(`${name} --`)).words)).toEqual(new Set(shownThere));
+    }
+  });
+
+  it("has the runs of the store that is meant, the newest first, and none that a shell would obey", async () => {
+    const cwd = await kept;
+    expect((await at("runs show ", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
+    expect((await at("runs diff alpha-1 alpha-2", cwd)).words).toEqual(["alpha-2"]);
+    expect((await at("runs rm alpha-1 alpha-", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
+    expect((await at("runs ls --after=alpha-1", cwd)).words).toEqual(["--after=alpha-1"]);
+    const elsewhere = freshFolder();
+    expect((await at("resume ", elsewhere)).words).toEqual([]);
+    expect(existsSync(join(elsewhere, ".troupe"))).toBe(false);
+    expect((await at(`resume --store ${join(cwd, ".troupe/runs.db")} al`, elsewhere)).words).toEqual(["alpha-2", "alpha-1"]);
+    writeFileSync(join(elsewhere, "bad.db"), "no store");
+    expect((await at("resume --store bad.db ", elsewhere)).words).toEqual([]);
+  });
+
+  it("describes a run on one line, with nothing that a terminal would obey", async () => {
+    const { stdout } = await command(await kept, ["__complete", "zsh", "--", "replay", "alpha-"]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toBe("alpha-1\tfinished: old");
+    expect(lines[1]).toMatch(/^alpha-2\tfinished: /);
+    expect(stdout.replace(/[\n\t]/g, "")).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  });
+
+  it("refuses a shell that it does not know", async () => {
+    expect(await command("/nowhere", ["completion", "tcsh"])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("one of bash, zsh, fish") as string,
+    });
+  });
+
+  it.runIf(installed.has("bash"))("works in bash, which divides words at = and :", async () => {
+    const seat = new ShellSeat(await kept);
+    expect(seat.bashWords(["runs", "show", "al"], ["runs", "ls", "--after", "=", "alpha-1"], ["--sandbox", "="], ["comp"])).toEqual([
+      ["alpha-2", "alpha-1"],
+      ["alpha-1"],
+      ["auto", "bubblewrap", "none"],
+      ["completion"],
+    ]);
+  });
+});
