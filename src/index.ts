@@ -103,6 +103,7 @@ export type { Immutable, StepOut, StepRoleOptions } from "./role/step-role.ts";
 export type { Observed, RunEvent, RunNotice, RunStatus } from "./runtime/record/event.ts";
 export { parseEvent } from "./runtime/record/event-schema.ts";
 export { fold } from "./runtime/record/apply.ts";
+export type { RunSummary, SummaryStatus } from "./runtime/record/run-summary.ts";
 export { canonical } from "./runtime/record/canonical.ts";
 export {
   difference,
@@ -171,6 +172,6 @@ export {
 } from "./kernel/errors.ts";
 export type { ErrorJson } from "./kernel/errors.ts";
 export type { Clock } from "./kernel/clock.ts";
-export type { Logger } from "./kernel/emit.ts";
+export type { LogFields, Logger } from "./kernel/emit.ts";
 export type { Json } from "./kernel/json.ts";
 export type { StepDoor } from "./kernel/step.ts";

@@ -6,12 +6,15 @@ export interface Notice {
 /** Emits notices. Absent when there is no listener, so that no notice is made. */
 export type Emit<N extends Notice = Notice> = (notice: N) => void;
 
-/** Receives warnings. The default is silent. */
+/** Facts of a log entry, for programs that search logs: the id of a run, a status, a duration in milliseconds. Never texts of messages. */
+export type LogFields = { readonly [name: string]: string | number | boolean | null | undefined };
+
+/** Receives warnings, and the progress of a server. The default is silent. */
 export interface Logger {
-  debug(text: string): void;
-  info(text: string): void;
-  warn(text: string): void;
-  error(text: string): void;
+  debug(text: string, fields?: LogFields): void;
+  info(text: string, fields?: LogFields): void;
+  warn(text: string, fields?: LogFields): void;
+  error(text: string, fields?: LogFields): void;
 }
 
 /** A logger that drops everything. */

@@ -71,7 +71,7 @@ export async function drive(run: Drive): Promise<RunResult> {
 }
 
 /** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
-function spenderOf({ runId, done, ledger }: RunState): Spender {
+export function spenderOf({ runId, done, ledger }: RunState): Spender {
   const spent = ledger.spent + ledger.held;
   return done === undefined ? { name: runId, spent } : { name: `${runId}#${done.seq}`, spent: spent - done.spent };
 }

@@ -63,6 +63,8 @@ export interface ResumeOptions {
    * run's record, else that of the team.
    */
   readonly budget?: MicroUsd | BudgetPool;
+  /** Pools that this run shares with others, besides its budget and that of the team. They are not recorded: give them again. Default: none. */
+  readonly pools?: readonly BudgetPool[];
   /** Bounds on the model calls of this run. Those of the team hold besides. */
   readonly limits?: LimitOptions | ModelLimits;
   /**
@@ -84,6 +86,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   stopWhen: true,
   signal: true,
   budget: true,
+  pools: true,
   limits: true,
   onTeamChange: true,
   reuse: true,

@@ -258,16 +258,16 @@ export class Team {
     );
   }
 
-  #crew({ rounds, stopWhen, reuse, budget, limits, onTeamChange }: ResumeOptions): Crew {
+  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange }: ResumeOptions): Crew {
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
     checkReuse(reuse);
     checkOnTeamChange(onTeamChange);
-    checkBudget(budget, "OPTION_INVALID");
+    for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
     return {
       roles: this.#roster.roles,
       budget: this.#budget,
-      pools: [isBudgetPool(budget) ? budget : undefined, this.#pool].filter((pool) => pool !== undefined),
+      pools: [isBudgetPool(budget) ? budget : undefined, ...pools, this.#pool].filter((pool) => pool !== undefined),
       limits: allLimits(sharedLimits(limits), this.#limits),
     };
   }

@@ -54,7 +54,8 @@ export function asks(event: RunEvent, id: string): boolean {
 
 type StepEvent = Pick<StepStarted, "act" | "key" | "request" | "try" | "deadline">;
 
-function questionOf(runId: string, { act, key, request, try: nth, deadline }: StepEvent): RecordedQuestion {
+/** Returns the question of a step that asks a person. */
+export function questionOf(runId: string, { act, key, request, try: nth, deadline }: StepEvent): RecordedQuestion {
   // A record of elsewhere may hold anything.
   const { role, question, tool, form, default: byDefault, to } = isRecord(request) ? request : {};
   const permission = isText(tool) ? { tool, form: permissionForm(tool) } : {};

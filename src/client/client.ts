@@ -1,0 +1,363 @@
+import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { abortReason } from "../kernel/abort.ts";
+import { JournalError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
+import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
+import { sentEvents } from "./event-lines.ts";
+import { toldError } from "./told-error.ts";
+
+/** Options of {@link createClient}. */
+export interface ClientOptions {
+  /** The address of the server, such as `http://127.0.0.1:8080`. Default: the origin of the page. */
+  readonly url?: string;
+  /** The token of the tenant. Default: none. */
+  readonly token?: string;
+  /** Sends requests. Default: the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Milliseconds without an answer or a sign of life after which `events` gives up. Default 300,000. */
+  readonly patience?: number;
+  readonly clock?: Clock;
+}
+
+const clientOptions: Known<ClientOptions> = { url: true, token: true, fetch: true, patience: true, clock: true };
+
+/** Options of every request. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** A run that is to start. */
+export interface StartRequest {
+  readonly idea: string;
+  readonly id?: string;
+  readonly rounds?: number;
+  /** Micro-dollars. */
+  readonly budget?: number;
+}
+
+/** Options of starting or forking a run. */
+export interface StartOptions extends CallOptions {
+  /** Makes the request safe to repeat. Default: a fresh one, so that a lost answer costs no second run. */
+  readonly key?: string;
+}
+
+/** Options of a list of runs. */
+export interface ListOptions extends CallOptions {
+  /** 1 to 200. Default 50. */
+  readonly limit?: number;
+  /** `next` of the page before. */
+  readonly cursor?: string;
+  readonly status?: SummaryStatus;
+}
+
+/** A page of a list of runs, the newest first. */
+export interface RunPage {
+  readonly runs: readonly RunSummary[];
+  readonly next?: string;
+}
+
+/** Options of watching a run. */
+export interface WatchOptions extends CallOptions {
+  /** The first event. Default 0. */
+  readonly from?: number;
+  /** Goes on watching when the run comes to rest. Default false: the iteration ends there. */
+  readonly follow?: boolean;
+  /** Called with notices, such as pieces of answers; some may be missing. Default: none are sent. */
+  readonly onNotice?: (notice: RunNotice) => void;
+  /** Called when the run comes to rest, and while the connection is lost (`connected: false`) and found again. */
+  readonly onState?: (state: { readonly connected: boolean; readonly status?: SummaryStatus }) => void;
+}
+
+/** A message from outside. */
+export interface OutsideMessage {
+  readonly content: string;
+  readonly sendTo?: readonly string[];
+  readonly causeBy?: string;
+  readonly id?: string;
+}
+
+/** The result of publishing a message. */
+export interface MessageReceipt {
+  readonly id: string;
+  readonly recipients: readonly string[];
+  /** True when a recipient reads it only once the run is resumed. */
+  readonly waits: boolean;
+}
+
+/** How a run goes on. */
+export interface ContinueRequest {
+  readonly rounds?: number;
+  readonly budget?: number;
+  readonly reuse?: "all" | "none";
+  readonly force?: boolean;
+}
+
+/** A run that shares the past of another. */
+export interface ForkRequest {
+  readonly at?: number;
+  readonly change?: readonly {
+    readonly seq: number;
+    readonly nth?: number;
+    readonly content?: string;
+    readonly instructContent?: Json;
+    readonly drop?: true;
+  }[];
+  readonly add?: readonly string[];
+  readonly id?: string;
+  readonly rounds?: number;
+  readonly budget?: number;
+  readonly reuse?: "all" | "none";
+}
+
+/** The result of a replay. */
+export interface ReplayReport {
+  readonly equal: boolean;
+  readonly events: number;
+  /** The first difference, in words. */
+  readonly difference?: string;
+}
+
+/** The team of a server. */
+export interface ServedTeam {
+  readonly name: string;
+  readonly roles: readonly string[];
+}
+
+const DEFAULT_PATIENCE = 300_000;
+/** Milliseconds before the first and at most before any further try to connect again. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 10_000;
+/** Milliseconds without a byte after which a connection counts as lost. A server sends one every 15 seconds. */
+const SILENCE = 45_000;
+
+/**
+ * Makes a client of a server of runs, for browsers and Node. Errors are those of the server, of the same classes and codes.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { defineAction, defineRole, Team } from "troupe";
+ * import { createClient } from "troupe/client";
+ * import { createServer } from "troupe/server";
+ *
+ * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+ * const server = createServer({ team: new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })] }) });
+ * const client = createClient({ url: "http://localhost", fetch: server.fetch });
+ * const { id } = await client.start({ idea: "hello" });
+ * for await (const event of client.events(id)) if (event.type === "act.ended") console.log(event.said[0]?.message.content); // HELLO
+ * console.log((await client.read(id)).status); // finished
+ * await server.close();
+ */
+export function createClient(options: ClientOptions = {}): RunClient {
+  checkKnownOptions("createClient", options, clientOptions);
+  return new RunClient(options);
+}
+
+/**
+ * A client of a server of runs. It owns no state but its address and its token.
+ *
+ * (`events`) events come in their order, each once, across lost connections and restarts of the server.
+ */
+export class RunClient {
+  readonly #url: string;
+  readonly #token: string | undefined;
+  readonly #fetch: (request: Request) => Promise<Response>;
+  readonly #patience: number;
+  readonly #clock: Clock;
+
+  /** Use {@link createClient}. @internal */
+  constructor({ url, token, fetch, patience = DEFAULT_PATIENCE, clock = systemClock }: ClientOptions) {
+    const here = (globalThis as { readonly location?: { readonly origin: string } }).location?.origin;
+    const base = url ?? here;
+    if (base === undefined || !URL.canParse(base)) {
+      throw new UsageError("OPTION_INVALID", "Expected url to be the address of a server, such as http://127.0.0.1:8080.");
+    }
+    this.#url = base.replace(/\/+$/, "");
+    this.#token = token;
+    this.#fetch = fetch ?? ((request): Promise<Response> => globalThis.fetch(request));
+    this.#patience = patience;
+    this.#clock = clock;
+  }
+
+  /** The team that works on new runs. */
+  team(o: CallOptions = {}): Promise<ServedTeam> {
+    return this.#get<ServedTeam>("/api/team", o);
+  }
+
+  /** Starts a run. @throws JournalError `RUN_IDEA_DIFFERS` for another request under the same key or id */
+  start(request: StartRequest, { key = freshKey(), signal }: StartOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>("/api/runs", request, { signal, key });
+  }
+
+  /** Lists runs, the newest first. */
+  list({ signal, limit, cursor, status }: ListOptions = {}): Promise<RunPage> {
+    return this.#get<RunPage>(`/api/runs${queryOf({ limit, cursor, status })}`, { signal });
+  }
+
+  /** Returns the summary of a run, with the questions that wait. @throws JournalError `RUN_UNKNOWN` */
+  read(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#get<RunSummary>(pathOf(runId), o);
+  }
+
+  /**
+   * Yields the events of a run, and connects again where the connection is lost. Ends when the run is at rest, unless it follows.
+   *
+   * @throws JournalError `RUN_UNKNOWN`; TimeoutError when the server cannot be reached for too long; ControlError when the signal aborts
+   */
+  async *events(runId: string, o: WatchOptions = {}): AsyncGenerator<RunEvent, void> {
+    let next = o.from ?? 0;
+    let pause = FIRST_PAUSE;
+    let lastSign = this.#clock.now();
+    for (;;) {
+      const connection = this.#connect(runId, next, o);
+      try {
+        for await (const sent of connection) {
+          lastSign = this.#clock.now();
+          pause = FIRST_PAUSE;
+          if (sent === "end") return;
+          if (sent === "alive" || sent.seq < next) continue;
+          if (sent.seq > next) break;
+          next = sent.seq + 1;
+          yield sent;
+        }
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+      }
+      if (o.signal?.aborted === true) throw abortReason(o.signal);
+      o.onState?.({ connected: false });
+      if (this.#clock.now() - lastSign > this.#patience) throw new TimeoutError(`a sign of life of ${this.#url}`, this.#patience);
+      await sleep(this.#clock, pause, o.signal);
+      pause = Math.min(LONGEST_PAUSE, pause * 2);
+    }
+  }
+
+  /** Publishes a message from outside. @throws QueueFullError `MAILBOX_FULL`; UsageError `MESSAGE_KNOWN`, `MESSAGE_TOO_LONG` */
+  publish(runId: string, message: OutsideMessage | string, o: CallOptions = {}): Promise<MessageReceipt> {
+    const body = typeof message === "string" ? { content: message } : message;
+    return this.#post<MessageReceipt>(pathOf(runId, "messages"), body, o);
+  }
+
+  /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_UNKNOWN` */
+  answer(runId: string, questionId: string, answer: Json, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { answer }, o);
+  }
+
+  /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */
+  pause(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "pause"), undefined, o);
+  }
+
+  /** Ends a pause. @throws UsageError `RUN_INACTIVE` */
+  proceed(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "proceed"), undefined, o);
+  }
+
+  /** Stops a run, so that it can be resumed. */
+  stop(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "stop"), undefined, o);
+  }
+
+  /** Goes on with a run at rest. @throws JournalError `TEAM_CHANGED`, `RUN_OWNED` */
+  resume(runId: string, request: ContinueRequest = {}, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "resume"), request, o);
+  }
+
+  /** Repeats a run from its record, without a call. */
+  replay(runId: string, o: CallOptions = {}): Promise<ReplayReport> {
+    return this.#post<ReplayReport>(pathOf(runId, "replay"), undefined, o);
+  }
+
+  /** Begins a run that shares the past of another. */
+  fork(runId: string, request: ForkRequest = {}, { key = freshKey(), signal }: StartOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "fork"), request, { signal, key });
+  }
+
+  /** Returns a run as text that can be imported elsewhere. */
+  async export(runId: string, { signal }: CallOptions = {}): Promise<string> {
+    return (await this.#send("GET", pathOf(runId, "export"), { signal })).text();
+  }
+
+  async *#connect(runId: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "alive" | "end", void> {
+    const silence = new AbortController();
+    const signal = o.signal === undefined ? silence.signal : AbortSignal.any([o.signal, silence.signal]);
+    let cancel = (): void => {};
+    const alive = (): void => {
+      cancel();
+      cancel = this.#clock.timer(SILENCE, () => silence.abort(new Error("The server is silent.")));
+    };
+    alive();
+    try {
+      const query = queryOf({ follow: o.follow === true ? "true" : undefined, notices: o.onNotice === undefined ? "false" : undefined });
+      const last = from === 0 ? {} : { "last-event-id": String(from - 1) };
+      const { body } = await this.#send("GET", pathOf(runId, "events") + query, { signal, headers: last });
+      o.onState?.({ connected: true });
+      yield "alive";
+      if (body === null) return;
+      for await (const sent of sentEvents(body)) {
+        alive();
+        if (sent === undefined) yield "alive";
+        else if (sent.id !== undefined) yield JSON.parse(sent.data) as RunEvent;
+        else if (sent.event === "end") {
+          o.onState?.({ connected: true, ...(JSON.parse(sent.data) as { readonly status: SummaryStatus }) });
+          if (o.follow !== true) yield "end";
+        } else o.onNotice?.(JSON.parse(sent.data) as Observed as RunNotice);
+      }
+    } finally {
+      cancel();
+    }
+  }
+
+  async #get<T>(path: string, { signal }: { readonly signal?: AbortSignal | undefined }): Promise<T> {
+    return (await (await this.#send("GET", path, { signal })).json()) as T;
+  }
+
+  async #post<T>(path: string, body: unknown, o: { readonly signal?: AbortSignal | undefined; readonly key?: string }): Promise<T> {
+    const headers = o.key === undefined ? {} : { "idempotency-key": o.key };
+    return (await (await this.#send("POST", path, { signal: o.signal, headers, body })).json()) as T;
+  }
+
+  /** @throws the error that the server told; TroupeError `SERVER_UNREACHABLE` */
+  async #send(method: string, path: string, o: SendOptions): Promise<Response> {
+    const headers = new Headers(o.headers);
+    if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
+    if (o.body !== undefined) headers.set("content-type", "application/json");
+    const init = { method, headers, ...(o.signal === undefined ? {} : { signal: o.signal }) };
+    const request = new Request(this.#url + path, o.body === undefined ? init : { ...init, body: JSON.stringify(o.body) });
+    const response = await this.#fetch(request).catch((cause: unknown) => {
+      if (o.signal?.aborted === true) throw abortReason(o.signal);
+      const text = `Expected an answer of ${this.#url}, but it cannot be reached. Check that the server runs.`;
+      throw new TroupeError("SERVER_UNREACHABLE", text, { cause });
+    });
+    if (response.ok) return response;
+    throw toldError(response.status, await response.text());
+  }
+}
+
+interface SendOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** True for an error after which another try may succeed: the connection, a busy or closing server. */
+function isPassing(error: unknown): boolean {
+  if (!TroupeError.isInstance(error)) return true;
+  if (error instanceof JournalError || error.code === "TOKEN_INVALID") return false;
+  return ["SERVER_UNREACHABLE", "SERVER_CLOSING", "RATE_LIMITED", "STREAMS_TOO_MANY", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
+}
+
+function pathOf(runId: string, ...parts: readonly string[]): string {
+  return ["/api/runs", ...[runId, ...parts].map(encodeURIComponent)].join("/");
+}
+
+function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+/** `randomUUID` exists on pages of secure origins alone. */
+function freshKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

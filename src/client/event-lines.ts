@@ -1,0 +1,55 @@
+/** One entry of a stream of server-sent events. */
+export interface SentEvent {
+  /** Undefined for an entry that is no part of a record. */
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Most characters of an entry that is not complete. A record has no longer events. */
+const LONGEST = 256 * 1024 * 1024;
+
+/**
+ * Yields the entries of a stream as they come, and `undefined` for a comment, which says that the server is still there. A last entry without
+ * its empty line is dropped: the connection was cut in it.
+ */
+export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent | undefined, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let parts: string[] = [];
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const text = decoder.decode(value, { stream: true });
+      parts.push(text);
+      length += text.length;
+      if (length > LONGEST) throw new RangeError("An event is longer than a client takes.");
+      // An entry may end across two pieces: then the first of the two line breaks ended the one before.
+      if (!text.includes("\n")) continue;
+      const entries = parts.join("").split("\n\n");
+      const rest = entries.pop() ?? "";
+      parts = [rest];
+      length = rest.length;
+      for (const entry of entries) yield entryOf(entry);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function entryOf(entry: string): SentEvent | undefined {
+  let id: string | undefined;
+  let event = "message";
+  const data: string[] = [];
+  for (const line of entry.split("\n")) {
+    const colon = line.indexOf(":");
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "id") id = value;
+    else if (name === "event") event = value;
+    else if (name === "data") data.push(value);
+  }
+  return data.length === 0 ? undefined : { id, event, data: data.join("\n") };
+}

@@ -1,0 +1,99 @@
+import { ControlError } from "../kernel/errors.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/event.ts";
+import type { Run } from "../team/run.ts";
+import type { OpenedTeam } from "./team-source.ts";
+import type { TenantAccount } from "./tenants.ts";
+
+/** The code of the error that ends a run because its server closes: such a run goes on at the next start. */
+export const SERVER_CLOSING = "SERVER_CLOSING";
+
+const EVENTS = Object.keys(EVENT_TYPES) as readonly RunEvent["type"][];
+
+/** The parts of a driven run. */
+export interface DrivenRunParts {
+  readonly run: Run;
+  readonly account: TenantAccount;
+  readonly opened: OpenedTeam;
+  /** Stops the run. */
+  readonly abort: AbortController;
+  /** Called with every durable event. */
+  readonly grew: (event: RunEvent) => void;
+}
+
+/**
+ * A run that this server drives. It owns its pause, its stop, and the set of steps in flight.
+ *
+ * (`settled`) after a pause it resolves when no step is in flight: a stop then cuts off nothing that is paid for.
+ */
+export class DrivenRun {
+  readonly run: Run;
+  readonly account: TenantAccount;
+  readonly opened: OpenedTeam;
+  readonly #abort: AbortController;
+  readonly #inFlight = new Set<string>();
+  #isPaused = false;
+  #settled: (() => void) | undefined;
+  #begin: (() => void) | undefined;
+  readonly #begun: Promise<void>;
+
+  constructor({ run, account, opened, abort, grew }: DrivenRunParts) {
+    this.run = run;
+    this.account = account;
+    this.opened = opened;
+    this.#abort = abort;
+    this.#begun = new Promise((resolve) => (this.#begin = resolve));
+    for (const type of EVENTS) {
+      run.on(type, (event) => {
+        this.#note(event);
+        grew(event);
+      });
+    }
+  }
+
+  get status(): "running" | "paused" {
+    return this.#isPaused ? "paused" : "running";
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.run.pause();
+  }
+
+  proceed(): void {
+    this.#isPaused = false;
+    this.run.proceed();
+  }
+
+  /** Stops the run because a client asks: it stays stopped until it is resumed. */
+  stop(): void {
+    this.run.stop("a client of the server asked for it");
+  }
+
+  /** Stops the run because the server closes: it goes on at the next start. */
+  close(): void {
+    const text = "Stopped: the server closes. The run goes on when it starts again.";
+    this.#abort.abort(new ControlError(SERVER_CLOSING, text));
+    this.run.proceed();
+  }
+
+  /** Resolves when the run goes on: its first event is durable, or it is at rest already. @throws the error of a run that was refused */
+  async begun(): Promise<void> {
+    const early = await Promise.race([this.#begun, this.run.result]);
+    if (early?.error !== undefined) throw early.error;
+  }
+
+  /** Resolves when no step is in flight. */
+  settled(): Promise<void> {
+    if (this.#inFlight.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#settled = resolve));
+  }
+
+  #note(event: RunEvent): void {
+    this.#begin?.();
+    if (event.type === "step.started" && event.kind !== "human") this.#inFlight.add(`${event.act} ${event.key}`);
+    if (event.type === "step.ended") this.#inFlight.delete(`${event.act} ${event.key}`);
+    if (event.type === "run.ended") this.#inFlight.clear();
+    if (this.#inFlight.size === 0) this.#settled?.();
+  }
+}

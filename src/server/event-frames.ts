@@ -1,0 +1,109 @@
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+
+/** Bytes of the frames of all runs that are kept for the next reader. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Events and bytes that one reading of the journal takes. */
+const PAGE_EVENTS = 256;
+const PAGE_BYTES = 256 * 1024;
+
+const encoder = new TextEncoder();
+
+/** Returns an event as it is sent to a watcher. JSON has no line breaks of its own, so the data is one line. */
+export function frameOf(event: RunEvent): Uint8Array {
+  return encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+/** Returns a line for a watcher that is no event of the record: a notice, the end of the stream. */
+export function namedFrame(event: string, data: object): Uint8Array {
+  return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+/** What a stream without news sends, so that nobody takes it for dead. */
+export const HEARTBEAT: Uint8Array = encoder.encode(": still here\n\n");
+
+/**
+ * The events of runs as bytes for watchers. It owns the frames of late, which all watchers of a run share: so a thousand watchers cost one
+ * encoding, and a slow one keeps nothing that others do not use.
+ *
+ * (`#keep`) kept frames take at most 64 MB; the one that was asked for longest ago goes first.
+ * (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
+ * (`load`) watchers of a run that ask for the same events share one reading.
+ */
+export class EventFrames {
+  readonly #journal: Journal;
+  readonly #frames = new Map<string, Uint8Array>();
+  readonly #loading = new Map<string, Promise<number>>();
+  #bytes = 0;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Keeps an event that has just become durable. */
+  add(event: RunEvent): void {
+    this.#keep(keyOf(event.runId, event.seq), frameOf(event));
+  }
+
+  /** Returns the frame of an event, if it is kept. */
+  get(runId: string, seq: number): Uint8Array | undefined {
+    const key = keyOf(runId, seq);
+    const frame = this.#frames.get(key);
+    if (frame === undefined) return undefined;
+    this.#frames.delete(key);
+    this.#frames.set(key, frame);
+    return frame;
+  }
+
+  /**
+   * Reads the next events of a run from the journal.
+   *
+   * @returns the first frames themselves, since a large one may be more than is kept
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`
+   */
+  async load(runId: string, from: number): Promise<Uint8Array | undefined> {
+    const key = keyOf(runId, from);
+    let first: Uint8Array | undefined;
+    const loading =
+      this.#loading.get(key) ??
+      this.#read(runId, from, (frame) => {
+        first = frame;
+      });
+    this.#loading.set(key, loading);
+    try {
+      await loading;
+    } finally {
+      this.#loading.delete(key);
+    }
+    return first ?? this.get(runId, from);
+  }
+
+  async #read(runId: string, from: number, isFirst: (frame: Uint8Array) => void): Promise<number> {
+    let [events, bytes] = [0, 0];
+    for await (const event of this.#journal.read(runId, from)) {
+      const frame = frameOf(event);
+      if (events === 0) isFirst(frame);
+      this.#keep(keyOf(runId, event.seq), frame);
+      events += 1;
+      bytes += frame.length;
+      if (events >= PAGE_EVENTS || bytes >= PAGE_BYTES) break;
+    }
+    return events;
+  }
+
+  #keep(key: string, frame: Uint8Array): void {
+    const known = this.#frames.get(key);
+    if (known !== undefined) return;
+    this.#frames.set(key, frame);
+    this.#bytes += frame.length;
+    for (const [oldest, { length }] of this.#frames) {
+      if (this.#bytes <= MOST_BYTES || oldest === key) return;
+      this.#frames.delete(oldest);
+      this.#bytes -= length;
+    }
+  }
+}
+
+function keyOf(runId: string, seq: number): string {
+  return `${seq} ${runId}`;
+}

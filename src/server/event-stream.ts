@@ -1,0 +1,210 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { RunNotice } from "../runtime/record/event.ts";
+import type { SummaryStatus } from "../runtime/record/run-summary.ts";
+import { type EventFrames, HEARTBEAT, namedFrame } from "./event-frames.ts";
+import type { RunFeeds } from "./run-feed.ts";
+
+/** Bytes that one pull of a client takes. A larger event is sent in pieces. */
+const CHUNK = 64 * 1024;
+/** Milliseconds without news after which a comment is sent. */
+const HEARTBEAT_EVERY = 15_000;
+/** Milliseconds after which the record of a run that another process drives is read again. */
+const POLL_EVERY = 1_000;
+/** Most notices that wait for one client, and the characters of text that they may hold together. */
+const MOST_NOTICES = 64;
+const MOST_TEXT = 64 * 1024;
+
+/** A watched run. */
+export interface WatchedRun {
+  readonly runId: string;
+  /** The first event. */
+  readonly from: number;
+  /** The stream stays open when the run comes to rest. */
+  readonly follows: boolean;
+  readonly wantsNotices: boolean;
+}
+
+/** What a stream reads from. */
+export interface StreamSources {
+  readonly frames: EventFrames;
+  readonly feeds: RunFeeds;
+  readonly clock: Clock;
+  /** The status of a run by its record, and the number of its events. */
+  readonly standing: (runId: string) => Promise<{ readonly status: SummaryStatus; readonly events: number }>;
+  /** True while the server closes: streams end, and clients come back later. */
+  readonly isClosing: () => boolean;
+}
+
+/**
+ * The events of a run as server-sent events, by pull: nothing is read before the client has taken what came before. It owns the place in the
+ * record, the rest of an event that is sent in pieces, and the notices that wait.
+ *
+ * (`#next`) events come in the order of the record, each once, from the one that was asked for.
+ * (`#pull`) a client that does not read costs one piece of 64 kB, 64 notices and no reading of the journal.
+ * (`#notice`) a notice is sent only to a client that has every event before it; else it is dropped.
+ * (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
+ */
+export class EventStream {
+  readonly #run: WatchedRun;
+  readonly #sources: StreamSources;
+  readonly #leave: () => void;
+  readonly #closed: () => void;
+  #seq: number;
+  #rest: Uint8Array | undefined;
+  #notices: RunNotice[] = [];
+  #text = 0;
+  #isOver = false;
+  #hasLeft = false;
+  #hasGrown = false;
+  #wake: (() => void) | undefined;
+  /** The number of events at the last rest that was told, for a stream that follows. */
+  #toldRest = -1;
+
+  /** @param closed called once when the stream is over */
+  constructor(run: WatchedRun, sources: StreamSources, closed: () => void) {
+    this.#run = run;
+    this.#sources = sources;
+    this.#closed = closed;
+    this.#seq = run.from;
+    this.#leave = sources.feeds.follow(run.runId, {
+      grew: () => this.#grew(),
+      notice: run.wantsNotices ? (notice): void => this.#notice(notice) : undefined,
+    });
+  }
+
+  /** The body of the response. */
+  get body(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({ pull: (sink) => this.#pull(sink), cancel: () => this.#end() }, { highWaterMark: 0 });
+  }
+
+  async #pull(sink: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      while (!this.#isOver) {
+        const chunk = await this.#next();
+        if (chunk === undefined) break;
+        if (chunk.length > 0) return sink.enqueue(chunk);
+      }
+      this.#end();
+      sink.close();
+    } catch (error) {
+      this.#end();
+      // A damaged record ends the stream as a cut connection would; the next request gets the reason.
+      sink.error(error);
+    }
+  }
+
+  /** The next bytes; empty when there is something new to look at; undefined at the end. */
+  async #next(): Promise<Uint8Array | undefined> {
+    const { runId } = this.#run;
+    const { frames } = this.#sources;
+    if (this.#rest !== undefined) return this.#piece(this.#rest);
+    if (this.#notices.length > 0) return this.#takeNotices();
+    this.#hasGrown = false;
+    const first = frames.get(runId, this.#seq) ?? (await frames.load(runId, this.#seq));
+    if (first === undefined) return this.#atEnd();
+    // What was told before this event no longer says where the run stands.
+    this.#dropNotices();
+    this.#seq += 1;
+    if (first.length > CHUNK) return this.#piece(first);
+    return this.#joined(first);
+  }
+
+  #joined(first: Uint8Array): Uint8Array {
+    const parts = [first];
+    let { length } = first;
+    for (;;) {
+      const frame = this.#sources.frames.get(this.#run.runId, this.#seq);
+      if (frame === undefined || length + frame.length > CHUNK) break;
+      parts.push(frame);
+      length += frame.length;
+      this.#seq += 1;
+    }
+    return joined(parts);
+  }
+
+  #piece(frame: Uint8Array): Uint8Array {
+    this.#rest = frame.length > CHUNK ? frame.subarray(CHUNK) : undefined;
+    return frame.subarray(0, CHUNK);
+  }
+
+  /** Every event was sent: says that the run is at rest, or waits for more. */
+  async #atEnd(): Promise<Uint8Array | undefined> {
+    const { runId, follows } = this.#run;
+    const { feeds, standing, isClosing } = this.#sources;
+    if (isClosing()) return undefined;
+    const isDriven = feeds.isDriven(runId);
+    if (isDriven) return this.#wait(HEARTBEAT_EVERY);
+    const { status, events } = await standing(runId);
+    if (events > this.#seq || feeds.isDriven(runId)) return NOTHING;
+    if (status === "open" || status === "empty") return this.#wait(POLL_EVERY);
+    if (this.#toldRest !== events) {
+      this.#toldRest = events;
+      if (!follows) this.#isOver = true;
+      return namedFrame("end", { status, events });
+    }
+    return this.#wait(HEARTBEAT_EVERY);
+  }
+
+  /** Waits for news; after the time sends a comment, which also finds out whether the client is still there. */
+  async #wait(ms: number): Promise<Uint8Array> {
+    if (this.#hasGrown || this.#isOver) return NOTHING;
+    const isNews = await new Promise<boolean>((resolve) => {
+      const cancel = this.#sources.clock.timer(ms, () => resolve(false));
+      this.#wake = () => {
+        cancel();
+        resolve(true);
+      };
+    });
+    this.#wake = undefined;
+    return isNews || ms < HEARTBEAT_EVERY ? NOTHING : HEARTBEAT;
+  }
+
+  #grew(): void {
+    this.#hasGrown = true;
+    this.#wake?.();
+  }
+
+  #notice(notice: RunNotice): void {
+    // Only a client that waits has every event, and only it can take a notice.
+    if (this.#wake === undefined && this.#notices.length === 0) return;
+    const text = notice.type === "model.delta" ? notice.text.length : 0;
+    if (this.#notices.length >= MOST_NOTICES || this.#text + text > MOST_TEXT) return;
+    this.#notices.push(notice);
+    this.#text += text;
+    this.#grew();
+  }
+
+  #takeNotices(): Uint8Array {
+    const parts = this.#notices.map((notice) => namedFrame(notice.type, notice));
+    this.#dropNotices();
+    return joined(parts);
+  }
+
+  #dropNotices(): void {
+    this.#notices = [];
+    this.#text = 0;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#leave();
+    this.#wake?.();
+    this.#closed();
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let place = 0;
+  for (const part of parts) {
+    whole.set(part, place);
+    place += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,75 @@
+import type { Mask } from "../kernel/mask.ts";
+import { BudgetError, ControlError, errorRecord, JournalError, QueueFullError, TroupeError, UsageError } from "../kernel/errors.ts";
+
+/** The statuses of codes that differ from their class. */
+const STATUS: Readonly<Record<string, number>> = {
+  TOKEN_INVALID: 401,
+  BUDGET: 402,
+  HOST_REFUSED: 421,
+  ORIGIN_REFUSED: 403,
+  RUN_UNKNOWN: 404,
+  RUN_FORGOTTEN: 404,
+  QUESTION_UNKNOWN: 404,
+  ROUTE_UNKNOWN: 404,
+  METHOD_REFUSED: 405,
+  RUN_EXISTS: 409,
+  RUN_IDEA_DIFFERS: 409,
+  RUN_OWNED: 409,
+  RUN_ACTIVE: 409,
+  RUN_INACTIVE: 409,
+  RUN_NOT_STARTED: 409,
+  QUESTION_ANSWERED: 409,
+  MESSAGE_KNOWN: 409,
+  TEAM_CHANGED: 409,
+  ROUNDS_REACHED: 409,
+  STOP_CONDITION_NEEDED: 409,
+  STOP_CONDITION_HOLDS: 409,
+  FORK_POINT: 409,
+  FORK_CHANGE: 409,
+  FORK_CUT: 409,
+  EPOCH_STALE: 409,
+  MESSAGE_TOO_LONG: 413,
+  BODY_TOO_LONG: 413,
+  BODY_TYPE: 415,
+  RATE_LIMITED: 429,
+  RUNS_TOO_MANY: 429,
+  STREAMS_TOO_MANY: 429,
+  MAILBOX_FULL: 429,
+  SERVER_CLOSING: 503,
+  SERVER_STARTING: 503,
+  JOURNAL_CLOSED: 503,
+  JOURNAL_FULL: 507,
+};
+
+/** Returns the HTTP status of an error. */
+export function statusOfError(error: unknown): number {
+  if (!TroupeError.isInstance(error)) return 500;
+  const known = Object.hasOwn(STATUS, error.code) ? STATUS[error.code] : undefined;
+  if (known !== undefined) return known;
+  if (error instanceof UsageError) return 400;
+  if (error instanceof BudgetError) return 402;
+  if (error instanceof QueueFullError) return 429;
+  if (error instanceof ControlError) return 503;
+  return error instanceof JournalError ? 500 : 422;
+}
+
+/** Seconds after which a client that was refused for too much may try again. */
+const RETRY_AFTER = "1";
+
+/** Returns the response to an error. A fault of the server is told without its text, which may name files or hold private data. */
+export function errorResponse(error: unknown, mask: Mask): Response {
+  const status = statusOfError(error);
+  const { name, code, message, data } = errorRecord(error);
+  const told =
+    status === 500
+      ? {
+          name: "TroupeError",
+          code: TroupeError.isInstance(error) ? code : "INTERNAL",
+          message: "The server failed. Its log has the reason.",
+        }
+      : { name, code, message: mask(message), ...(data === undefined ? {} : { data }) };
+  const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
+  if (status === 401) headers.set("www-authenticate", 'Bearer realm="troupe"');
+  if (status === 429 || status === 503) headers.set("retry-after", RETRY_AFTER);
+  return new Response(mask(JSON.stringify({ error: told })), { status, headers });
+}

@@ -1,0 +1,80 @@
+import type { Server } from "node:http";
+import { UsageError } from "../kernel/errors.ts";
+import { isLoopback } from "./guard.ts";
+
+/** Options of `listen`. */
+export interface ListenOptions {
+  /** Default 0: a free one. */
+  readonly port?: number;
+  /** The address of this machine that is listened to. Default "127.0.0.1". Another than a loopback address needs tokens. */
+  readonly hostname?: string;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more connections, and cuts those off that are still open after `grace` milliseconds. */
+  close(grace: number): Promise<void>;
+}
+
+/** Milliseconds that a client may take to send the headers of a request, and a whole request. */
+const HEADERS_WITHIN = 15_000;
+const REQUEST_WITHIN = 60_000;
+const MOST_PORT = 65_535;
+
+/**
+ * Listens with Node's HTTP server.
+ *
+ * @throws UsageError `OPTION_INVALID`; `LISTEN_OPEN` for an address that others reach, without tokens; `LISTEN_FAILED` for a taken port
+ */
+export async function listenOn(
+  fetch: (request: Request) => Promise<Response>,
+  { port = 0, hostname = "127.0.0.1" }: ListenOptions,
+  hasTokens: boolean,
+): Promise<Listening> {
+  if (!Number.isInteger(port) || port < 0 || port > MOST_PORT) {
+    throw new UsageError("OPTION_INVALID", `Expected a port from 0 to ${MOST_PORT}, got ${String(port)}.`);
+  }
+  if (!hasTokens && !isLoopback(hostname)) {
+    throw new UsageError(
+      "LISTEN_OPEN",
+      `Expected tokens for a server that others reach, but ${hostname} is no loopback address and there are none. Give token or tenants.`,
+    );
+  }
+  // Loaded here because a program with a server of its own never listens.
+  const { createAdaptorServer } = await import("@hono/node-server");
+  const server = createAdaptorServer({
+    fetch,
+    serverOptions: { headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(failed(hostname, port, error)));
+    server.listen(port, hostname, resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    port: bound,
+    url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${bound}`,
+    close: (grace) => closed(server, grace),
+  };
+}
+
+function closed(server: Server, grace: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), grace);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+function failed(hostname: string, port: number, cause: Error): UsageError {
+  return new UsageError("LISTEN_FAILED", `Expected to listen on ${hostname}:${port}, but ${cause.message}. Choose another port.`, {
+    cause,
+  });
+}

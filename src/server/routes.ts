@@ -1,0 +1,268 @@
+import type { z } from "zod";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { RunSummary } from "../runtime/record/run-summary.ts";
+import { exportRun } from "../runtime/record/transfer.ts";
+import type { ServedRuns } from "./served-runs.ts";
+import type { TeamOpener } from "./team-source.ts";
+import type { TenantAccount } from "./tenants.ts";
+import {
+  Continuation,
+  EventsQuery,
+  ListQuery,
+  NewAnswer,
+  NewFork,
+  NewMessage,
+  NewRun,
+  ReceiptSchema,
+  ReplaySchema,
+  RunPageSchema,
+  RunSummarySchema,
+  TeamSchema,
+} from "./wire-schemas.ts";
+
+/** A request that passed the checks of its route. */
+export interface RouteRequest {
+  readonly account: TenantAccount;
+  /** The id of the run in the path, which is the tenant's and which the journal has; empty where the path has none. */
+  readonly runId: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+}
+
+/** The parts of a server that routes work with. */
+export interface RouteParts {
+  readonly journal: Journal;
+  readonly open: TeamOpener;
+  readonly runs: ServedRuns;
+  readonly stream: (request: RouteRequest, query: z.infer<typeof EventsQuery>) => Response;
+}
+
+/** A route of the interface: the document and the server are made of the same list. */
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** With parameters as `:id`. */
+  readonly path: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** True where a request without a body stands for an empty one. */
+  readonly isBodyOptional?: boolean;
+  readonly hasKey?: boolean;
+  readonly response: { readonly status: number; readonly schema?: z.ZodType; readonly type?: string };
+  readonly answer: (parts: RouteParts, request: RouteRequest) => Promise<Response>;
+}
+
+function json(value: unknown, status: number = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json; charset=utf-8" } });
+}
+
+const SUMMARY = { status: 200, schema: RunSummarySchema };
+
+/** The routes of a run that change where it stands. */
+function control(name: string, summary: string, change: (parts: RouteParts, request: RouteRequest) => Promise<unknown>): Route {
+  return {
+    method: "POST",
+    path: `/api/runs/:id/${name}`,
+    name,
+    summary,
+    response: SUMMARY,
+    answer: async (parts, request) => json(await change(parts, request)),
+  };
+}
+
+/** All routes below `/api`. */
+export const ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/team",
+    name: "team",
+    summary: "The team that works on new runs.",
+    response: { status: 200, schema: TeamSchema },
+    answer: describeTeam,
+  },
+  {
+    method: "GET",
+    path: "/api/runs",
+    name: "list",
+    summary: "The runs, the newest first.",
+    query: ListQuery,
+    response: { status: 200, schema: RunPageSchema },
+    answer: listRuns,
+  },
+  {
+    method: "POST",
+    path: "/api/runs",
+    name: "start",
+    summary: "Starts a run. With the same Idempotency-Key or id the same run, also after a restart of the server; then 200.",
+    body: NewRun,
+    hasKey: true,
+    response: { status: 201, schema: RunSummarySchema },
+    answer: async ({ runs }, { account, body, headers }) => {
+      const { summary, isNew } = await runs.start(account, body as z.infer<typeof NewRun>, keyOf(headers));
+      return json(summary, isNew ? 201 : 200);
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/runs/:id",
+    name: "read",
+    summary: "One run, with the questions that wait.",
+    response: SUMMARY,
+    answer: async ({ runs }, { runId }) => json(await runs.summaries.of(runId)),
+  },
+  {
+    method: "GET",
+    path: "/api/runs/:id/events",
+    name: "events",
+    summary: "The events of a run as server-sent events: all from the beginning, then as they come, and `end` when the run is at rest.",
+    query: EventsQuery,
+    response: { status: 200, type: "text/event-stream" },
+    answer: async ({ stream }, request) => stream(request, request.query as z.infer<typeof EventsQuery>),
+  },
+  {
+    method: "GET",
+    path: "/api/runs/:id/export",
+    name: "export",
+    summary: "The run as lines of JSON, as `troupe runs export` writes it.",
+    response: { status: 200, type: "application/x-ndjson" },
+    answer: exportText,
+  },
+  {
+    method: "POST",
+    path: "/api/runs/:id/messages",
+    name: "publish",
+    summary: "Publishes a message from outside. It starts nothing: a run at rest reads it when it is resumed.",
+    body: NewMessage,
+    response: { status: 200, schema: ReceiptSchema },
+    answer: async ({ runs }, { account, runId, body }) => {
+      const { message, recipients, waits } = await runs.publish(account, runId, body as z.infer<typeof NewMessage>);
+      return json({ id: message.id, recipients, waits });
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/runs/:id/answers/:question",
+    name: "answer",
+    summary: "Answers a question and goes on with the run. A question that has been answered is 409.",
+    body: NewAnswer,
+    response: SUMMARY,
+    answer: async ({ runs }, { account, runId, params, body }) => {
+      const { answer } = body as z.infer<typeof NewAnswer>;
+      return json(await runs.answer(account, runId, params["question"] ?? "", answer as Json));
+    },
+  },
+  control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId, true)),
+  control("proceed", "Ends a pause.", ({ runs }, { runId }) => runs.pause(runId, false)),
+  control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
+  {
+    ...control("resume", "Goes on with a run at rest.", ({ runs }, { account, runId, body }) =>
+      runs.resume(account, runId, body as z.infer<typeof Continuation>),
+    ),
+    body: Continuation,
+    isBodyOptional: true,
+  },
+  {
+    ...control("replay", "Repeats a run from its record, without a call, and tells the first difference.", ({ runs }, request) =>
+      runs.replay(request.account, request.runId, request.signal),
+    ),
+    response: { status: 200, schema: ReplaySchema },
+  },
+  {
+    method: "POST",
+    path: "/api/runs/:id/fork",
+    name: "fork",
+    summary: "Begins a new run that shares the past of this one up to an event.",
+    body: NewFork,
+    isBodyOptional: true,
+    hasKey: true,
+    response: { status: 201, schema: RunSummarySchema },
+    answer: async ({ runs }, { account, runId, body, headers }) => {
+      const { summary, isNew } = await runs.fork(account, runId, body as z.infer<typeof NewFork>, keyOf(headers));
+      return json(summary, isNew ? 201 : 200);
+    },
+  },
+];
+
+async function describeTeam({ open }: RouteParts, { account }: RouteRequest): Promise<Response> {
+  const { team, close } = await open({ runId: "", tenant: account.name, purpose: "look" });
+  const told = { name: team.name, roles: team.roleNames };
+  await close?.();
+  return json(told);
+}
+
+const DEFAULT_PAGE = 50;
+/** Most runs that one request of a list with a status looks at. */
+const MOST_LOOKED_AT = 2_000;
+
+async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {
+  const { limit = DEFAULT_PAGE, cursor, status } = query as z.infer<typeof ListQuery>;
+  const newestFirst = (await journal.runs()).filter(({ runId }) => account.owns(runId)).toReversed();
+  const begin = cursor === undefined ? 0 : newestFirst.findIndex(({ runId }) => runId === cursor) + 1;
+  if (cursor !== undefined && begin === 0) throw new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another.");
+  const page: RunSummary[] = [];
+  let place = begin;
+  for (; place < newestFirst.length && page.length < limit && place - begin < MOST_LOOKED_AT; place += 1) {
+    const info = newestFirst[place];
+    if (info === undefined) break;
+    const summary = await runs.summaries.listed(info);
+    if (status === undefined || summary.status === status) page.push(summary);
+  }
+  const last = newestFirst[place - 1];
+  return json({ runs: page, ...(place < newestFirst.length && last !== undefined ? { next: last.runId } : {}) });
+}
+
+async function exportText({ journal }: RouteParts, { runId, signal }: RouteRequest): Promise<Response> {
+  const lines = exportRun(journal, runId, { signal })[Symbol.asyncIterator]() as AsyncIterator<string, void>;
+  // The first line is read here, so that a run that cannot be read gets an error and no beginning.
+  let next: IteratorResult<string, void> | undefined = await lines.next();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(sink) {
+        const line: IteratorResult<string, void> = next ?? (await lines.next());
+        next = undefined;
+        if (line.done === true) sink.close();
+        else sink.enqueue(encoder.encode(`${line.value}\n`));
+      },
+      async cancel() {
+        await lines.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { "content-type": "application/x-ndjson; charset=utf-8" } });
+}
+
+const LONGEST_KEY = 200;
+
+/** @throws UsageError `HEADER_INVALID` */
+function keyOf(headers: Headers): string | undefined {
+  const key = headers.get("idempotency-key");
+  if (key === null) return undefined;
+  if (key.length > 0 && key.length <= LONGEST_KEY) return key;
+  throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${LONGEST_KEY} characters, got one of ${key.length}.`);
+}
+
+/** Checks that a run is the tenant's. One of another tenant is as unknown as one that never was. @throws JournalError `RUN_UNKNOWN` */
+export function ownRun(account: TenantAccount, runId: string): string {
+  if (account.owns(runId)) return runId;
+  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+}
+
+/** Returns a value that fits the schema of a route. @throws UsageError `BODY_INVALID`, `QUERY_INVALID` */
+export function fitting(schema: z.ZodType, value: unknown, what: "BODY_INVALID" | "QUERY_INVALID"): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.slice(0, 5).map(({ path, message }) => ({ path: path.map(String).join("."), message }));
+  const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  const part = what === "BODY_INVALID" ? "a body" : "a query";
+  const got = isRecord(value) ? "" : " It must be an object.";
+  throw new UsageError(what, `Expected ${part} that fits the route, but ${told}.${got} See /openapi.json.`, { data: { issues } });
+}

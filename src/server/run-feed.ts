@@ -1,0 +1,113 @@
+import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
+import type { EventFrames } from "./event-frames.ts";
+
+/** What watchers of a run hear besides its events. */
+const NOTICES: readonly RunNotice["type"][] = [
+  "role.active",
+  "role.idle",
+  "action.started",
+  "model.delta",
+  "model.void",
+  "message.dead",
+  "message.dropped",
+  "message.output",
+  "message.unheard",
+  "warning",
+];
+
+/** Someone who follows a run. */
+export interface Follower {
+  /** Called when the record has grown, and when the run begins or ceases to be driven here. */
+  readonly grew: () => void;
+  /** Undefined for a follower of events alone. */
+  readonly notice: ((notice: RunNotice) => void) | undefined;
+}
+
+/** A run that can be observed. */
+interface Observable {
+  on(type: Observed["type"], listener: (observed: Observed) => void): () => void;
+}
+
+/**
+ * The followers of the runs of a server. It owns the set of followers of each run, and the subscriptions to notices, which exist only while
+ * somebody follows: nobody pays for pieces of text that nobody reads.
+ *
+ * (`grew`) a follower is told of growth and fetches events itself, so that a slow one has no queue.
+ * (`follow`) when the last follower of a run has gone, nothing is kept of it.
+ */
+export class RunFeeds {
+  readonly #frames: EventFrames;
+  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #driven = new Map<string, Observable>();
+  readonly #subscriptions = new Map<string, readonly (() => void)[]>();
+
+  constructor(frames: EventFrames) {
+    this.#frames = frames;
+  }
+
+  /** Notes a run that this server drives from now on. */
+  driven(runId: string, run: Observable): void {
+    this.#driven.set(runId, run);
+    this.#subscribe(runId);
+    this.#tell(runId);
+  }
+
+  /** Notes that this server drives a run no longer. */
+  ended(runId: string): void {
+    this.#unsubscribe(runId);
+    this.#driven.delete(runId);
+    this.#tell(runId);
+  }
+
+  isDriven(runId: string): boolean {
+    return this.#driven.has(runId);
+  }
+
+  /** Takes an event that is durable. */
+  grew(event: RunEvent): void {
+    if (!this.#followers.has(event.runId)) return;
+    this.#frames.add(event);
+    this.#tell(event.runId);
+  }
+
+  /** Adds a follower; the returned function removes it. */
+  follow(runId: string, follower: Follower): () => void {
+    const followers = this.#followers.get(runId) ?? new Set<Follower>();
+    this.#followers.set(runId, followers);
+    followers.add(follower);
+    this.#subscribe(runId);
+    return () => {
+      followers.delete(follower);
+      if (followers.size > 0 || this.#followers.get(runId) !== followers) return;
+      this.#followers.delete(runId);
+      this.#unsubscribe(runId);
+    };
+  }
+
+  /** Tells every follower, because the server closes. */
+  tellAll(): void {
+    for (const runId of [...this.#followers.keys()]) this.#tell(runId);
+  }
+
+  #tell(runId: string): void {
+    for (const { grew } of [...(this.#followers.get(runId) ?? [])]) grew();
+  }
+
+  #subscribe(runId: string): void {
+    const run = this.#driven.get(runId);
+    const followers = this.#followers.get(runId);
+    if (run === undefined || followers === undefined || this.#subscriptions.has(runId)) return;
+    const tell = (notice: Observed): void => {
+      for (const follower of followers) follower.notice?.(notice as RunNotice);
+    };
+    this.#subscriptions.set(
+      runId,
+      NOTICES.map((type) => run.on(type, tell)),
+    );
+  }
+
+  #unsubscribe(runId: string): void {
+    for (const end of this.#subscriptions.get(runId) ?? []) end();
+    this.#subscriptions.delete(runId);
+  }
+}

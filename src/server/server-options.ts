@@ -1,0 +1,103 @@
+import { having, takes } from "../kernel/argument.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { aJournal, type Journal } from "../runtime/record/journal.ts";
+import type { Team } from "../team/team.ts";
+import { openerOf, type TeamOpener } from "./team-source.ts";
+import type { Tenant } from "./tenants.ts";
+
+/** Options of {@link createServer}. It needs either `team`, or `teams` and `journal`. */
+export interface ServerOptions {
+  /** The team that works on every run. Its journal keeps the runs. */
+  readonly team?: Team;
+  /** Opens a team for each run. */
+  readonly teams?: TeamOpener;
+  /** Keeps the runs of `teams`. */
+  readonly journal?: Journal;
+  /** Those who have runs of their own. Default: one user, who has all runs of the journal. */
+  readonly tenants?: readonly Tenant[];
+  /** The token of the one user, of at least 16 characters. Default: none, so that only this machine may ask. */
+  readonly token?: string;
+  /** Names of the server besides those of this machine: requests under others are refused. Default: none. */
+  readonly hosts?: readonly string[];
+  /** Origins of pages elsewhere that may ask. Default: none. */
+  readonly origins?: readonly string[];
+  /** Most bytes of the body of a request. Default 1,000,000. */
+  readonly bodyLimit?: number;
+  /** The page at `/`: one HTML file with its scripts and styles in it. Default: none. */
+  readonly page?: string | (() => Promise<string | undefined>);
+  /** The version in the OpenAPI document. Default "0". */
+  readonly version?: string;
+  /** Goes on at the start with the runs that a former process left. Default true. */
+  readonly recover?: boolean;
+  /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
+  readonly logger?: Logger;
+  /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
+  readonly secrets?: readonly string[];
+  readonly clock?: Clock;
+}
+
+const serverOptions: Known<ServerOptions> = {
+  team: true,
+  teams: true,
+  journal: true,
+  tenants: true,
+  token: true,
+  hosts: true,
+  origins: true,
+  bodyLimit: true,
+  page: true,
+  version: true,
+  recover: true,
+  logger: true,
+  secrets: true,
+  clock: true,
+};
+
+const DEFAULT_BODY_LIMIT = 1_000_000;
+
+/** The options of a server, each with its value. */
+export interface ServerSettings {
+  readonly journal: Journal;
+  readonly open: TeamOpener;
+  readonly tenants: readonly Tenant[];
+  readonly token: string | undefined;
+  readonly hosts: readonly string[];
+  readonly origins: readonly string[];
+  readonly bodyLimit: number;
+  readonly page: () => Promise<string | undefined>;
+  readonly version: string;
+  readonly recovers: boolean;
+  readonly logger: Logger;
+  readonly secrets: readonly string[];
+  readonly clock: Clock;
+}
+
+/** @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` */
+export function serverSettings(options: ServerOptions): ServerSettings {
+  checkKnownOptions("createServer", options, serverOptions);
+  const { team, teams, tenants = [], token, hosts = [], origins = [], bodyLimit = DEFAULT_BODY_LIMIT, page, secrets = [] } = options;
+  const journal = options.journal ?? team?.journal;
+  const open = teams ?? (team === undefined ? undefined : openerOf(team));
+  if (open === undefined || journal === undefined || (team !== undefined && (teams !== undefined || options.journal !== undefined))) {
+    throw new UsageError(
+      "OPTION_INVALID",
+      "Expected createServer to get a team, or teams with their journal. Write createServer({ team }) or createServer({ teams, journal }).",
+    );
+  }
+  if (team !== undefined) takes("createServer", "team", team, having("a team", "run", "resume", "answer", "send", "fork", "replay"));
+  takes("createServer", "journal", journal, aJournal);
+  if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
+    throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
+  }
+  const { version = "0", recover = true, logger = silentLogger, clock = systemClock } = options;
+  return {
+    ...{ journal, open, tenants, token, hosts, origins, bodyLimit, version, logger, clock },
+    page: typeof page === "function" ? page : () => Promise.resolve(page),
+    recovers: recover,
+    secrets: [...secrets, ...tenants.map((tenant) => tenant.token), ...(token === undefined ? [] : [token])],
+  };
+}

@@ -1,0 +1,270 @@
+import { Hono } from "hono";
+import { bodyLimit as limitedBody } from "hono/body-limit";
+import type { z } from "zod";
+import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
+import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import { EventFrames } from "./event-frames.ts";
+import { EventStream } from "./event-stream.ts";
+import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
+import { errorResponse } from "./http-errors.ts";
+import { listenOn, type Listening, type ListenOptions } from "./listening.ts";
+import { openApi } from "./openapi.ts";
+import { recover } from "./recovery.ts";
+import { fitting, ownRun, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
+import { RunFeeds } from "./run-feed.ts";
+import { ServedRuns } from "./served-runs.ts";
+import { type ServerOptions, serverSettings, type ServerSettings } from "./server-options.ts";
+import { RunSummaries } from "./summaries.ts";
+import { Tenants } from "./tenants.ts";
+import type { EventsQuery } from "./wire-schemas.ts";
+
+/** A server of runs. */
+export interface RunServer {
+  /** Answers a request of the Fetch API. Never rejects. Hand it to any server that speaks it. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Resolves when the server takes requests: the money of former runs is counted, and unfinished ones go on. The first request and `listen`
+   * call it.
+   */
+  ready(): Promise<void>;
+  /** Listens with Node's HTTP server. @throws UsageError `LISTEN_OPEN`, `LISTEN_FAILED`, `OPTION_INVALID` */
+  listen(options?: ListenOptions): Promise<Listening>;
+  /**
+   * Closes the server: it takes no more requests, its runs stop and go on at the next start, streams end. Steps in flight get `grace`
+   * milliseconds to end, default 10,000. The journal stays open.
+   */
+  close(options?: { readonly grace?: number }): Promise<void>;
+}
+
+const DEFAULT_GRACE = 10_000;
+/** Milliseconds that answers which are being sent get when the server closes. */
+const LAST_ANSWERS = 2_000;
+
+/**
+ * Serves the runs of a team, or of teams that are opened for each run: start, list, watch, publish, answer, pause, stop, resume, fork, replay,
+ * export, all described by `/openapi.json`. Each tenant sees its own runs alone. Defaults: one user without a token, requests under the names of
+ * this machine alone, bodies of at most 1 MB.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+ * @example
+ * import { defineAction, defineRole, Team } from "troupe";
+ * import { createServer } from "troupe/server";
+ *
+ * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+ * const server = createServer({ team: new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })] }) });
+ * const response = await server.fetch(
+ *   new Request("http://localhost/api/runs", {
+ *     method: "POST",
+ *     headers: { "content-type": "application/json" },
+ *     body: JSON.stringify({ idea: "hello" }),
+ *   }),
+ * );
+ * console.log(response.status); // 201
+ * await server.close();
+ */
+export function createServer(options: ServerOptions): RunServer {
+  return new TroupeServer(serverSettings(options));
+}
+
+/**
+ * The server behind {@link createServer}. It owns the tenants, the driven runs and the place where it listens.
+ *
+ * (`#handle`) every request but those for health passes host, origin, token and rate, in this order.
+ * (`#prepared`) the run of a path is the tenant's, or the answer is that of an unknown run.
+ * (`fetch`) every answer has the headers that keep a browser from doing anything with it but reading it.
+ */
+class TroupeServer implements RunServer {
+  readonly #settings: ServerSettings;
+  readonly #tenants: Tenants;
+  readonly #guard: Guard;
+  readonly #mask: Mask;
+  readonly #frames: EventFrames;
+  readonly #feeds: RunFeeds;
+  readonly #runs: ServedRuns;
+  readonly #app: Hono;
+  #ready: Promise<void> | undefined;
+  #isReady = false;
+  #listening: Listening | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: ServerSettings) {
+    const { journal, open, clock, logger } = settings;
+    this.#settings = settings;
+    this.#tenants = new Tenants(settings.tenants, settings.token, clock);
+    this.#guard = new Guard(settings);
+    this.#mask = maskSecrets(settings.secrets);
+    this.#frames = new EventFrames(journal);
+    this.#feeds = new RunFeeds(this.#frames);
+    this.#runs = new ServedRuns({ journal, open, feeds: this.#feeds, clock, logger }, (driven) => new RunSummaries(journal, driven));
+    this.#app = this.#routed();
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const began = this.#settings.clock.now();
+    let origin: string | undefined;
+    let response: Response;
+    try {
+      origin = this.#guard.check(request);
+      response = origin !== undefined && request.method === "OPTIONS" ? preflight(origin) : await this.#app.fetch(request);
+    } catch (error) {
+      response = this.#failed(error);
+    }
+    const answered = new Response(response.body, response);
+    secureHeaders(answered.headers, origin);
+    const { pathname } = new URL(request.url);
+    const ms = this.#settings.clock.now() - began;
+    const entry = { method: request.method, path: this.#mask(pathname.slice(0, 300)), status: answered.status, ms };
+    this.#settings.logger[pathname.startsWith("/api/") ? "info" : "debug"]("A request was answered.", entry);
+    return answered;
+  };
+
+  ready(): Promise<void> {
+    this.#ready ??= this.#recovered();
+    return this.#ready;
+  }
+
+  async listen(options: ListenOptions = {}): Promise<Listening> {
+    if (this.#closing !== undefined || this.#listening !== undefined) {
+      throw new UsageError("OPTION_INVALID", "Expected a server that does not listen yet, but this one did. Create another.");
+    }
+    this.#listening = await listenOn(this.fetch, options, this.#tenants.hasTokens);
+    // Clients may connect while runs of a former process go on; they are answered when that is done.
+    void this.ready().catch(() => undefined);
+    return this.#listening;
+  }
+
+  close({ grace = DEFAULT_GRACE }: { readonly grace?: number } = {}): Promise<void> {
+    this.#closing ??= this.#closed(grace);
+    return this.#closing;
+  }
+
+  async #closed(grace: number): Promise<void> {
+    await this.#ready?.catch(() => undefined);
+    const drained = this.#runs.close(grace);
+    await Promise.all([drained, drained.then(() => this.#listening?.close(LAST_ANSWERS))]);
+    this.#settings.logger.info("The server is closed.");
+  }
+
+  async #recovered(): Promise<void> {
+    const { journal, logger, recovers } = this.#settings;
+    const gone = await recover({ journal, accounts: this.#tenants.accounts, runs: this.#runs, logger, recovers });
+    this.#isReady = true;
+    logger.info("The server is ready.", { resumed: gone });
+  }
+
+  #routed(): Hono {
+    const app = new Hono();
+    const { version, bodyLimit } = this.#settings;
+    app.get("/healthz", () => Response.json({ status: "ok" }));
+    app.get("/readyz", () => this.#readiness());
+    app.get("/openapi.json", () => Response.json(openApi(version)));
+    app.get("/", () => this.#page());
+    const tooLong = (): Response => {
+      throw new UsageError("BODY_TOO_LONG", `Expected a body of at most ${bodyLimit} bytes, got a longer one. Send long texts in parts.`);
+    };
+    app.use("/api/*", limitedBody({ maxSize: bodyLimit, onError: tooLong }));
+    const { journal, open } = this.#settings;
+    const parts: RouteParts = { journal, open, runs: this.#runs, stream: (request, query) => this.#stream(request, query) };
+    for (const route of ROUTES) {
+      app.on(route.method, route.path, async (context) =>
+        route.answer(parts, await this.#prepared(route, context.req.raw, context.req.param())),
+      );
+    }
+    app.notFound((context) => {
+      const expected = "Expected one of the routes of /openapi.json";
+      return this.#failed(new UsageError("ROUTE_UNKNOWN", `${expected}, got ${context.req.method} ${context.req.path.slice(0, 200)}.`));
+    });
+    app.onError((error) => this.#failed(error));
+    return app;
+  }
+
+  /** Checks a request of a route: the token, the rate, the run, the query and the body. */
+  async #prepared(route: Route, request: Request, params: Readonly<Record<string, string>>): Promise<RouteRequest> {
+    const account = this.#tenants.of(request.headers.get("authorization"));
+    account.takeRequest();
+    if (this.#runs.isClosing)
+      throw new UsageError("SERVER_CLOSING", "Expected a server that takes work, but this one is closing. Come back.");
+    await this.ready();
+    const { id } = params;
+    const runId = id === undefined ? "" : ownRun(account, id);
+    // The journal says that a run is unknown before its body is looked at.
+    if (id !== undefined) await this.#runs.summaries.known(runId);
+    const given = Object.fromEntries(new URL(request.url).searchParams);
+    return {
+      account,
+      runId,
+      params,
+      query: route.query === undefined ? undefined : fitting(route.query, given, "QUERY_INVALID"),
+      body: route.body === undefined ? undefined : fitting(route.body, await bodyOf(request, route), "BODY_INVALID"),
+      headers: request.headers,
+      signal: request.signal,
+    };
+  }
+
+  #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: z.infer<typeof EventsQuery>): Response {
+    const leave = account.takeStream();
+    const last = headers.get("last-event-id");
+    const stream = new EventStream(
+      { runId, from: last === null ? from : seqAfter(last), follows: follow === "true", wantsNotices: notices !== "false" },
+      {
+        frames: this.#frames,
+        feeds: this.#feeds,
+        clock: this.#settings.clock,
+        standing: (id) => this.#runs.summaries.standing(id),
+        isClosing: () => this.#runs.isClosing,
+      },
+      leave,
+    );
+    return new Response(stream.body, {
+      headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" },
+    });
+  }
+
+  async #page(): Promise<Response> {
+    const html = await this.#settings.page();
+    if (html === undefined)
+      throw new UsageError("ROUTE_UNKNOWN", "Expected a page at /, but this server has none. Its routes: /openapi.json.");
+    const headers = {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": pagePolicy(html),
+      "cache-control": "no-cache",
+    };
+    return new Response(html, { headers });
+  }
+
+  #readiness(): Response {
+    void this.ready().catch(() => undefined);
+    const status = this.#runs.isClosing ? "closing" : this.#isReady ? "ready" : "starting";
+    return Response.json({ status }, { status: status === "ready" ? 200 : 503 });
+  }
+
+  #failed(error: unknown): Response {
+    const response = errorResponse(error, this.#mask);
+    if (response.status === 500) {
+      const { code, message } = errorRecord(error);
+      const stack = error instanceof Error && !TroupeError.isInstance(error) ? error.stack?.slice(0, 2_000) : undefined;
+      this.#settings.logger.error("A request failed.", { code, reason: this.#mask(message), stack: stack && this.#mask(stack) });
+    }
+    return response;
+  }
+}
+
+/** @throws UsageError `HEADER_INVALID` */
+function seqAfter(lastEventId: string): number {
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId) + 1;
+  throw new UsageError("HEADER_INVALID", "Expected Last-Event-ID to be the id of an event, such as 12, got another text.");
+}
+
+/** @throws UsageError `BODY_TYPE`, `BODY_INVALID` */
+async function bodyOf(request: Request, { isBodyOptional }: Route): Promise<unknown> {
+  const text = await request.text();
+  if (text === "" && isBodyOptional === true) return {};
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new UsageError("BODY_TYPE", "Expected a body of JSON, got another type. Send it as content-type: application/json.");
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new UsageError("BODY_INVALID", "Expected a body of JSON, got a text that is none.", { cause });
+  }
+}

@@ -1,0 +1,37 @@
+import type { Json } from "../kernel/json.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
+import type { Team } from "../team/team.ts";
+
+/** What a team is opened for. */
+export interface TeamRequest {
+  readonly runId: string;
+  /** The name of the tenant; empty without tenants. */
+  readonly tenant: string;
+  /** `message`: a message is published into a run that nobody drives. `look`: the team is described. */
+  readonly purpose: "start" | "resume" | "fork" | "replay" | "message" | "look";
+  /** The idea of a run that starts. */
+  readonly idea?: string;
+  /** The run that is forked, with the last shared event where it was given. */
+  readonly parent?: { readonly runId: string; readonly at?: number };
+  /** The pool of the tenant, which the server gives to the run: for spending of the opener's own. */
+  readonly pool?: BudgetPool;
+}
+
+/** A team that works on one run. */
+export interface OpenedTeam {
+  readonly team: Team;
+  /** An object that is kept with a run that starts, for `TeamRequest` of a later process. Default: none. */
+  readonly about?: { readonly [key: string]: Json };
+  /** Most rounds of the run, where its record or the client does not say. */
+  readonly rounds?: number;
+  /** Called once when the run is at rest. */
+  close?(): Promise<void> | void;
+}
+
+/** Opens a team for one run: with a folder, tools or connections of its own. Its journal is the server's. */
+export type TeamOpener = (request: TeamRequest) => Promise<OpenedTeam>;
+
+/** Returns the opener of one team for all runs. */
+export function openerOf(team: Team): TeamOpener {
+  return () => Promise.resolve({ team });
+}

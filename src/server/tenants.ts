@@ -1,0 +1,191 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { BudgetPool } from "../kernel/budget.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
+import type { MicroUsd } from "../model/money.ts";
+
+/** Requests that a tenant may make. */
+export interface RequestRate {
+  /** Requests per second in the long run. */
+  readonly perSecond: number;
+  /** Requests at once. */
+  readonly burst: number;
+}
+
+/** Someone whose runs nobody else sees. */
+export interface Tenant {
+  /** Small letters, digits and "-", at most 40. It begins the ids of the tenant's runs, so it never changes. */
+  readonly name: string;
+  /** A secret of at least 16 characters, sent as `Authorization: Bearer <token>`. */
+  readonly token: string;
+  /** Micro-dollars that all runs of the tenant may spend together, past ones included; or a pool that is kept elsewhere. Default: no bound. */
+  readonly budget?: MicroUsd | BudgetPool;
+  /** Bounds on the model calls of all runs of the tenant together. Default: none. */
+  readonly limits?: LimitOptions | ModelLimits;
+  /** Most runs under way at once. Default 1,000. */
+  readonly runs?: number;
+  /** Most open streams of events. Default 2,000. */
+  readonly streams?: number;
+  /** Default: 200 per second, 1,000 at once. */
+  readonly rate?: RequestRate;
+}
+
+const tenantOptions: Known<Tenant> = { name: true, token: true, budget: true, limits: true, runs: true, streams: true, rate: true };
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+const SHORTEST_TOKEN = 16;
+const DEFAULT_RUNS = 1_000;
+const DEFAULT_STREAMS = 2_000;
+const DEFAULT_RATE: RequestRate = { perSecond: 200, burst: 1_000 };
+
+/**
+ * A tenant with what it uses at present. It owns the number of open streams and the requests that are left; the pool owns the money.
+ *
+ * (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
+ * (`takeRequest`) no more requests pass than the rate allows.
+ */
+export class TenantAccount {
+  readonly name: string;
+  readonly pool: BudgetPool | undefined;
+  readonly limits: ModelLimits | undefined;
+  readonly mostRuns: number;
+  readonly #mostStreams: number;
+  readonly #rate: RequestRate;
+  readonly #clock: Clock;
+  #streams = 0;
+  #left: number;
+  #at: number;
+
+  constructor(tenant: Partial<Tenant>, clock: Clock) {
+    const { name = "", budget, limits, runs = DEFAULT_RUNS, streams = DEFAULT_STREAMS, rate = DEFAULT_RATE } = tenant;
+    this.name = name;
+    this.pool = budget === undefined || isBudgetPool(budget) ? budget : budgetPool(budget, { name: `budget of tenant ${name}` });
+    this.limits = sharedLimits(limits);
+    this.mostRuns = runs;
+    this.#mostStreams = streams;
+    this.#rate = rate;
+    this.#clock = clock;
+    this.#left = rate.burst;
+    this.#at = clock.now();
+  }
+
+  /** The beginning of the ids of its runs. */
+  get prefix(): string {
+    return this.name === "" ? "" : `${this.name}.`;
+  }
+
+  owns(runId: string): boolean {
+    return runId.startsWith(this.prefix);
+  }
+
+  /** @throws UsageError `RATE_LIMITED` */
+  takeRequest(): void {
+    const now = this.#clock.now();
+    const { perSecond, burst } = this.#rate;
+    this.#left = Math.min(burst, this.#left + (Math.max(0, now - this.#at) / 1_000) * perSecond);
+    this.#at = now;
+    if (this.#left >= 1) {
+      this.#left -= 1;
+      return;
+    }
+    throw new UsageError("RATE_LIMITED", `Expected at most ${perSecond} requests per second, got more. Wait a second and try again.`);
+  }
+
+  /** Takes a place for a stream. The returned function gives it back, once. @throws UsageError `STREAMS_TOO_MANY` */
+  takeStream(): () => void {
+    if (this.#streams >= this.#mostStreams) {
+      throw new UsageError(
+        "STREAMS_TOO_MANY",
+        `Expected at most ${this.#mostStreams} open streams, got one more. Close some, or raise the bound of the tenant.`,
+      );
+    }
+    this.#streams += 1;
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#streams -= 1;
+      isTaken = false;
+    };
+  }
+}
+
+interface TokenOwner {
+  readonly digest: Buffer;
+  readonly account: TenantAccount;
+}
+
+/**
+ * The tenants of a server by their tokens. It owns their accounts.
+ *
+ * (`of`) a token is compared as its hash, with every known one, in constant time: the answer takes no longer for a better guess.
+ */
+export class Tenants {
+  readonly accounts: readonly TenantAccount[];
+  readonly #owners: readonly TokenOwner[];
+
+  /**
+   * @param token of the one user, where there are no tenants
+   * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
+   */
+  constructor(tenants: readonly Tenant[], token: string | undefined, clock: Clock) {
+    const owner = (one: Partial<Tenant>, secret: string): TokenOwner => ({
+      digest: hashOf(secret),
+      account: new TenantAccount(one, clock),
+    });
+    const known = tenants.map((tenant) => owner(checked(tenant), tenant.token));
+    if (token !== undefined) known.push(owner({}, checkedToken(token)));
+    if (token !== undefined && tenants.length > 0) throw invalid("either tenants or one token", "both");
+    this.#owners = known;
+    this.accounts = known.length === 0 ? [new TenantAccount({}, clock)] : known.map(({ account }) => account);
+    assertDifferent(this.accounts.map(({ name }) => name));
+    assertDifferent(known.map(({ digest }) => digest.toString("hex")));
+  }
+
+  /** True when a request needs a token. */
+  get hasTokens(): boolean {
+    return this.#owners.length > 0;
+  }
+
+  /** Returns the tenant of a request. @param authorization the header @throws UsageError `TOKEN_INVALID` */
+  of(authorization: string | null | undefined): TenantAccount {
+    const [only] = this.accounts;
+    if (!this.hasTokens && only !== undefined) return only;
+    const given = hashOf(/^Bearer ([^\s]+)$/i.exec(authorization ?? "")?.[1] ?? "");
+    let found: TenantAccount | undefined;
+    for (const { digest, account } of this.#owners) if (timingSafeEqual(digest, given)) found = account;
+    if (found !== undefined) return found;
+    throw new UsageError("TOKEN_INVALID", "Expected the token of a tenant, got none or another. Send it: Authorization: Bearer <token>.");
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+function assertDifferent(values: readonly string[]): void {
+  if (new Set(values).size === values.length) return;
+  throw new UsageError("OPTION_INVALID", "Expected tenants with names and tokens of their own, got two with the same one.");
+}
+
+function checked(tenant: Tenant): Tenant {
+  checkKnownOptions("a tenant", tenant, tenantOptions);
+  const { name, token, budget, rate, runs, streams } = tenant;
+  if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
+  checkedToken(token);
+  checkBudget(budget, "OPTION_INVALID");
+  for (const amount of [rate?.perSecond, rate?.burst, runs, streams]) {
+    if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
+  }
+  return tenant;
+}
+
+function checkedToken(token: string): string {
+  if (typeof token === "string" && token.length >= SHORTEST_TOKEN && !/\s/.test(token)) return token;
+  throw invalid(`a token of at least ${SHORTEST_TOKEN} characters without spaces`, "another");
+}
+
+function invalid(expected: string, got: string): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${expected} of a server, got ${got}.`);
+}
