@@ -91,7 +91,8 @@ export interface ContinueRequest {
   readonly rounds?: number;
   readonly budget?: number;
   readonly reuse?: "all" | "none";
-  readonly force?: boolean;
+  /** Default "refuse": a team that differs from the run's is refused. */
+  readonly onTeamChange?: "refuse" | "continue";
 }
 
 /** A run that shares the past of another. */

@@ -369,8 +369,8 @@ function messageOf({ content, id, sendTo, causeBy }: z.infer<typeof NewMessage>)
   return Object.keys(fields).length === 0 ? content : createMessage(content, fields);
 }
 
-function continuation({ reuse, force }: z.infer<typeof Continuation>): Pick<ResumeOptions, "reuse" | "force"> {
-  return { ...(reuse === undefined ? {} : { reuse }), ...(force === undefined ? {} : { force }) };
+function continuation({ reuse, onTeamChange }: z.infer<typeof Continuation>): Pick<ResumeOptions, "reuse" | "onTeamChange"> {
+  return { ...(reuse === undefined ? {} : { reuse }), ...(onTeamChange === undefined ? {} : { onTeamChange }) };
 }
 
 function active(runId: string): UsageError {

@@ -33,7 +33,7 @@ export const Continuation = z.strictObject({
   rounds: rounds.optional(),
   budget: budget.optional(),
   reuse: z.enum(["all", "none"]).optional(),
-  force: z.boolean().optional().describe("Goes on with a team that differs from the run's."),
+  onTeamChange: z.enum(["refuse", "continue"]).optional().describe("What to do with a team that differs from the run's. Default refuse."),
 });
 
 export const NewFork = z.strictObject({
