@@ -7,6 +7,16 @@ import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
 import { sentEvents } from "./event-lines.ts";
 import { toldError } from "./told-error.ts";
+import type {
+  ContinueRequest,
+  ForkRequest,
+  MessageReceipt,
+  OutsideMessage,
+  ReplayReport,
+  RunPage,
+  ServedTeam,
+  StartRequest,
+} from "./wire.ts";
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {
@@ -28,15 +38,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A run that is to start. */
-export interface StartRequest {
-  readonly idea: string;
-  readonly id?: string;
-  readonly rounds?: number;
-  /** Micro-dollars. */
-  readonly budget?: number;
-}
-
 /** Options of starting or forking a run. */
 export interface StartOptions extends CallOptions {
   /** Makes the request safe to repeat. Default: a fresh one, so that a lost answer costs no second run. */
@@ -52,12 +53,6 @@ export interface ListOptions extends CallOptions {
   readonly status?: SummaryStatus;
 }
 
-/** A page of a list of runs, the newest first. */
-export interface RunPage {
-  readonly runs: readonly RunSummary[];
-  readonly next?: string;
-}
-
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {
   /** The first event. Default 0. */
@@ -68,62 +63,6 @@ export interface WatchOptions extends CallOptions {
   readonly onNotice?: (notice: RunNotice) => void;
   /** Called when the run comes to rest, and while the connection is lost (`connected: false`) and found again. */
   readonly onState?: (state: { readonly connected: boolean; readonly status?: SummaryStatus }) => void;
-}
-
-/** A message from outside. */
-export interface OutsideMessage {
-  readonly content: string;
-  readonly sendTo?: readonly string[];
-  readonly causeBy?: string;
-  readonly id?: string;
-}
-
-/** The result of publishing a message. */
-export interface MessageReceipt {
-  readonly id: string;
-  readonly recipients: readonly string[];
-  /** True when a recipient reads it only once the run is resumed. */
-  readonly waits: boolean;
-}
-
-/** How a run goes on. */
-export interface ContinueRequest {
-  readonly rounds?: number;
-  readonly budget?: number;
-  readonly reuse?: "all" | "none";
-  /** Default "refuse": a team that differs from the run's is refused. */
-  readonly onTeamChange?: "refuse" | "continue";
-}
-
-/** A run that shares the past of another. */
-export interface ForkRequest {
-  readonly at?: number;
-  readonly change?: readonly {
-    readonly seq: number;
-    readonly nth?: number;
-    readonly content?: string;
-    readonly instructContent?: Json;
-    readonly drop?: true;
-  }[];
-  readonly add?: readonly string[];
-  readonly id?: string;
-  readonly rounds?: number;
-  readonly budget?: number;
-  readonly reuse?: "all" | "none";
-}
-
-/** The result of a replay. */
-export interface ReplayReport {
-  readonly equal: boolean;
-  readonly events: number;
-  /** The first difference, in words. */
-  readonly difference?: string;
-}
-
-/** The team of a server. */
-export interface ServedTeam {
-  readonly name: string;
-  readonly roles: readonly string[];
 }
 
 const DEFAULT_PATIENCE = 300_000;

@@ -3,17 +3,20 @@
 export {
   type CallOptions,
   type ClientOptions,
-  type ContinueRequest,
   createClient,
-  type ForkRequest,
   type ListOptions,
-  type MessageReceipt,
-  type OutsideMessage,
-  type ReplayReport,
   type RunClient,
-  type RunPage,
-  type ServedTeam,
   type StartOptions,
-  type StartRequest,
   type WatchOptions,
 } from "./client.ts";
+export type {
+  ContinueRequest,
+  ForkChange,
+  ForkRequest,
+  MessageReceipt,
+  OutsideMessage,
+  ReplayReport,
+  RunPage,
+  ServedTeam,
+  StartRequest,
+} from "./wire.ts";

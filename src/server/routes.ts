@@ -1,4 +1,13 @@
 import type { z } from "zod";
+import type {
+  AnswerRequest,
+  ContinueRequest,
+  EventsQueryValues,
+  ForkRequest,
+  ListQueryValues,
+  OutsideMessage,
+  StartRequest,
+} from "../client/wire.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -40,7 +49,7 @@ export interface RouteParts {
   readonly journal: Journal;
   readonly open: TeamOpener;
   readonly runs: ServedRuns;
-  readonly stream: (request: RouteRequest, query: z.infer<typeof EventsQuery>) => Response;
+  readonly stream: (request: RouteRequest, query: EventsQueryValues) => Response;
 }
 
 /** A route of the interface: the document and the server are made of the same list. */
@@ -105,7 +114,7 @@ export const ROUTES: readonly Route[] = [
     hasKey: true,
     response: { status: 201, schema: RunSummarySchema },
     answer: async ({ runs }, { account, body, headers }) => {
-      const { summary, isNew } = await runs.start(account, body as z.infer<typeof NewRun>, keyOf(headers));
+      const { summary, isNew } = await runs.start(account, body as StartRequest, keyOf(headers));
       return json(summary, isNew ? 201 : 200);
     },
   },
@@ -124,7 +133,7 @@ export const ROUTES: readonly Route[] = [
     summary: "The events of a run as server-sent events: all from the beginning, then as they come, and `end` when the run is at rest.",
     query: EventsQuery,
     response: { status: 200, type: "text/event-stream" },
-    answer: async ({ stream }, request) => stream(request, request.query as z.infer<typeof EventsQuery>),
+    answer: async ({ stream }, request) => stream(request, request.query as EventsQueryValues),
   },
   {
     method: "GET",
@@ -142,7 +151,7 @@ export const ROUTES: readonly Route[] = [
     body: NewMessage,
     response: { status: 200, schema: ReceiptSchema },
     answer: async ({ runs }, { account, runId, body }) => {
-      const { message, recipients, waits } = await runs.publish(account, runId, body as z.infer<typeof NewMessage>);
+      const { message, recipients, waits } = await runs.publish(account, runId, body as OutsideMessage);
       return json({ id: message.id, recipients, waits });
     },
   },
@@ -154,7 +163,7 @@ export const ROUTES: readonly Route[] = [
     body: NewAnswer,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, body }) => {
-      const { answer } = body as z.infer<typeof NewAnswer>;
+      const { answer } = body as AnswerRequest;
       return json(await runs.answer(account, runId, params["question"] ?? "", answer as Json));
     },
   },
@@ -163,7 +172,7 @@ export const ROUTES: readonly Route[] = [
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
   {
     ...control("resume", "Goes on with a run at rest.", ({ runs }, { account, runId, body }) =>
-      runs.resume(account, runId, body as z.infer<typeof Continuation>),
+      runs.resume(account, runId, body as ContinueRequest),
     ),
     body: Continuation,
     isBodyOptional: true,
@@ -184,7 +193,7 @@ export const ROUTES: readonly Route[] = [
     hasKey: true,
     response: { status: 201, schema: RunSummarySchema },
     answer: async ({ runs }, { account, runId, body, headers }) => {
-      const { summary, isNew } = await runs.fork(account, runId, body as z.infer<typeof NewFork>, keyOf(headers));
+      const { summary, isNew } = await runs.fork(account, runId, body as ForkRequest, keyOf(headers));
       return json(summary, isNew ? 201 : 200);
     },
   },
@@ -202,7 +211,7 @@ const DEFAULT_PAGE = 50;
 const MOST_LOOKED_AT = 2_000;
 
 async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {
-  const { limit = DEFAULT_PAGE, cursor, status } = query as z.infer<typeof ListQuery>;
+  const { limit = DEFAULT_PAGE, cursor, status } = query as ListQueryValues;
   const newestFirst = (await journal.runs()).filter(({ runId }) => account.owns(runId)).toReversed();
   const begin = cursor === undefined ? 0 : newestFirst.findIndex(({ runId }) => runId === cursor) + 1;
   if (cursor !== undefined && begin === 0) throw new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another.");

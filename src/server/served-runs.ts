@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { ContinueRequest, ForkRequest, OutsideMessage, StartRequest } from "../client/wire.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
@@ -20,7 +20,6 @@ import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
 import type { RunSummaries } from "./summaries.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "./team-source.ts";
 import type { TenantAccount } from "./tenants.ts";
-import type { Continuation, NewFork, NewMessage, NewRun } from "./wire-schemas.ts";
 
 /** Milliseconds that a request waits for a run to come to rest. */
 const REST_LIMIT = 30_000;
@@ -81,7 +80,7 @@ export class ServedRuns {
   }
 
   /** Starts a run. @param key makes the request safe to repeat @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
-  start(account: TenantAccount, asked: z.infer<typeof NewRun>, key: string | undefined): Promise<StartedRun> {
+  start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
     const { idea, rounds, budget } = asked;
     const id = this.#idFor(account, asked.id, key);
     const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null }));
@@ -95,7 +94,7 @@ export class ServedRuns {
   }
 
   /** Forks a run. @throws the errors of `Team.fork` */
-  fork(account: TenantAccount, parent: string, asked: z.infer<typeof NewFork>, key: string | undefined): Promise<StartedRun> {
+  fork(account: TenantAccount, parent: string, asked: ForkRequest, key: string | undefined): Promise<StartedRun> {
     const { at, change, add, reuse } = asked;
     const id = this.#idFor(account, asked.id, key);
     const { id: _id, ...content } = asked;
@@ -110,7 +109,7 @@ export class ServedRuns {
             id,
             about: markedAbout(opened, account, request),
             ...(at === undefined ? {} : { at }),
-            ...(change === undefined ? {} : { change: change as unknown as readonly MessageChange[] }),
+            ...(change === undefined ? {} : { change: change as readonly MessageChange[] }),
             ...(add === undefined ? {} : { add }),
             ...(reuse === undefined ? {} : { reuse }),
           }),
@@ -120,7 +119,7 @@ export class ServedRuns {
   }
 
   /** Goes on with a run. One that is under way stays as it is. */
-  resume(account: TenantAccount, runId: string, asked: z.infer<typeof Continuation>): Promise<RunSummary> {
+  resume(account: TenantAccount, runId: string, asked: ContinueRequest): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
       if (!this.#driven.has(runId)) {
         await this.#drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
@@ -150,7 +149,7 @@ export class ServedRuns {
   }
 
   /** Publishes a message into a run, wherever it stands. */
-  async publish(account: TenantAccount, runId: string, asked: z.infer<typeof NewMessage>): Promise<RunReceipt> {
+  async publish(account: TenantAccount, runId: string, asked: OutsideMessage): Promise<RunReceipt> {
     const message = messageOf(asked);
     const driven = this.#driven.get(runId);
     if (driven !== undefined) return driven.run.publish(message);
@@ -360,7 +359,7 @@ function bounds(
   return { ...(most === undefined ? {} : { rounds: most }), ...(budget === undefined ? {} : { budget: budget as MicroUsd }) };
 }
 
-function messageOf({ content, id, sendTo, causeBy }: z.infer<typeof NewMessage>): Message | string {
+function messageOf({ content, id, sendTo, causeBy }: OutsideMessage): Message | string {
   const fields = {
     ...(id === undefined ? {} : { id }),
     ...(sendTo === undefined ? {} : { sendTo }),
@@ -369,7 +368,7 @@ function messageOf({ content, id, sendTo, causeBy }: z.infer<typeof NewMessage>)
   return Object.keys(fields).length === 0 ? content : createMessage(content, fields);
 }
 
-function continuation({ reuse, onTeamChange }: z.infer<typeof Continuation>): Pick<ResumeOptions, "reuse" | "onTeamChange"> {
+function continuation({ reuse, onTeamChange }: ContinueRequest): Pick<ResumeOptions, "reuse" | "onTeamChange"> {
   return { ...(reuse === undefined ? {} : { reuse }), ...(onTeamChange === undefined ? {} : { onTeamChange }) };
 }
 

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit as limitedBody } from "hono/body-limit";
-import type { z } from "zod";
+import type { EventsQueryValues } from "../client/wire.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { EventFrames } from "./event-frames.ts";
@@ -16,7 +16,6 @@ import { ServedRuns } from "./served-runs.ts";
 import { type ServerOptions, serverSettings, type ServerSettings } from "./server-options.ts";
 import { RunSummaries } from "./summaries.ts";
 import { Tenants } from "./tenants.ts";
-import type { EventsQuery } from "./wire-schemas.ts";
 
 /** A server of runs. */
 export interface RunServer {
@@ -201,7 +200,7 @@ class TroupeServer implements RunServer {
     };
   }
 
-  #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: z.infer<typeof EventsQuery>): Response {
+  #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Response {
     const leave = account.takeStream();
     const last = headers.get("last-event-id");
     const stream = new EventStream(

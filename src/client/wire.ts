@@ -1,0 +1,99 @@
+import type { Json } from "../kernel/json.ts";
+import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
+
+/* What goes over the wire between a client and a server. */
+
+/** A run that is to start. */
+export interface StartRequest {
+  readonly idea: string;
+  readonly id?: string;
+  readonly rounds?: number;
+  /** Micro-dollars. */
+  readonly budget?: number;
+}
+
+/** A page of a list of runs, the newest first. */
+export interface RunPage {
+  readonly runs: readonly RunSummary[];
+  readonly next?: string;
+}
+
+/** A message from outside. */
+export interface OutsideMessage {
+  readonly content: string;
+  readonly sendTo?: readonly string[];
+  readonly causeBy?: string;
+  readonly id?: string;
+}
+
+/** The result of publishing a message. */
+export interface MessageReceipt {
+  readonly id: string;
+  readonly recipients: readonly string[];
+  /** True when a recipient reads it only once the run is resumed. */
+  readonly waits: boolean;
+}
+
+/** How a run goes on. */
+export interface ContinueRequest {
+  readonly rounds?: number;
+  readonly budget?: number;
+  readonly reuse?: "all" | "none";
+  /** Default "refuse": a team that differs from the run's is refused. */
+  readonly onTeamChange?: "refuse" | "continue";
+}
+
+/** A run that shares the past of another. */
+export interface ForkRequest {
+  readonly at?: number;
+  readonly change?: readonly ForkChange[];
+  readonly add?: readonly string[];
+  readonly id?: string;
+  readonly rounds?: number;
+  readonly budget?: number;
+  readonly reuse?: "all" | "none";
+}
+
+/** The result of a replay. */
+export interface ReplayReport {
+  readonly equal: boolean;
+  readonly events: number;
+  /** The first difference, in words. */
+  readonly difference?: string;
+}
+
+/** The team of a server. */
+export interface ServedTeam {
+  readonly name: string;
+  readonly roles: readonly string[];
+}
+
+/** A change of a message of the past that a fork shares. */
+export interface ForkChange {
+  readonly seq: number;
+  /** Which message of the event. Default 0. */
+  readonly nth?: number;
+  readonly content?: string;
+  readonly instructContent?: Json;
+  /** The message is never delivered. */
+  readonly drop?: true;
+}
+
+/** The answer to a question. */
+export interface AnswerRequest {
+  readonly answer: Json;
+}
+
+/** The query of a list of runs. */
+export interface ListQueryValues {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly status?: SummaryStatus;
+}
+
+/** The query of a stream of events. */
+export interface EventsQueryValues {
+  readonly from?: number;
+  readonly follow?: "true" | "false";
+  readonly notices?: "true" | "false";
+}
