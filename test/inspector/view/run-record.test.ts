@@ -33,7 +33,7 @@ describe("RunRecord", () => {
           }
         }
       }),
-      { numRuns: tries(10, 150) },
+      { numRuns: tries(4, 150) },
     );
   });
 
@@ -63,7 +63,7 @@ describe("RunRecord", () => {
         }
         for (const [place, step] of timeline.record.steps.entries()) expect(step.place).toBe(place);
       }),
-      { numRuns: tries(10, 150) },
+      { numRuns: tries(4, 150) },
     );
   });
 
@@ -75,7 +75,7 @@ describe("RunRecord", () => {
         const touching = waysOf(timeline).filter((way) => way.from <= until && lastOf(way) >= from);
         expect([...timeline.record.ways.between(from, until)]).toEqual(touching);
       }),
-      { numRuns: tries(10, 150) },
+      { numRuns: tries(4, 150) },
     );
   });
 
@@ -91,7 +91,7 @@ describe("RunRecord", () => {
         expect(record.activations.filter(({ end }) => end === "ended" || end === "dead")).toHaveLength(now.activations);
         expect(record.activations.filter(({ end }) => end === "open")).toHaveLength(now.open.size);
       }),
-      { numRuns: tries(10, 100) },
+      { numRuns: tries(4, 100) },
     );
   });
 });

@@ -76,7 +76,7 @@ describe("RunTimeline", () => {
           expect(stateText(timeline.now)).toBe(stateText(fold(events)));
         },
       ),
-      { numRuns: tries(12, 150) },
+      { numRuns: tries(5, 150) },
     );
   });
 

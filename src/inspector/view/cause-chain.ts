@@ -1,0 +1,153 @@
+import type { RunTimeline } from "./run-timeline.ts";
+
+/**
+ * What the record proves of a link.
+ *
+ * `said`: the message stands in the event that ended the activation. `took`: the activation took the message from its mailbox, alone. `took
+ * with others`: it took several messages at once, and the record does not say which of them led to what it said. `answers`: the same, and the
+ * later message names the earlier one as one of its parents.
+ */
+export type CauseProof = "said" | "took" | "took with others" | "answers";
+
+/** A message or an activation in a chain of causes. */
+export type CauseNode =
+  | { readonly kind: "message"; readonly place: number; readonly steps: number }
+  | { readonly kind: "activation"; readonly place: number; readonly steps: number };
+
+/** A link between two entries of a chain. Places of messages and of activations are those of the record's tables. */
+export interface CauseLink {
+  readonly message: number;
+  readonly activation: number;
+  /** `in`: the message went into the activation. `out`: it came out of it. */
+  readonly direction: "in" | "out";
+  readonly proof: CauseProof;
+}
+
+/** Where a message or an activation came from, and what came of it. */
+export interface CauseChain {
+  /** From the first cause to the last effect: `steps` is negative before the start, 0 at it and positive after it. */
+  readonly nodes: readonly CauseNode[];
+  readonly links: readonly CauseLink[];
+  readonly messages: ReadonlySet<number>;
+  readonly activations: ReadonlySet<number>;
+  /** More entries belong to the chain. */
+  readonly isCut: boolean;
+}
+
+/** The start of a chain: a place in the table of messages or of activations. */
+export type CauseStart = { readonly message: number } | { readonly activation: number };
+
+/** Most entries before and most after the start. */
+const MOST = 200;
+
+/**
+ * Returns the chain of causes through a message or an activation, as far as the record proves it.
+ *
+ * @param shown the event that the run is shown after: later effects are left out. Default: the last one.
+ */
+export function causeChain(timeline: RunTimeline, start: CauseStart, shown: number = timeline.length - 1): CauseChain {
+  const walk = new ChainWalk(timeline, shown);
+  const node: CauseNode =
+    "message" in start ? { kind: "message", place: start.message, steps: 0 } : { kind: "activation", place: start.activation, steps: 0 };
+  return walk.chain(node);
+}
+
+/** Walks from message to activation and on, first against time and then with it. It owns what it has found. */
+class ChainWalk {
+  readonly #timeline: RunTimeline;
+  readonly #shown: number;
+  readonly #messages = new Map<number, CauseNode>();
+  readonly #activations = new Map<number, CauseNode>();
+  readonly #links = new Map<string, CauseLink>();
+  #isCut = false;
+
+  constructor(timeline: RunTimeline, shown: number) {
+    this.#timeline = timeline;
+    this.#shown = shown;
+  }
+
+  chain(start: CauseNode): CauseChain {
+    this.#walk(start, -1);
+    this.#walk(start, 1);
+    const nodes = [...this.#messages.values(), ...this.#activations.values()].sort((a, b) => a.steps - b.steps);
+    return {
+      nodes,
+      links: [...this.#links.values()],
+      messages: new Set(this.#messages.keys()),
+      activations: new Set(this.#activations.keys()),
+      isCut: this.#isCut,
+    };
+  }
+
+  #walk(start: CauseNode, way: 1 | -1): void {
+    this.#note(start);
+    const open = [start];
+    for (let nth = 0; nth < open.length; nth += 1) {
+      const node = open[nth] as CauseNode;
+      for (const next of way === -1 ? this.#before(node) : this.#after(node)) {
+        if (!this.#note(next)) continue;
+        if (open.length <= MOST) open.push(next);
+        else this.#isCut = true;
+      }
+    }
+  }
+
+  /** True for an entry that is new. */
+  #note(node: CauseNode): boolean {
+    const known = node.kind === "message" ? this.#messages : this.#activations;
+    if (known.has(node.place)) return false;
+    known.set(node.place, node);
+    return true;
+  }
+
+  #before({ kind, place, steps }: CauseNode): readonly CauseNode[] {
+    const { record } = this.#timeline;
+    if (kind === "activation") {
+      const took = record.activations[place]?.took ?? [];
+      for (const message of took) this.#link({ message, activation: place, direction: "in", proof: this.#proofOf(message, place) });
+      return took.map((message) => ({ kind: "message", place: message, steps: steps - 1 }));
+    }
+    const by = record.sent[place]?.by;
+    if (by === undefined) return [];
+    this.#link({ message: place, activation: by, direction: "out", proof: "said" });
+    return [{ kind: "activation", place: by, steps: steps - 1 }];
+  }
+
+  #after({ kind, place, steps }: CauseNode): readonly CauseNode[] {
+    const { record } = this.#timeline;
+    if (kind === "activation") {
+      const said = (record.activations[place]?.said ?? []).filter((message) => (record.sent[message]?.seq ?? 0) <= this.#shown);
+      for (const message of said) this.#link({ message, activation: place, direction: "out", proof: "said" });
+      return said.map((message) => ({ kind: "message", place: message, steps: steps + 1 }));
+    }
+    const takers = new Set<number>();
+    for (const way of record.sent[place]?.ways ?? []) {
+      const { opener, consumer } = record.ways.at(way) ?? {};
+      for (const taker of [opener, consumer]) {
+        if (taker !== undefined && (record.activations[taker]?.from ?? Infinity) <= this.#shown) takers.add(taker);
+      }
+    }
+    for (const activation of takers) this.#link({ message: place, activation, direction: "in", proof: this.#proofOf(place, activation) });
+    return [...takers].map((taker) => ({ kind: "activation", place: taker, steps: steps + 1 }));
+  }
+
+  #proofOf(message: number, activation: number): CauseProof {
+    const { sent, activations } = this.#timeline.record;
+    const { took = [], said = [] } = activations[activation] ?? {};
+    if (took.length < 2) return "took";
+    const id = sent[message]?.message.id ?? "";
+    return said.some((place) => sent[place]?.message.parents.includes(id)) ? "answers" : "took with others";
+  }
+
+  #link(link: CauseLink): void {
+    this.#links.set(`${link.direction} ${link.message} ${link.activation}`, link);
+  }
+}
+
+/** The words for what a link proves. */
+export const PROOF_TEXTS: Readonly<Record<CauseProof, string>> = {
+  said: "The record has it in the event that ended this activation.",
+  took: "The activation took this message, and no other.",
+  "took with others": "The activation took it together with other messages. The record does not say which of them led to its answer.",
+  answers: "The activation took it together with others, and what it said names it as one that it answers.",
+};

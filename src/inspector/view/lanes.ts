@@ -1,0 +1,154 @@
+import type { ActivationFact, SentFact, WayFact } from "./run-facts.ts";
+import type { RunTimeline } from "./run-timeline.ts";
+
+/** The part of a run that is drawn. */
+export interface LaneRange {
+  /** The first and the last event, both included. */
+  readonly from: number;
+  readonly until: number;
+  /** The event that the run is shown after: what comes later is not drawn. Default: the last one. */
+  readonly shown?: number;
+  /** Names of the lanes from top to bottom. Default: all roles in the order of hiring. */
+  readonly roles?: readonly string[];
+  /** Most arrows, default 2,000; further ones are counted. */
+  readonly most?: number;
+}
+
+/** An activation as a bar in its role's lane. */
+export interface Bar {
+  readonly activation: ActivationFact;
+  /** Place of the lane. */
+  readonly lane: number;
+  readonly from: number;
+  /** The last shown event for a bar that is open there. */
+  readonly until: number;
+  readonly isOpen: boolean;
+}
+
+/** A delivered message as an arrow. */
+export interface Arrow {
+  readonly sent: SentFact;
+  readonly way: WayFact;
+  /** Place of the sender's lane; undefined for a message from outside, or from a role that is not drawn. */
+  readonly fromLane: number | undefined;
+  readonly from: number;
+  readonly toLane: number;
+  /** Where the message was taken by an activation; else where it was delivered, dropped, or the last shown event while it is held back. */
+  readonly to: number;
+  readonly fate: Fate;
+}
+
+/** What has become of a message on its way to one recipient. */
+export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "double";
+
+/** Bars and arrows of a range. */
+export interface LaneDrawing {
+  readonly lanes: readonly string[];
+  readonly bars: readonly Bar[];
+  readonly arrows: readonly Arrow[];
+  /** Arrows beyond the limit. */
+  readonly omitted: number;
+}
+
+/**
+ * Returns what a range of events shows: a bar per activation, and an arrow per message and recipient. The cost grows with the range and not with
+ * the run.
+ */
+export function lanesIn(timeline: RunTimeline, range: LaneRange): LaneDrawing {
+  const { record } = timeline;
+  const shown = Math.min(range.shown ?? Infinity, timeline.length - 1);
+  const until = Math.min(range.until, shown);
+  const lanes = range.roles ?? [...timeline.now.roles.keys()];
+  const places = new Map(lanes.map((role, lane) => [role, lane]));
+  const bars = lanes.flatMap((role, lane) => barsOf(timeline, role, lane, range.from, until, shown));
+  const arrows: Arrow[] = [];
+  let omitted = 0;
+  for (const way of record.ways.between(range.from, until)) {
+    const toLane = places.get(way.role);
+    const sent = record.sent[way.sent];
+    if (toLane === undefined || sent === undefined) continue;
+    if (arrows.length >= (range.most ?? 2_000)) {
+      omitted += 1;
+      continue;
+    }
+    const { end, fate } = endOf(way, shown);
+    if (end < range.from) continue;
+    const sender = sent.by === undefined ? undefined : record.activations[sent.by]?.role;
+    arrows.push({ sent, way, fromLane: sender === undefined ? undefined : places.get(sender), from: way.from, toLane, to: end, fate });
+  }
+  return { lanes, bars, arrows, omitted };
+}
+
+function barsOf(timeline: RunTimeline, role: string, lane: number, from: number, until: number, shown: number): readonly Bar[] {
+  const { activations, byRole } = timeline.record;
+  const own = byRole.get(role) ?? [];
+  const bars: Bar[] = [];
+  // The one before the first that begins in the range may reach into it.
+  for (let nth = Math.max(0, firstFrom(timeline, own, from) - 1); nth < own.length; nth += 1) {
+    const activation = activations[own[nth] ?? -1];
+    if (activation === undefined || activation.from > until) break;
+    const isOpen = activation.until === undefined || activation.until > shown;
+    const end = isOpen ? shown : (activation.until ?? shown);
+    if (end >= from) bars.push({ activation, lane, from: activation.from, until: end, isOpen });
+  }
+  return bars;
+}
+
+/** The first of a role's activations that begins at an event or later. */
+function firstFrom({ record }: RunTimeline, own: readonly number[], from: number): number {
+  return firstAtLeast(own.length, (nth) => (record.activations[own[nth] ?? -1]?.from ?? 0) >= from);
+}
+
+/** The first of so many places for which a condition holds, where it holds for all after it; their number when it holds for none. */
+export function firstAtLeast(count: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** What has become of a message by an event, and when. */
+export function endOf(way: WayFact, shown: number): { readonly end: number; readonly fate: Fate } {
+  const isPast = (seq: number | undefined): seq is number => seq !== undefined && seq <= shown;
+  if (isPast(way.opened)) return { end: way.opened, fate: "taken" };
+  if (isPast(way.dropped)) return { end: way.dropped, fate: "dropped" };
+  if (isPast(way.delivered)) return { end: way.delivered, fate: way.isDouble ? "double" : "waiting" };
+  return { end: shown, fate: "on its way" };
+}
+
+/** How much happens in one part of a run. */
+export interface DensityBin {
+  readonly from: number;
+  readonly until: number;
+  readonly activations: number;
+  readonly messages: number;
+  readonly failures: number;
+}
+
+/** Returns the activity of a whole run in at most `count` parts of equal length. */
+export function densityOf(timeline: RunTimeline, count: number): readonly DensityBin[] {
+  const size = Math.max(1, Math.ceil(timeline.length / Math.max(1, count)));
+  const bins = Array.from({ length: Math.ceil(timeline.length / size) }, (_, nth) => ({
+    from: nth * size,
+    until: Math.min((nth + 1) * size, timeline.length) - 1,
+    activations: 0,
+    messages: 0,
+    failures: 0,
+  }));
+  const at = (seq: number): (typeof bins)[number] | undefined => bins[Math.floor(seq / size)];
+  for (const { from, until, end } of timeline.record.activations) {
+    const bin = at(from);
+    if (bin !== undefined) bin.activations += 1;
+    const last = until === undefined || end === "ended" ? undefined : at(until);
+    if (last !== undefined) last.failures += 1;
+  }
+  for (const { seq } of timeline.record.sent) {
+    const bin = at(seq);
+    if (bin !== undefined) bin.messages += 1;
+  }
+  return bins;
+}

@@ -1,0 +1,78 @@
+import type { Json } from "../../kernel/json.ts";
+import type { Message } from "../../message/message.ts";
+import type { Task } from "../../agent/task.ts";
+import type { RoleState } from "../../runtime/record/role-state.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
+import { type RoleTraits, traitsOf } from "./role-graph.ts";
+
+/** Messages of a memory or a mailbox, cut to so many. */
+export interface MessageList {
+  readonly messages: readonly Message[];
+  readonly count: number;
+}
+
+/** A question of a role to a person that waits for an answer. */
+export interface OpenQuestion {
+  readonly act: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Everything that a role has in a run, after an event. */
+export interface RoleView {
+  readonly name: string;
+  readonly traits: RoleTraits;
+  /** Activations that have ended. */
+  readonly activations: number;
+  /** The activation under way: its name, and how many messages it took. */
+  readonly open: { readonly act: string; readonly take: number } | undefined;
+  /** Failed attempts of the present activation. */
+  readonly failures: number;
+  readonly questions: readonly OpenQuestion[];
+  /** The oldest first. */
+  readonly mailbox: MessageList;
+  /** The newest first. */
+  readonly memory: MessageList;
+  /** The newest first. */
+  readonly working: MessageList;
+  readonly plan: { readonly goal: string; readonly tasks: readonly Task[] } | undefined;
+  readonly state: { readonly [key: string]: Json };
+  /** The messages that each reaction consumed last, by reaction and cause. */
+  readonly joins: RoleState["joins"];
+  /** The summary of its memory, where it has one. */
+  readonly summary: RoleState["summary"];
+}
+
+/** Most messages of one list. */
+const MOST = 200;
+
+/** Returns what a role has in a state; undefined for a name that the run has not hired yet. */
+export function roleView(state: RunState, name: string, most: number = MOST): RoleView | undefined {
+  const role = state.roles.get(name);
+  if (role === undefined) return undefined;
+  const { open, plan, memory, workingMemory } = role;
+  return {
+    name,
+    traits: traitsOf(role.traits),
+    activations: role.n,
+    open: open && { act: open.act, take: open.take },
+    failures: role.retry.failures,
+    questions: questionsOf(role),
+    mailbox: { messages: role.news(Math.min(most, role.waiting)), count: role.waiting },
+    memory: { messages: memory.get(most).reverse(), count: memory.size },
+    working: { messages: workingMemory.get(most).reverse(), count: workingMemory.size },
+    plan: plan.tasks.length === 0 && plan.goal === "" ? undefined : { goal: plan.goal, tasks: plan.tasks },
+    state: role.custom,
+    joins: role.joins,
+    summary: role.summary,
+  };
+}
+
+function questionsOf({ open }: RoleState): readonly OpenQuestion[] {
+  return [...(open?.steps.values() ?? [])]
+    .filter(({ started, outcome }) => started.kind === "human" && outcome === undefined)
+    .map(({ started: { act, key, request } }) => {
+      const { question } = (typeof request === "object" ? (request ?? {}) : {}) as { readonly question?: unknown };
+      return { act, key, text: typeof question === "string" ? question : "" };
+    });
+}

@@ -1,0 +1,40 @@
+import { visibleText } from "../../kernel/value-text.ts";
+
+/** Characters of a long text that are shown at first, and that each press of "more" adds. */
+export const SHOWN_AT_FIRST = 20_000;
+
+/** The beginning of a text in a form that is safe to show. */
+export interface ShownText {
+  readonly text: string;
+  /** Characters of the original that are left out. */
+  readonly left: number;
+}
+
+/**
+ * Returns the beginning of a text of a model, with control characters and marks of writing direction made visible (`\x1b`, `\u202e`). The cut
+ * never divides a character, and a text of many megabytes costs no more than its beginning.
+ *
+ * @param most characters of the original, default 20,000
+ */
+export function shownText(text: string, most: number = SHOWN_AT_FIRST): ShownText {
+  const end = text.length <= most ? text.length : endAt(text, most);
+  return { text: visibleText(text.slice(0, end)), left: text.length - end };
+}
+
+/** Returns a text of one line and of at most `most` characters: white space is one space, and a cut is shown. */
+export function shownLine(text: string, most = 120): string {
+  const { text: start, left } = shownText(text, most * 2);
+  const line = start.replace(/\s+/g, " ").trim();
+  return left > 0 || line.length > most ? `${line.slice(0, endAt(line, most - 1))}…` : line;
+}
+
+/** A value as indented JSON, cut like a text. */
+export function shownJson(value: unknown, most: number = SHOWN_AT_FIRST): ShownText {
+  return shownText(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "undefined"), most);
+}
+
+/** A place of at most `most` that does not divide a surrogate pair. */
+function endAt(text: string, most: number): number {
+  const last = text.charCodeAt(most - 1);
+  return last >= 0xd800 && last <= 0xdbff ? most - 1 : most;
+}
