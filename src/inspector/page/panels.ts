@@ -1,5 +1,17 @@
-import type { Panel } from "./panel.ts";
 import { EventsPanel } from "./events-panel.tsx";
+import type { Panel } from "./panel.ts";
+import { CostsPanel } from "./panels/costs.tsx";
+import { FilesPanel } from "./panels/files.tsx";
+import { GraphPanel } from "./panels/graph.tsx";
+import { RolesPanel } from "./panels/roles.tsx";
+import { SwimlanesPanel } from "./panels/swimlanes.tsx";
 
 /** The panels of a run in the order of their tabs. */
-export const PANELS: readonly Panel[] = [{ id: "events", title: "Events", Component: EventsPanel }];
+export const PANELS: readonly Panel[] = [
+  { id: "lanes", title: "Swimlanes", Component: SwimlanesPanel },
+  { id: "events", title: "Events", Component: EventsPanel },
+  { id: "graph", title: "Graph", Component: GraphPanel },
+  { id: "roles", title: "Roles", Component: RolesPanel },
+  { id: "files", title: "Files", Component: FilesPanel },
+  { id: "costs", title: "Costs", Component: CostsPanel },
+];

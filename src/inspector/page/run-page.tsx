@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { OpenRun } from "./open-run.ts";
 import { PANELS } from "./panels.ts";
+import { Scrubber } from "./panels/scrubber.tsx";
 import { hashOf } from "./route.ts";
 import type { RunSource } from "./run-source.ts";
 
@@ -25,6 +26,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
         ))}
       </nav>
       {chosen !== undefined && <chosen.Component run={run} />}
+      <Scrubber run={run} />
     </section>
   );
 }

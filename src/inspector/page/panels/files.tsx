@@ -1,0 +1,193 @@
+import { useSignal } from "@preact/signals";
+import { visibleText } from "../../../kernel/value-text.ts";
+import { contentBefore, type FileHistory, filesAt, type FileVersion } from "../../view/file-history.ts";
+import { type DiffLine, diffHunks, lineDiff } from "../../view/line-diff.ts";
+import { shownLine } from "../../view/shown-text.ts";
+import { counted, plural } from "../amounts.ts";
+import type { OpenRun } from "../open-run.ts";
+import type { PanelProps } from "../panel.ts";
+import { LongText } from "./long-text.tsx";
+import { ActivationButton, MessageButton } from "./message-list.tsx";
+
+/** Lines of a difference that are shown at first, and that each press of "more" adds. */
+const LINES = 600;
+/** Longer contents are shown without a difference. */
+const MOST_COMPARED = 2_000_000;
+
+/** The files that the recorded steps have written, by version, with their differences and their authors. */
+export function FilesPanel({ run }: PanelProps) {
+  const files = filesAt(run.timeline, run.shown.value);
+  const chosen = run.selection.value;
+  const file = files.find(({ path }) => chosen?.kind === "file" && chosen.path === path) ?? files[0];
+  if (file === undefined) return <p class="empty">No file has been written up to this event.</p>;
+  return (
+    <div class="panel-two">
+      <nav class="panel-list" aria-label="Files">
+        <ul>
+          {files.map((one) => (
+            <li key={`${one.path} ${one.fork ?? ""}`}>
+              <button
+                type="button"
+                class="panel-item"
+                aria-current={one === file ? "true" : undefined}
+                onClick={() => {
+                  run.selection.value = { kind: "file", path: one.path };
+                }}
+              >
+                <span class="panel-item-name mono">{shownLine(one.path, 120)}</span>
+                <span class="soft small">
+                  {one.fork === undefined ? "" : `fork ${shownLine(one.fork, 40)}, `}
+                  {one.isThere ? plural(one.versions.length, "version") : "removed or not written"}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <FileDetail key={`${file.path} ${file.fork ?? ""}`} run={run} file={file} />
+    </div>
+  );
+}
+
+function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileHistory }) {
+  const number = useSignal<number | undefined>(undefined);
+  const isWhole = useSignal(false);
+  const version = file.versions[(number.value ?? file.versions.length) - 1] ?? file.versions.at(-1);
+  if (version === undefined) return null;
+  return (
+    <article class="panel-detail" aria-label={`File ${visibleText(file.path)}`}>
+      <h2 class="mono">{shownLine(file.path, 200)}</h2>
+      <div class="panel-bar">
+        <label class="panel-choice">
+          <span>Version</span>
+          <select
+            value={String(version.number)}
+            onChange={({ currentTarget }) => {
+              number.value = Number(currentTarget.value);
+            }}
+          >
+            {file.versions.map((one) => (
+              <option key={one.number} value={String(one.number)}>
+                {one.number} of {file.versions.length}: {one.outcome} by {shownLine(one.activation.act, 60)}, event {one.seq}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          class="button"
+          aria-pressed={isWhole.value}
+          onClick={() => {
+            isWhole.value = !isWhole.value;
+          }}
+        >
+          Whole file
+        </button>
+      </div>
+      <Author run={run} version={version} />
+      {isWhole.value ? (
+        <LongText text={version.content ?? ""} label="Content" />
+      ) : (
+        <Difference key={version.number} before={contentBefore(file, version.number)} after={version.content ?? ""} />
+      )}
+    </article>
+  );
+}
+
+/** The record proves which activation wrote a version, and what it took; it does not prove which message asked for it. */
+function Author({ run, version }: { readonly run: OpenRun; readonly version: FileVersion }) {
+  const { activation, took, said, outcome } = version;
+  return (
+    <dl class="detail-facts">
+      <div>
+        <dt>{outcome === "failed" ? "Tried by" : outcome === "removed" ? "Removed by" : "Written by"}</dt>
+        <dd>
+          <ActivationButton run={run} act={activation.act} />
+        </dd>
+      </div>
+      <div>
+        <dt>{took.length === 1 ? "It took" : `It took ${took.length}`}</dt>
+        <dd>
+          {took.slice(0, 20).map(({ place, message }) => (
+            <MessageButton key={place} run={run} message={message} />
+          ))}
+        </dd>
+      </div>
+      {said.length > 0 && (
+        <div>
+          <dt>It said</dt>
+          <dd>
+            {said.slice(0, 20).map(({ place, message }) => (
+              <MessageButton key={place} run={run} message={message} />
+            ))}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Difference({ before, after }: { readonly before: string; readonly after: string }) {
+  const most = useSignal(LINES);
+  if (before.length + after.length > MOST_COMPARED)
+    return (
+      <>
+        <p class="note">These texts are too long to be compared line by line.</p>
+        <LongText text={after} label="Content" />
+      </>
+    );
+  const lines = lineDiff(before, after);
+  const hunks = diffHunks(lines);
+  const added = lines.filter(({ kind }) => kind === "added").length;
+  const removed = lines.filter(({ kind }) => kind === "removed").length;
+  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, place) => ({ line, isFirst: place === 0 && nth > 0 })));
+  return (
+    <>
+      <p class="small numbers">
+        {plural(added, "line")} added, {counted(removed)} removed
+      </p>
+      <div class="table-frame" tabIndex={0} role="region" aria-label="Difference from the version before">
+        <table class="diff">
+          <caption class="hidden">Lines of the version before and of this one</caption>
+          <tbody>
+            {changed.slice(0, most.value).map(({ line, isFirst }) => (
+              <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {changed.length > most.value && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            most.value += LINES * 4;
+          }}
+        >
+          Show more of {counted(changed.length - most.value)} lines
+        </button>
+      )}
+    </>
+  );
+}
+
+const SIGNS: Readonly<Record<DiffLine["kind"], readonly [string, string]>> = {
+  same: [" ", ""],
+  added: ["+", "added"],
+  removed: ["−", "removed"],
+};
+
+function DiffRow({ line, isFirst }: { readonly line: DiffLine; readonly isFirst: boolean }) {
+  const [sign, word] = SIGNS[line.kind];
+  return (
+    <tr class={`diff-${line.kind}${isFirst ? " diff-gap" : ""}`}>
+      <td class="diff-number">{line.before ?? ""}</td>
+      <td class="diff-number">{line.after ?? ""}</td>
+      <td class="diff-sign">
+        <span aria-hidden="true">{sign}</span>
+        <span class="hidden">{word}</span>
+      </td>
+      <td class="diff-text">{visibleText(line.text.slice(0, 2_000))}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,209 @@
+import { useMemo } from "preact/hooks";
+import { visibleText } from "../../../kernel/value-text.ts";
+import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../../view/role-graph.ts";
+import { shownLine } from "../../view/shown-text.ts";
+import { counted, plural } from "../amounts.ts";
+import type { OpenRun } from "../open-run.ts";
+import type { PanelProps } from "../panel.ts";
+import { type Column, DataTable } from "./data-table.tsx";
+import { edgeLine, graphLayout, type GraphLayout, OUTSIDE } from "./graph-layout.ts";
+
+/** More roles are shown as a table alone: a drawing of them would be a knot. */
+const MOST_DRAWN = 40;
+/** Most lines of the table. */
+const MOST_LINES = 300;
+
+/** Who hears whom: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
+export function GraphPanel({ run }: PanelProps) {
+  const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
+  const graph = flows.graphAt(run.shown.value);
+  if (graph.nodes.length === 0) return <p class="empty">No role has been hired yet.</p>;
+  return (
+    <div class="graph">
+      {graph.nodes.length <= MOST_DRAWN ? (
+        <Drawing run={run} graph={graph} />
+      ) : (
+        <p class="note">{plural(graph.nodes.length, "role")} are too many for a drawing.</p>
+      )}
+      <p class="soft small">
+        Solid lines: the receiver watches the cause. Dashed lines: every message was addressed to it. Numbers count messages.
+      </p>
+      <FlowLines run={run} graph={graph} />
+      <Subscriptions run={run} graph={graph} />
+    </div>
+  );
+}
+
+function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
+  const layout = graphLayout(graph);
+  const chosen = run.selection.value?.kind === "role" ? run.selection.value.name : undefined;
+  const most = Math.max(1, ...graph.edges.map(({ messages }) => messages));
+  return (
+    <div class="graph-frame" tabIndex={0} role="region" aria-label="Graph of the roles">
+      <div class="graph-field" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+        <svg width={layout.width} height={layout.height} aria-hidden="true">
+          <defs>
+            <marker
+              id="graph-head"
+              viewBox="0 0 8 8"
+              refX="6"
+              refY="4"
+              markerWidth="9"
+              markerHeight="9"
+              markerUnits="userSpaceOnUse"
+              orient="auto"
+            >
+              <path d="M0 0.5L8 4L0 7.5Z" fill="context-stroke" />
+            </marker>
+          </defs>
+          {graph.edges.map((edge) => (
+            <Edge key={`${edge.from} > ${edge.to}`} edge={edge} layout={layout} most={most} chosen={chosen} />
+          ))}
+        </svg>
+        <span class="graph-outside" style={placeOf(layout, OUTSIDE)}>
+          outside
+        </span>
+        {graph.nodes.map((node) => (
+          <NodeCard key={node.name} run={run} node={node} layout={layout} isChosen={node.name === chosen} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function placeOf({ points }: GraphLayout, name: string): { readonly left: string; readonly top: string } {
+  const { x, y } = points.get(name) ?? { x: 0, y: 0 };
+  return { left: `${x}px`, top: `${y}px` };
+}
+
+interface EdgeProps {
+  readonly edge: GraphEdge;
+  readonly layout: GraphLayout;
+  readonly most: number;
+  readonly chosen: string | undefined;
+}
+
+function Edge({ edge, layout, most, chosen }: EdgeProps) {
+  const line = edgeLine(layout, edge);
+  if (line === undefined) return null;
+  const isFaint = chosen !== undefined && edge.from !== chosen && edge.to !== chosen;
+  return (
+    <g class={`edge${edge.isSubscribed ? "" : " edge-addressed"}${isFaint ? " faint" : ""}`}>
+      <path d={line.path} stroke-width={1 + 3 * Math.sqrt(edge.messages / most)} marker-end="url(#graph-head)" />
+      <text x={line.label.x} y={line.label.y} text-anchor="middle" dominant-baseline="central">
+        {counted(edge.messages)}
+      </text>
+    </g>
+  );
+}
+
+function NodeCard({
+  run,
+  node,
+  layout,
+  isChosen,
+}: {
+  readonly run: OpenRun;
+  readonly node: GraphNode;
+  readonly layout: GraphLayout;
+  readonly isChosen: boolean;
+}) {
+  const { name, profile, waiting, held, isActing, activations } = node;
+  return (
+    <button
+      type="button"
+      class={`graph-node${isActing ? " is-acting" : ""}`}
+      style={placeOf(layout, name)}
+      aria-pressed={isChosen}
+      onClick={() => {
+        run.selection.value = { kind: "role", name };
+      }}
+    >
+      <strong>{shownLine(name, 24)}</strong>
+      {profile !== name && profile !== "" && <span class="soft">{shownLine(profile, 26)}</span>}
+      <span class="numbers">
+        {isActing ? "● acts, " : ""}
+        {waiting === 0 ? "empty queue" : `${counted(waiting)} waiting`}
+        {held > 0 ? `, ${counted(held)} held back` : ""}
+      </span>
+      <span class="hidden">, acted {plural(activations, "time")}</span>
+    </button>
+  );
+}
+
+const FLOW: readonly Column[] = [
+  ["From", "text"],
+  ["To", "text"],
+  ["Messages", "number"],
+  ["Causes", "text"],
+  ["Heard because", "text"],
+];
+
+/** Every line of the drawing as a line of a table. */
+function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
+  const edges = graph.edges.toSorted((a, b) => b.messages - a.messages);
+  return (
+    <section>
+      <h2>Messages</h2>
+      <DataTable label="Messages between roles" columns={FLOW}>
+        {edges.slice(0, MOST_LINES).map(({ from, to, messages, causes, isSubscribed }) => (
+          <tr key={`${from} > ${to}`}>
+            <td>{from === OUTSIDE ? "outside" : <RoleButton run={run} name={from} />}</td>
+            <td>
+              <RoleButton run={run} name={to} />
+            </td>
+            <td class="right">{counted(messages)}</td>
+            <td>{causes.slice(0, 5).map(causeWords).join(", ")}</td>
+            <td>{isSubscribed ? "it watches" : "addressed"}</td>
+          </tr>
+        ))}
+      </DataTable>
+      {edges.length > MOST_LINES && <p class="soft small">and {counted(edges.length - MOST_LINES)} more</p>}
+    </section>
+  );
+}
+
+function causeWords({ name, messages }: GraphEdge["causes"][number]): string {
+  return `${visibleText(name)} ${counted(messages)}`;
+}
+
+const SUBSCRIPTION: readonly Column[] = [
+  ["Role", "text"],
+  ["Watches", "text"],
+  ["Queue", "number"],
+  ["Acted", "number"],
+];
+
+function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
+  return (
+    <section>
+      <h2>Subscriptions</h2>
+      <DataTable label="Subscriptions and queues" columns={SUBSCRIPTION}>
+        {graph.nodes.slice(0, MOST_LINES).map(({ name, watch, observesAll, waiting, activations }) => (
+          <tr key={name}>
+            <th scope="row">
+              <RoleButton run={run} name={name} />
+            </th>
+            <td>{observesAll ? "everything" : watch.map(visibleText).join(", ") || "nothing"}</td>
+            <td class="right">{counted(waiting)}</td>
+            <td class="right">{counted(activations)}</td>
+          </tr>
+        ))}
+      </DataTable>
+    </section>
+  );
+}
+
+function RoleButton({ run, name }: { readonly run: OpenRun; readonly name: string }) {
+  return (
+    <button
+      type="button"
+      class="choose"
+      onClick={() => {
+        run.selection.value = { kind: "role", name };
+      }}
+    >
+      {shownLine(name, 60)}
+    </button>
+  );
+}

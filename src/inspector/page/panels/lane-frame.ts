@@ -1,0 +1,82 @@
+import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
+
+/** Pixels: the height of a lane and of the bar in it. */
+export const LANE = 44;
+export const BAR = 20;
+/** The narrowest bar that can be hit. */
+const NARROWEST = 7;
+
+/** The visible part of a run: events from left to right, lanes from top to bottom. */
+export interface LaneFrame {
+  /** The first event, and how many fit. */
+  readonly from: number;
+  readonly span: number;
+  /** Pixels. */
+  readonly width: number;
+  /** The number of the first drawn lane. */
+  readonly top: number;
+}
+
+/** The place of an event in pixels from the left. */
+export function xOf({ from, span, width }: LaneFrame, seq: number): number {
+  return ((seq - from + 0.5) / span) * width;
+}
+
+/** The middle of a lane in pixels from the top of all lanes. */
+export function yOf({ top }: LaneFrame, lane: number): number {
+  return (top + lane) * LANE + LANE / 2;
+}
+
+/** The left side and the width of a bar, cut to the frame. */
+export function barPlace(frame: LaneFrame, { from, until }: Bar): { readonly left: number; readonly width: number } {
+  const half = frame.width / frame.span / 2;
+  const left = Math.max(0, xOf(frame, from) - half);
+  const right = Math.min(frame.width, xOf(frame, until) + half);
+  return { left, width: Math.max(NARROWEST, right - left) };
+}
+
+/** The line of an arrow: from its sender, or from above where it came from outside, to its recipient. */
+export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
+  const [x1, x2] = [xOf(frame, arrow.from), xOf(frame, arrow.to)];
+  const y2 = yOf(frame, arrow.toLane);
+  if (arrow.fromLane === undefined) return `M${round(x1)} ${round(y2 - LANE / 2 + 2)}L${round(x2)} ${round(y2 - BAR / 2)}`;
+  const y1 = yOf(frame, arrow.fromLane);
+  if (arrow.fromLane === arrow.toLane) {
+    const high = y1 - BAR / 2 - 8;
+    return `M${round(x1)} ${round(y1 - BAR / 2)}C${round(x1)} ${round(high)} ${round(x2)} ${round(high)} ${round(x2)} ${round(y2 - BAR / 2)}`;
+  }
+  const down = y2 > y1 ? 1 : -1;
+  const [start, end] = [y1 + (down * BAR) / 2, y2 - (down * BAR) / 2];
+  const middle = (start + end) / 2;
+  return `M${round(x1)} ${round(start)}C${round(x1)} ${round(middle)} ${round(x2)} ${round(middle)} ${round(x2)} ${round(end)}`;
+}
+
+function round(n: number): number {
+  return Math.round(n * 10) / 10;
+}
+
+/** The next bar to focus for an arrow key: along the lane, or the nearest one in another lane. Undefined where there is none. */
+export function barAfterKey({ bars }: LaneDrawing, current: Bar, key: string): Bar | undefined {
+  const inLane = (lane: number): readonly Bar[] => bars.filter((bar) => bar.lane === lane);
+  const own = inLane(current.lane);
+  const nth = own.findIndex(({ activation }) => activation.place === current.activation.place);
+  switch (key) {
+    case "ArrowLeft":
+      return own[nth - 1];
+    case "ArrowRight":
+      return own[nth + 1];
+    case "Home":
+      return own[0];
+    case "End":
+      return own.at(-1);
+    case "ArrowUp":
+    case "ArrowDown": {
+      const lanes = [...new Set(bars.map(({ lane }) => lane))].sort((a, b) => a - b);
+      const lane = lanes[lanes.indexOf(current.lane) + (key === "ArrowUp" ? -1 : 1)];
+      const others = lane === undefined ? [] : inLane(lane);
+      return others.toSorted((a, b) => Math.abs(a.from - current.from) - Math.abs(b.from - current.from))[0];
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+import type { ComponentChildren } from "preact";
+import { visibleText } from "../../../kernel/value-text.ts";
+import { type RoleView, roleView } from "../../view/role-view.ts";
+import { shownJson, shownLine } from "../../view/shown-text.ts";
+import { counted, plural } from "../amounts.ts";
+import type { OpenRun } from "../open-run.ts";
+import type { PanelProps } from "../panel.ts";
+import { LongText } from "./long-text.tsx";
+import { ActivationButton, Messages } from "./message-list.tsx";
+
+/** Most roles in the list; the others are found by the swimlanes. */
+const MOST = 500;
+
+/** Every role as it was after the shown event: its mailbox, memory, plan and state. */
+export function RolesPanel({ run }: PanelProps) {
+  const state = run.timeline.stateAt(run.shown.value);
+  const names = [...state.roles.keys()];
+  const chosen = chosenRole(run, names);
+  const view = chosen === undefined ? undefined : roleView(state, chosen);
+  if (view === undefined) return <p class="empty">No role has been hired yet.</p>;
+  return (
+    <div class="panel-two">
+      <nav class="panel-list" aria-label="Roles">
+        <ul>
+          {names.slice(0, MOST).map((name) => {
+            const { waiting = 0, open } = state.roles.get(name) ?? {};
+            return (
+              <li key={name}>
+                <button
+                  type="button"
+                  class="panel-item"
+                  aria-current={name === chosen ? "true" : undefined}
+                  onClick={() => {
+                    run.selection.value = { kind: "role", name };
+                  }}
+                >
+                  <span class="panel-item-name">{shownLine(name, 60)}</span>
+                  <span class="soft small numbers">
+                    {open === undefined ? "" : "acts "}
+                    {waiting > 0 ? `${counted(waiting)} waiting` : ""}
+                  </span>
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+        {names.length > MOST && <p class="soft small">and {counted(names.length - MOST)} more</p>}
+      </nav>
+      <RoleDetail run={run} view={view} />
+    </div>
+  );
+}
+
+function chosenRole({ selection, timeline }: OpenRun, names: readonly string[]): string | undefined {
+  const chosen = selection.value;
+  const name =
+    chosen?.kind === "role"
+      ? chosen.name
+      : chosen?.kind === "activation" || chosen?.kind === "step"
+        ? timeline.record.activationNamed(chosen.act)?.role
+        : undefined;
+  return name !== undefined && names.includes(name) ? name : names[0];
+}
+
+function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleView }) {
+  const { name, traits, activations, open, failures, questions, mailbox, memory, working, plan, state, summary } = view;
+  return (
+    <article class="panel-detail" aria-label={`Role ${visibleText(name)}`}>
+      <h2>{shownLine(name, 120)}</h2>
+      {traits.profile !== "" && traits.profile !== name && <p class="soft">{shownLine(traits.profile, 200)}</p>}
+      {traits.goal !== "" && <p>{shownLine(traits.goal, 500)}</p>}
+      <dl class="detail-facts">
+        <Fact name="Now">{open === undefined ? "waits for mail" : <ActivationButton run={run} act={open.act} />}</Fact>
+        <Fact name="Acted">{`${plural(activations, "time")}${failures === 0 ? "" : `, ${plural(failures, "failed attempt")} of the present one`}`}</Fact>
+        <Fact name="Hears">
+          {traits.observesAll ? "every broadcast" : traits.watch.map(visibleText).join(", ") || "only what is addressed to it"}
+        </Fact>
+        {traits.actions.length > 0 && <Fact name="Actions">{traits.actions.map(visibleText).join(", ")}</Fact>}
+        {traits.mode !== "" && <Fact name="Mode">{visibleText(traits.mode)}</Fact>}
+      </dl>
+      {questions.map(({ act, key, text }) => (
+        <section key={`${act} ${key}`} class="part">
+          <h3>Question that waits</h3>
+          <LongText text={text} label="Question" />
+        </section>
+      ))}
+      <Part title={`Mailbox (${counted(mailbox.count)})`}>
+        <Messages run={run} list={mailbox} none="Empty." />
+      </Part>
+      {plan !== undefined && <PlanPart plan={plan} />}
+      {Object.keys(state).length > 0 && (
+        <Part title="State">
+          <LongText text={shownJson(state, Infinity).text} label="State" />
+        </Part>
+      )}
+      <Part title={`Memory (${counted(memory.count)}), newest first`}>
+        <Messages run={run} list={memory} none="Empty." />
+      </Part>
+      {working.count > 0 && (
+        <Part title={`Working memory (${counted(working.count)})`}>
+          <Messages run={run} list={working} none="Empty." />
+        </Part>
+      )}
+      {summary.covered.length > 0 && (
+        <Part title="Summary of its memory">
+          <LongText text={shownJson(summary, Infinity).text} label="Summary" />
+        </Part>
+      )}
+    </article>
+  );
+}
+
+function PlanPart({ plan }: { readonly plan: NonNullable<RoleView["plan"]> }) {
+  const done = plan.tasks.filter(({ status }) => status === "done").length;
+  return (
+    <Part title={`Plan (${done} of ${plan.tasks.length} done)`}>
+      {plan.goal !== "" && <p class="small">{shownLine(plan.goal, 500)}</p>}
+      <ol class="tasks">
+        {plan.tasks.map((task) => (
+          <li key={task.id}>
+            <span class="sign" aria-hidden="true">
+              {task.status === "done" ? "✓" : "○"}
+            </span>
+            <span>
+              <span class="mono">{shownLine(task.id, 40)}</span> {shownLine(task.instruction, 300)}{" "}
+              <span class="soft small">
+                {task.status}
+                {task.dependsOn.length > 0 ? `, after ${task.dependsOn.map((id) => shownLine(id, 40)).join(", ")}` : ""}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Part>
+  );
+}
+
+type Children = ComponentChildren;
+
+function Part({ title, children }: { readonly title: string; readonly children: Children }) {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: Children }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+import { useMemo, useRef } from "preact/hooks";
+import { visibleText } from "../../../kernel/value-text.ts";
+import type { RunEvent } from "../../../runtime/record/event.ts";
+import { type DensityBin, densityOf } from "../../view/lanes.ts";
+import { counted } from "../amounts.ts";
+import type { PanelProps } from "../panel.ts";
+
+/** Parts of the run that the drawing behind the slider has. */
+const BINS = 240;
+/** Events that a page key moves. */
+const PAGE = 100;
+
+/** The slider over all events of a run: every panel shows the run as it was after the event it stands on. */
+export function Scrubber({ run }: PanelProps) {
+  const { timeline, scrubbed } = run;
+  const count = run.count.value;
+  const shown = run.shown.value;
+  if (count === 0) return null;
+  const go = (seq: number): void => {
+    const to = Math.max(0, seq);
+    scrubbed.value = to >= count - 1 ? undefined : to;
+  };
+  const event = timeline.event(shown);
+  const words = event === undefined ? "" : eventWords(event);
+  return (
+    <section class="scrubber" aria-label="Events in time">
+      <div class="scrubber-buttons">
+        <StepButton label="Start: the first event" text="Start" isOff={shown <= 0} onClick={() => go(0)} />
+        <StepButton label="One event back" text="◀" isOff={shown <= 0} onClick={() => go(shown - 1)} />
+        <StepButton label="One event on" text="▶" isOff={scrubbed.value === undefined} onClick={() => go(shown + 1)} />
+        <button type="button" class="button" aria-pressed={scrubbed.value === undefined} onClick={() => go(count)}>
+          Follow
+        </button>
+      </div>
+      <div class="scrubber-track">
+        <Density run={run} count={count} />
+        <Slider count={count} shown={shown} words={words} go={go} />
+      </div>
+      <p class="scrubber-words small numbers">
+        {counted(shown)} / {counted(count - 1)} <span class="soft">{words}</span>
+      </p>
+    </section>
+  );
+}
+
+interface StepButtonProps {
+  readonly label: string;
+  readonly text: string;
+  readonly isOff: boolean;
+  readonly onClick: () => void;
+}
+
+function StepButton({ label, text, isOff, onClick }: StepButtonProps) {
+  return (
+    <button type="button" class="button" aria-label={label} disabled={isOff} onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+interface SliderProps {
+  readonly count: number;
+  readonly shown: number;
+  readonly words: string;
+  readonly go: (seq: number) => void;
+}
+
+function Slider({ count, shown, words, go }: SliderProps) {
+  const wanted = useRef<number | undefined>(undefined);
+  /** A drag gives more values than frames: only the last one of a frame is shown. */
+  const goInFrame = (seq: number): void => {
+    const isAsked = wanted.current !== undefined;
+    wanted.current = seq;
+    if (isAsked) return;
+    requestAnimationFrame(() => {
+      const to = wanted.current;
+      wanted.current = undefined;
+      if (to !== undefined) go(to);
+    });
+  };
+  return (
+    <input
+      type="range"
+      min={0}
+      max={count - 1}
+      step={1}
+      value={shown}
+      aria-label="Event that is shown"
+      aria-valuetext={`Event ${shown} of ${count - 1}: ${words}`}
+      onInput={({ currentTarget }) => goInFrame(Number(currentTarget.value))}
+      onKeyDown={(pressed) => {
+        if (pressed.key !== "PageUp" && pressed.key !== "PageDown") return;
+        pressed.preventDefault();
+        go(shown + (pressed.key === "PageUp" ? PAGE : -PAGE));
+      }}
+    />
+  );
+}
+
+/** How much happens where: bars for activations, and marks below for failures. */
+function Density({ run: { timeline }, count }: PanelProps & { readonly count: number }) {
+  // Of a run under way it is drawn again when it has grown by a part.
+  const bins = useMemo(() => densityOf(timeline, BINS), [timeline, Math.floor((count * BINS) / Math.max(BINS, timeline.length))]);
+  const most = bins.reduce((max, bin) => Math.max(max, busyness(bin)), 1);
+  return (
+    <svg class="density" viewBox={`0 0 ${Math.max(1, bins.length)} 24`} preserveAspectRatio="none" aria-hidden="true">
+      {bins.map((bin, nth) => (
+        <rect key={bin.from} x={nth} width={0.8} y={20 - (busyness(bin) / most) * 20} height={(busyness(bin) / most) * 20} />
+      ))}
+      {bins.map((bin, nth) => bin.failures > 0 && <rect key={bin.from} class="density-failed" x={nth} width={1} y={20} height={4} />)}
+    </svg>
+  );
+}
+
+function busyness({ activations, messages }: DensityBin): number {
+  return activations + messages;
+}
+
+function eventWords(event: RunEvent): string {
+  return "act" in event ? `${event.type} ${visibleText(event.act)}` : event.type;
+}
