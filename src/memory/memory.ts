@@ -16,6 +16,7 @@ import {
   olderThan,
   type ReadableMemory,
 } from "./message-memory.ts";
+import { SlotIndex } from "./slot-index.ts";
 
 /** A memory of so few messages is searched one by one: with a `Map` of its own, a memory of one message takes twice as many bytes. */
 const FEW_MESSAGES = 4;
@@ -55,7 +56,7 @@ export class Memory implements MessageMemory {
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
   /** By identity; undefined while there are only a few messages. */
-  #held: Map<string, Slot> | undefined;
+  #held: SlotIndex | undefined;
   #arrivals = new Arrivals();
   /** Built at the first query. */
   #byCause: Map<string, Arrivals> | undefined;
@@ -172,6 +173,7 @@ export class Memory implements MessageMemory {
   }
 
   clear(): void {
+    this.#separate();
     // An open iteration skips these.
     for (const slot of this.#arrivals.slots()) slot.order = DELETED;
     this.#arrivals = new Arrivals();
@@ -192,6 +194,7 @@ export class Memory implements MessageMemory {
   copy(): Memory {
     const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
     copy.#arrivals = this.#arrivals.copy();
+    copy.#held = this.#held?.copy(this.#arrivals.lastOrder);
     return copy;
   }
 
@@ -224,8 +227,10 @@ export class Memory implements MessageMemory {
   #slotOf(identity: string): Slot | undefined {
     if (this.#held === undefined) {
       const slots = this.#arrivals.slots();
-      if (slots.length > FEW_MESSAGES) this.#held = new Map(slots.map((slot) => [identityIn(this, slot.message), slot]));
-      else for (const slot of slots) if (identityIn(this, slot.message) === identity) return slot;
+      if (slots.length > FEW_MESSAGES) {
+        this.#held = new SlotIndex();
+        for (const slot of slots) this.#held.set(identityIn(this, slot.message), slot);
+      } else for (const slot of slots) if (identityIn(this, slot.message) === identity) return slot;
     }
     return this.#held?.get(identity);
   }
@@ -236,8 +241,19 @@ export class Memory implements MessageMemory {
     if (oldest !== undefined) this.#onEvict?.(oldest);
   }
 
+  /** Takes its slots from its copies and from what it was copied of, before one is deleted. */
+  #separate(): void {
+    const own = this.#arrivals.apart();
+    if (own === this.#arrivals) return;
+    this.#arrivals = own;
+    this.#held = undefined;
+    this.#byCause = undefined;
+    this.#byRole = undefined;
+  }
+
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
+    this.#separate();
     const identity = identityIn(this, message);
     const slot = this.#slotOf(identity);
     if (slot === undefined) return;

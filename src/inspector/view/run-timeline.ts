@@ -7,12 +7,12 @@ import { copyState } from "../../runtime/record/state-copy.ts";
 import { RunRecord } from "./run-record.ts";
 
 /** Most copies of earlier states. */
-const MOST_COPIES = 32;
-const SPACING = 1_024;
+const MOST_COPIES = 64;
+const SPACING = 512;
 
 /** Options of a {@link RunTimeline}. */
 export interface RunTimelineOptions {
-  /** Fewest events between two kept states, 1 or more. Default 1,024: so many are folded in a few milliseconds. */
+  /** Fewest events between two kept states, 1 or more. Default 512: so many are folded in a few milliseconds. */
   readonly spacing?: number;
 }
 
@@ -24,7 +24,7 @@ const runTimelineOptions: Known<RunTimelineOptions> = { spacing: true };
  * It owns the events, copies of some states, the tables of {@link RunRecord}, and one state in the past that it moves forward.
  *
  * RunTimeline.T1 (`apply`) every state is the runtime's own fold of the events up to it.
- * RunTimeline.T2 (`#keep`) there are at most 32 copies, so that memory is bounded and a state is found by folding a small part of the run.
+ * RunTimeline.T2 (`#keep`) there are at most 64 copies, so that memory is bounded and a state is found by folding a small part of the run.
  * RunTimeline.T3 (`add`) an event that the fold refuses is not taken in: what came before stays readable, and `trouble` is the reason.
  */
 export class RunTimeline {
