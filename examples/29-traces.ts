@@ -18,17 +18,9 @@ const receiver = createServer((request, response) => {
 });
 receiver.listen(0, "127.0.0.1");
 await once(receiver, "listening");
-const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/v1/traces`;
+process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 
-const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
-
-// #region sdk
-const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))] });
-const tracer = provider.getTracer("news-service");
-const meter = meters.getMeter("news-service");
-// #endregion
-
+// #region team
 const journal = memoryJournal();
 const Research = defineAction({ name: "Research", prompt: (ctx) => `Find out about ${ctx.text}.` });
 const Headline = defineAction({ name: "Headline", prompt: (ctx) => `A headline for: ${ctx.text}` });
@@ -38,6 +30,15 @@ const team = new Team({
   model: scriptedModel(["The bridge opens in May.", "Bridge to open in May"], { id: "gpt-5-mini" }),
   roles: [defineRole({ name: "Rita", actions: [Research] }), defineRole({ name: "Eda", watch: [Research], actions: [Headline] })],
 });
+// #endregion
+
+// #region sdk
+const spans = new OTLPTraceExporter(); // to OTEL_EXPORTER_OTLP_ENDPOINT, by default http://localhost:4318
+const tracers = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(spans)] });
+const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE); // or OTLPMetricExporter
+const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
+const [tracer, meter] = [tracers.getTracer("news-service"), meters.getMeter("news-service")];
+// #endregion
 
 // #region live
 const run = team.run("the new bridge", { id: "monday" });
@@ -51,10 +52,11 @@ await traceRun(journal.read("monday", 0), { tracer }).ended;
 // #endregion
 
 // #region shutdown
-await provider.shutdown(); // sends what waits
+await tracers.shutdown(); // sends what waits
 await meters.shutdown();
 // #endregion
 console.log("requests:", requests); // requests: 1
 const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
 console.log(metrics.map(({ descriptor }) => descriptor.name).join(", ")); // gen_ai.client.token.usage, ...
+delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
 receiver.close();

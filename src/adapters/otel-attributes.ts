@@ -16,9 +16,13 @@ export interface SpanWords {
 export interface StepForm {
   readonly name: string;
   readonly isClient: boolean;
-  /** The value of `gen_ai.operation.name`; undefined for a step that the conventions do not know. */
-  readonly operation: "chat" | "embeddings" | "execute_tool" | "search_memory" | undefined;
   readonly values: SpanValues;
+}
+
+/** The activation of a step. */
+export interface StepPlace {
+  readonly runId: string;
+  readonly role: string;
 }
 
 /** Micro-dollars of a dollar. */
@@ -30,57 +34,78 @@ export function dollars(micro: number): number {
 }
 
 /** The name, the kind and the attributes with which the span of a step begins. */
-export function stepForm(started: StepStarted, words: SpanWords): StepForm {
-  const { kind, name, try: nth, reused } = started;
-  const common = { "troupe.step.kind": kind, "troupe.step.try": nth, "troupe.step.reused": reused === undefined ? undefined : true };
+export function stepForm(started: StepStarted, place: StepPlace, words: SpanWords): StepForm {
+  const { kind, name } = started;
   switch (kind) {
     case "model":
-      return form(`chat ${name}`, "chat", true, { ...common, ...modelValues(started, words), ...chatValues(started.request, words) });
+      return { name: `chat ${name}`, isClient: true, values: chatValues(started, place, words) };
     case "embedding":
-      return form(`embeddings ${name}`, "embeddings", true, { ...common, ...modelValues(started, words) });
+      return { name: `embeddings ${name}`, isClient: true, values: embeddingValues(started, place, words) };
     case "tool":
-      return form(`execute_tool ${name}`, "execute_tool", false, { ...common, ...toolValues(started, words) });
+      return { name: `execute_tool ${name}`, isClient: false, values: toolValues(started, place, words) };
     case "memory":
-      return form("search_memory", "search_memory", false, common);
+      return { name: "search_memory", isClient: false, values: { ...common(started, place), "gen_ai.operation.name": "search_memory" } };
     case "human":
-      return form("wait_for_person", undefined, false, { ...common, "troupe.step.name": name, ...questionValues(started.request, words) });
+      return { name: "wait_for_person", isClient: false, values: questionValues(started, place, words) };
     default:
-      return form(name, undefined, false, { ...common, "troupe.step.name": name });
+      return { name, isClient: false, values: { ...common(started, place), "troupe.step.name": name } };
   }
 }
 
-function form(name: string, operation: StepForm["operation"], isClient: boolean, values: SpanValues): StepForm {
-  return { name, isClient, operation, values: operation === undefined ? values : { "gen_ai.operation.name": operation, ...values } };
-}
-
-function modelValues({ name }: StepStarted, { provider }: SpanWords): SpanValues {
-  return { "gen_ai.provider.name": provider, "gen_ai.request.model": name };
-}
-
-function chatValues(request: unknown, { content }: SpanWords): SpanValues {
-  if (!isRecord(request)) return {};
-  const { maxTokens, temperature, seed, schema, messages } = request;
+function common({ kind, try: nth, reused }: StepStarted, { runId, role }: StepPlace): SpanValues {
   return {
-    "gen_ai.request.max_tokens": numberIn(maxTokens),
-    "gen_ai.request.temperature": numberIn(temperature),
-    "gen_ai.request.seed": numberIn(seed),
-    "gen_ai.output.type": schema === undefined ? "text" : "json",
-    "gen_ai.input.messages": content ? inputMessages(messages) : undefined,
+    "gen_ai.conversation.id": runId,
+    "gen_ai.agent.name": role,
+    "troupe.step.kind": kind,
+    "troupe.step.try": nth,
+    "troupe.step.reused": reused === undefined ? undefined : true,
   };
 }
 
-function toolValues({ name, request }: StepStarted, { content }: SpanWords): SpanValues {
-  const args = isRecord(request) ? request["args"] : undefined;
+function chatValues(started: StepStarted, place: StepPlace, { content, provider }: SpanWords): SpanValues {
+  const request = isRecord(started.request) ? started.request : nothing;
   return {
-    "gen_ai.tool.name": name,
+    ...common(started, place),
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": provider,
+    "gen_ai.request.model": started.name,
+    "gen_ai.request.max_tokens": numberIn(request["maxTokens"]),
+    "gen_ai.request.temperature": numberIn(request["temperature"]),
+    "gen_ai.request.seed": numberIn(request["seed"]),
+    "gen_ai.output.type": request["schema"] === undefined ? "text" : "json",
+    "gen_ai.input.messages": content ? inputMessages(request["messages"]) : undefined,
+  };
+}
+
+const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
+
+function embeddingValues(started: StepStarted, place: StepPlace, { provider }: SpanWords): SpanValues {
+  return {
+    ...common(started, place),
+    "gen_ai.operation.name": "embeddings",
+    "gen_ai.provider.name": provider,
+    "gen_ai.request.model": started.name,
+  };
+}
+
+function toolValues(started: StepStarted, place: StepPlace, { content }: SpanWords): SpanValues {
+  const args = isRecord(started.request) ? started.request["args"] : undefined;
+  return {
+    ...common(started, place),
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": started.name,
     "gen_ai.tool.type": "function",
     "gen_ai.tool.call.arguments": content && args !== undefined ? spanText(args) : undefined,
   };
 }
 
-function questionValues(request: unknown, { content }: SpanWords): SpanValues {
-  const question = isRecord(request) ? request["question"] : undefined;
-  return { "troupe.question": content && typeof question === "string" ? spanText(question) : undefined };
+function questionValues(started: StepStarted, place: StepPlace, { content }: SpanWords): SpanValues {
+  const question = isRecord(started.request) ? started.request["question"] : undefined;
+  return {
+    ...common(started, place),
+    "troupe.step.name": started.name,
+    "troupe.question": content && typeof question === "string" ? spanText(question) : undefined,
+  };
 }
 
 /** The tokens of a try of a model call. */

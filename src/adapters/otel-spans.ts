@@ -282,10 +282,9 @@ export class RunSpans {
   }
 
   #openStep(open: OpenAct, started: StepStarted): OpenStep {
-    const { name, isClient, values } = stepForm(started, this.#words);
+    const { name, isClient, values } = stepForm(started, { runId: this.#runId, role: open.role }, this.#words);
     const parent = (started.in === undefined ? undefined : open.steps.get(started.in)?.span) ?? open.span;
-    const more = { "gen_ai.conversation.id": this.#runId, "gen_ai.agent.name": open.role };
-    const span = this.#spans.begin({ name, isClient, time: this.#now, parent, links: [], values: { ...more, ...values } });
+    const span = this.#spans.begin({ name, isClient, time: this.#now, parent, links: [], values });
     const step = { span, started, time: this.#now };
     open.steps.set(started.key, step);
     if (started.kind === "human" && !this.#asked.has(questionOf(started))) this.#asked.set(questionOf(started), this.#now);
@@ -343,14 +342,15 @@ export class RunSpans {
   #measure({ kind, name }: StepStarted, ended: StepEnded, seconds: number, failure: string | undefined): void {
     const measures = this.#measures;
     if (measures === undefined) return;
-    if (kind === "tool") return measures.took("execute_tool", seconds, { "gen_ai.tool.name": name, "error.type": failure });
+    const failed = failure === undefined ? {} : { "error.type": failure };
+    if (kind === "tool") return measures.took("execute_tool", seconds, { "gen_ai.tool.name": name, ...failed });
     if (kind !== "model" && kind !== "embedding") return;
     const values = {
       "gen_ai.operation.name": kind === "model" ? "chat" : "embeddings",
       "gen_ai.provider.name": this.#words.provider,
       "gen_ai.request.model": name,
     };
-    measures.took("model", seconds, { ...values, "error.type": failure });
+    measures.took("model", seconds, { ...values, ...failed });
     const tokens = tokensOf(ended);
     if (tokens !== undefined) measures.used(tokens, values);
   }

@@ -1,5 +1,4 @@
 import {
-  type Attributes,
   type Context,
   context as contexts,
   diag,
@@ -178,8 +177,8 @@ class TracerSpans implements SpanTarget {
   begin({ name, isClient, time, parent, values, links }: SpanBeginning): OpenSpan {
     const within = parent instanceof TracerSpan ? trace.setSpan(this.#context, parent.span) : this.#context;
     const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const linked = links.map((link) => ({ context: link.context, attributes: attributesOf(link.values) }));
-    const options = { kind, startTime: timeOf(time), attributes: attributesOf(values), links: linked };
+    const linked = links.map((link) => ({ context: link.context, attributes: link.values }));
+    const options = { kind, startTime: timeOf(time), attributes: values, links: linked };
     return new TracerSpan(this.#tracer.startSpan(name, options, within));
   }
 }
@@ -197,7 +196,7 @@ class TracerSpan implements OpenSpan {
   }
 
   set(values: SpanValues): void {
-    this.span.setAttributes(attributesOf(values));
+    this.span.setAttributes(values);
   }
 
   fail(type: string, text: string | undefined): void {
@@ -214,13 +213,6 @@ class TracerSpan implements OpenSpan {
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
-}
-
-function attributesOf(values: SpanValues): Attributes {
-  const attributes: Attributes = {};
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined) attributes[name] = typeof value === "object" ? [...value] : value;
-  return attributes;
 }
 
 /** The bounds of the histograms are those of the conventions. */
@@ -248,11 +240,11 @@ class MeterValues implements MeasureTarget {
   }
 
   took(operation: MeasuredOperation, seconds: number, values: SpanValues): void {
-    this.#durations[operation].record(seconds, attributesOf(values));
+    this.#durations[operation].record(seconds, values);
   }
 
   used({ input, output }: { readonly input: number; readonly output: number }, values: SpanValues): void {
-    this.#tokens.record(input, attributesOf({ ...values, "gen_ai.token.type": "input" }));
-    this.#tokens.record(output, attributesOf({ ...values, "gen_ai.token.type": "output" }));
+    this.#tokens.record(input, { ...values, "gen_ai.token.type": "input" });
+    this.#tokens.record(output, { ...values, "gen_ai.token.type": "output" });
   }
 }

@@ -1,9 +1,9 @@
-import type { SpanContext } from "@opentelemetry/api";
+import type { AttributeValue, SpanContext } from "@opentelemetry/api";
 import { textHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { SpanWords } from "./otel-attributes.ts";
 import { RunSpans } from "./otel-spans.ts";
-import type { OpenSpan, SpanBeginning, SpanTarget, SpanValue, SpanValues } from "./span-target.ts";
+import type { OpenSpan, SpanBeginning, SpanTarget, SpanValues } from "./span-target.ts";
 
 /** How the spans of a recorded run are written. */
 export interface OtlpOptions extends SpanWords {
@@ -142,7 +142,7 @@ function keyValues(values: SpanValues): readonly object[] {
   return Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: anyValue(value) }]));
 }
 
-function anyValue(value: SpanValue): object {
+function anyValue(value: AttributeValue): object {
   switch (typeof value) {
     case "string":
       return { stringValue: value };
@@ -151,6 +151,6 @@ function anyValue(value: SpanValue): object {
     case "number":
       return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
     default:
-      return { arrayValue: { values: value.map((text) => ({ stringValue: text })) } };
+      return { arrayValue: { values: value.flatMap((one) => (one === null || one === undefined ? [] : [anyValue(one)])) } };
   }
 }

@@ -1,10 +1,7 @@
-import type { SpanContext } from "@opentelemetry/api";
+import type { Attributes, SpanContext } from "@opentelemetry/api";
 
-/** A value that a span may have. */
-export type SpanValue = string | number | boolean | readonly string[];
-
-/** Attributes of a span by name; those that are undefined are left out. */
-export type SpanValues = Readonly<Record<string, SpanValue | undefined>>;
+/** Attributes of a span or a measurement by name. A span leaves out those that are undefined; a measurement has none. */
+export type SpanValues = Readonly<Attributes>;
 
 /** A span that has not ended. */
 export interface OpenSpan {

@@ -1,0 +1,126 @@
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { describe, expect, it } from "vitest";
+import { traceRun } from "../../src/adapters/otel.ts";
+import { otlpLines } from "../../src/adapters/otlp-lines.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
+import { ModelError } from "../../src/kernel/errors.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { eventsOf } from "../team/recorded.ts";
+import { spansOf } from "./otel-setup.ts";
+import { attribute, hex, receiver } from "./otlp-receiver.ts";
+
+const Ask = defineAction({ name: "Ask", prompt: () => "SECRET?" });
+const Reply = defineAction({ name: "Reply", prompt: () => "!" });
+
+/** Two roles; the model fails once before its first answer. */
+function pair(journal = memoryJournal()): Team {
+  const busy = new ModelError("MODEL_SERVER", "SECRET words of the server", { retryable: true });
+  const model = scriptedModel([busy, { content: "a", usage: { inputTokens: 7, outputTokens: 3 } }, "b"], { id: "m" });
+  const roles = [defineRole({ name: "Ann", actions: [Ask] }), defineRole({ name: "Ben", actions: [Reply], watch: [Ask] })];
+  return new Team({ name: "pair", roles, model, journal, calls: { retry: { baseDelay: 1 } } });
+}
+
+describe("a receiver of traces", () => {
+  it("gets the spans of a live run from the SDK of the program, in the binary form", async () => {
+    const { url, spans, close } = await receiver();
+    const exporter = new OTLPTraceExporter({ url: `${url}/v1/traces` });
+    const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] });
+    const run = pair().run("go", { id: "run-1" });
+    await traceRun(run, { tracer: provider.getTracer("test") }).ended;
+    await provider.shutdown();
+    await close();
+    expect(spans().map(({ name }) => name)).toEqual([
+      "chat m",
+      "chat m",
+      "invoke_agent Ann",
+      "chat m",
+      "invoke_agent Ben",
+      "invoke_workflow pair",
+    ]);
+    const [failed, answered, ann, , ben, whole] = spans();
+    if (failed === undefined || answered === undefined || whole === undefined) throw new Error("Expected six spans.");
+    expect([failed, answered].map((span) => hex(span.parentSpanId))).toEqual([hex(ann?.spanId), hex(ann?.spanId)]);
+    expect([failed.status?.code, attribute(failed, "error.type"), attribute(failed, "troupe.step.retry")]).toEqual([
+      2,
+      "MODEL_SERVER",
+      true,
+    ]);
+    expect([1, 2]).toEqual([failed, answered].map((span) => Number(attribute(span, "troupe.step.try"))));
+    expect(Number(attribute(answered, "gen_ai.usage.input_tokens"))).toBe(7);
+    expect(ben?.links.map(({ spanId }) => hex(spanId))).toEqual([hex(ann?.spanId)]);
+    expect(attribute(whole, "gen_ai.conversation.id")).toBe("run-1");
+    expect(JSON.stringify(spans())).not.toContain("SECRET");
+  });
+
+  it("gets the same from the export of the record as from OpenTelemetry's own serializer", async () => {
+    const journal = memoryJournal();
+    await pair(journal).run("go", { id: "run-1" }).result;
+    const events = await eventsOf(journal, "run-1");
+    const lines: string[] = [];
+    for await (const { text } of otlpLines(events, "run-1", { content: true, provider: "p", service: "s", version: "1" })) lines.push(text);
+    const own = Buffer.from(JsonTraceSerializer.serializeRequest([...(await spansOf(events, { content: true, provider: "p" }))]) ?? []);
+    expect(lines.flatMap(spansIn)).toEqual(spansIn(own.toString("utf8")));
+  });
+});
+
+describe("the histograms of a run", () => {
+  it("have tokens, and durations by operation, model, role and error", async () => {
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
+    const run = pair().run("go");
+    await traceRun(run, { meter: meters.getMeter("test") }).ended;
+    await meters.forceFlush();
+    const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+    const of = (name: string): unknown[] =>
+      metrics
+        .filter(({ descriptor }) => descriptor.name === name)
+        .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => [attributes, (value as { readonly count: number }).count]));
+    const call = { "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m" };
+    expect(of("gen_ai.client.token.usage")).toEqual([
+      [{ ...call, "gen_ai.token.type": "input" }, 2],
+      [{ ...call, "gen_ai.token.type": "output" }, 2],
+    ]);
+    expect(of("gen_ai.client.operation.duration")).toEqual([
+      [{ ...call, "error.type": "MODEL_SERVER" }, 1],
+      [call, 2],
+    ]);
+    expect(of("gen_ai.invoke_agent.duration")).toEqual(["Ann", "Ben"].map((name) => [{ "gen_ai.agent.name": name }, 1]));
+    expect(of("gen_ai.workflow.duration")).toEqual([[{ "gen_ai.workflow.name": "pair" }, 1]]);
+    await meters.shutdown();
+  });
+});
+
+interface JsonSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly intValue?: string | number } }[];
+  readonly links: readonly { readonly spanId: string; readonly attributes: JsonSpan["attributes"] }[];
+  readonly status: { readonly code?: number; readonly message?: string };
+}
+
+/** The spans of a request as JSON, without fields that may be left out, and with names for ids. */
+function spansIn(text: string): readonly object[] {
+  const { resourceSpans } = JSON.parse(text) as { resourceSpans: { scopeSpans: { spans: JsonSpan[] }[] }[] };
+  const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+  const places = new Map(spans.map(({ spanId }, place) => [spanId, place]));
+  const values = (attributes: JsonSpan["attributes"]): object =>
+    Object.fromEntries(
+      attributes.map(({ key, value }) => [key, value.intValue === undefined ? value : { intValue: String(value.intValue) }]),
+    );
+  return spans.map((span) => ({
+    traceId: span.traceId.length,
+    parent: places.get(span.parentSpanId ?? ""),
+    ...{ name: span.name, kind: span.kind, start: span.startTimeUnixNano, end: span.endTimeUnixNano },
+    attributes: values(span.attributes),
+    links: span.links.map(({ spanId, attributes }) => [places.get(spanId), values(attributes)]),
+    status: { code: span.status.code ?? 0, message: span.status.message },
+  }));
+}
