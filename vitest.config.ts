@@ -34,8 +34,8 @@ function testFiles(): { readonly path: string; readonly text: string }[] {
   return read.filter((file) => !isLong(file) || (effort === "kill" && hasNumbers(file)));
 }
 
-/** Counts blocks or bytes of its process, replaces a module, or runs a program by importing it. */
-const ALONE = /\/(?:work|heap)\.ts"|\bbytesKeptBy\b|vi\.(?:mock|doMock|resetModules)\(|\bimport\(`/;
+/** Counts blocks or bytes of its process, replaces a module, runs a program by importing it, or keeps the syntax of the whole house in memory. */
+const ALONE = /\/(?:work|heap|laws)\.ts"|\bbytesKeptBy\b|vi\.(?:mock|doMock|resetModules)\(|\bimport\(`/;
 
 /** True for a test that needs a process of its own. */
 function isAlone({ text }: { readonly text: string }): boolean {

@@ -15,10 +15,13 @@ export interface Task {
   readonly count: number;
 }
 
-/** Loads, adds and saves, as often as asked, and says how loading ended each time. What fails is tried again: nothing is known to be stored then. */
+/** Milliseconds for one command and for connecting: on a busy machine a server that answers late is no server that is gone. */
+const PATIENCE = { timeout: 30_000, connectTimeout: 30_000 };
+
+/** Loads, adds and saves, as often as asked, and says how loading ended each time. */
 export async function main({ url, dir, name, count }: Task): Promise<void> {
   const files = fileCache({ dir });
-  const cache = url === undefined ? files : redisCache({ url, fallback: files });
+  const cache = url === undefined ? files : redisCache({ url, fallback: files, ...PATIENCE });
   const brain = new BrainMemory({ model: scriptedModel([]), cache, key: "shared", maxMessages: 1000 });
   const told: string[] = [];
   for (let n = 0; n < count; n++) {
@@ -30,16 +33,14 @@ export async function main({ url, dir, name, count }: Task): Promise<void> {
   process.stdout.write(JSON.stringify(told));
 }
 
+/** Does it once more where others wrote the entry all the time: nothing is known to be stored then. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       process.stderr.write(`${JSON.stringify(errorRecord(error))}\n`);
-      if (!errorRecord(error).code.startsWith("CACHE_")) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
+      if (errorRecord(error).code !== "CACHE_BUSY") throw error;
     }
   }
 }

@@ -10,6 +10,7 @@ import type { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import type { MemorySnapshot } from "../../src/inspector/snapshot-form.ts";
 import { createMessage } from "../../src/message/message.ts";
+import { tries } from "../effort.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 import { brainWith, summarizer, talk } from "../memory/brain-setup.ts";
@@ -77,6 +78,7 @@ describe("a snapshot of a short-term memory", () => {
         await importSnapshot(await textOf(memory), back);
         expect(back.toJSON()).toEqual(memory.toJSON());
       }),
+      { numRuns: tries(30, 300) },
     );
   });
 

@@ -31,6 +31,7 @@ export const readAdder: Verifier = ({ root, criteria, depth }) => {
 };
 
 function verdictOn({ id, priority, check }: Criterion, sum: (a: number, b: number) => number | undefined): Verdict {
+  if (check.kind === "judgement") return { id, priority, outcome: "judged", by: "judgement", evidence: check.reason };
   const [step] = check.kind === "command" ? check.steps : [];
   const [a = Number.NaN, b = Number.NaN] = step?.run.slice(2).map(Number) ?? [];
   const printed = Number.isNaN(a + b) ? undefined : sum(a, b);
