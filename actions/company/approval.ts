@@ -1,4 +1,4 @@
-import { type RoleContext, StepError } from "../../src/index.ts";
+import { type Human, type RoleContext, StepError } from "../../src/index.ts";
 
 /** Most answers of a person that are no yes. */
 const MOST_ANSWERS = 10;
@@ -7,6 +7,15 @@ const MOST_EMPTY = 3;
 
 const APPROVE = "Is that what you want? Answer yes, say what is different, or say stop.";
 const AGAIN = "Nothing goes on without your yes. Answer yes, say what is different, or say stop.";
+
+/** The form of both questions, for a page that draws it. */
+const APPROVAL = {
+  choices: [
+    { value: "yes", label: "Yes, go on" },
+    { value: "stop", label: "Stop: build nothing" },
+  ],
+  words: "say what is different",
+} as const;
 
 const YES = /^\W*(y|yes|ok|okay|yep|ja|oui|sí|si|approved?)\W*$/i;
 const NO = /^\W*(n|no|nope|nein|non|never|not)?\W*$/i;
@@ -35,14 +44,11 @@ export interface Proposal<T> {
  * @throws StepError `NOT_APPROVED` when the person says stop, answers nothing three times in a row, or has not said yes in ten answers
  * @throws WaitingError without a person
  */
-export async function approvedBy<T>(
-  { ask }: { readonly ask: (question: string) => Promise<string> },
-  { value: first, show, change }: Proposal<T>,
-): Promise<T> {
+export async function approvedBy<T>(human: Pick<Human, "ask">, { value: first, show, change }: Proposal<T>): Promise<T> {
   const said: string[] = [];
   let [value, empty] = [first, 0];
   for (let answers = 0; answers < MOST_ANSWERS && empty < MOST_EMPTY; answers++) {
-    const answer = (await ask(empty === 0 ? `${show(value)}\n\n${APPROVE}` : AGAIN)).trim();
+    const answer = (await human.ask(empty === 0 ? `${show(value)}\n\n${APPROVE}` : AGAIN, APPROVAL)).trim();
     if (YES.test(answer)) return value;
     if (STOP.test(answer)) throw notApproved("the answer was to stop");
     if (NO.test(answer)) {

@@ -54,6 +54,12 @@ const specifyOptions: Known<SpecifyOptions> = {
   gate: true,
 };
 
+/** A question that the user alone can answer, with likely answers. */
+interface OpenQuestion {
+  readonly question: string;
+  readonly choices: readonly string[];
+}
+
 /** The product manager's additions to the user's words. */
 interface Brief {
   readonly reasoning: string;
@@ -61,7 +67,7 @@ interface Brief {
   readonly size: Size;
   readonly stack: StackName;
   readonly assumptions: readonly string[];
-  readonly questions: readonly string[];
+  readonly questions: readonly (OpenQuestion | string)[];
   readonly criteria: readonly Criterion[];
 }
 
@@ -74,13 +80,24 @@ const WrittenCriterionSchema = z.object({
   check: WrittenCheckSchema,
 });
 
+const OpenQuestionSchema: z.ZodType<OpenQuestion> = z.object({
+  question: z.string(),
+  choices: z
+    .array(z.string())
+    .default([])
+    .describe("2 to 5 likely answers, what you would choose first; the user may answer in other words"),
+});
+
 const BriefSchema: z.ZodType<Brief> = z.object({
   reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
   name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
   size: z.enum(["S", "M", "L"]),
   stack: z.enum(["node", "page", "python"]),
   assumptions: z.array(z.string()).default([]).describe("what the words leave open, and what you decided"),
-  questions: z.array(z.string()).default([]).describe("only what the user alone can decide and what changes the product; usually empty"),
+  questions: z
+    .array(z.union([OpenQuestionSchema, z.string()]))
+    .default([])
+    .describe("only what the user alone can decide and what changes the product; usually empty"),
   criteria: z.array(WrittenCriterionSchema).min(1),
 });
 
@@ -104,6 +121,10 @@ const README_LENGTH = 6_000;
 
 /** Most questions that a person is asked. */
 const MOST_QUESTIONS = 3;
+
+/** Most choices of such a question, and the longest one. */
+const MOST_CHOICES = 6;
+const LONGEST_CHOICE = 200;
 
 /** Turns the user's words into a work order: triage, assumptions and acceptance criteria in one question to the model. */
 export class Specify extends ProjectAction<WorkOrder, readonly []> {
@@ -267,9 +288,17 @@ function earlierWords({ requirement, feedback }: WorkOrder): readonly PromptPart
   ];
 }
 
-async function asked(ctx: ActionContext<readonly []>, questions: readonly string[]): Promise<readonly string[]> {
+async function asked({ human }: ActionContext<readonly []>, questions: Brief["questions"]): Promise<readonly string[]> {
   const answers: string[] = [];
-  for (const question of questions.slice(0, MOST_QUESTIONS)) answers.push(`${question} ${await ctx.human.ask(question)}`);
+  for (const open of questions.slice(0, MOST_QUESTIONS)) {
+    const { question, choices } = typeof open === "string" ? { question: open, choices: [] } : open;
+    const likely = [...new Set(choices.map((choice) => choice.trim().slice(0, LONGEST_CHOICE)))].filter((choice) => choice !== "");
+    const [first] = likely;
+    // A single choice is none.
+    const isOpen = first === undefined || likely.length < 2;
+    const form = { choices: likely.slice(0, MOST_CHOICES), words: "answer in other words" };
+    answers.push(`${question} ${await (isOpen ? human.ask(question) : human.ask(question, { ...form, default: first }))}`);
+  }
   return answers;
 }
 

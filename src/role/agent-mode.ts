@@ -119,7 +119,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     ...(rc.toolDeps === undefined ? {} : { deps: rc.toolDeps }),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ id, text, tool, args }, { signal }) => rc.human.answer({ id, text, tool, args, form: permissionForm(tool) }, signal),
-    ask: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),
+    ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
   });
   const run = agent.run(task, { signal: rc.signal });
   for await (const event of run) if (event.type === "warning") rc.logger.warn(event.text);

@@ -21,7 +21,10 @@ export interface HumanAskOptions<T = string> {
    * Default: none.
    */
   readonly deadline?: number | Date;
-  /** The person, or the role played by a person, that the question is for: recorded, and shown with the question. Default: anybody. */
+  /**
+   * The person, or the role that a person plays, that the question is for: recorded, and shown with the question. A role that a model plays is
+   * refused. Default: anybody.
+   */
   readonly to?: string;
 }
 

@@ -109,6 +109,7 @@ export class Environment {
         seed: state.seed,
         requirePrice: backing.requirePrice ?? false,
         company: { description: this.description, colleagues: () => this.#hired.names },
+        isPlayedByModel: (name) => roleNamed(name)?.human === false,
         tell: announcer.telling,
       }),
       hired: this.#hired,

@@ -198,12 +198,11 @@ export function fieldFault({ schema, root }: FormField, value: Json): string | u
   return fault.path === "" ? fault.text : `${fault.path}: ${fault.text}`;
 }
 
-/** Returns the answer that the values of fields make; a field without a value is left out. */
+/** Returns the answer that the values of fields make. A field without a value is left out, and the object around it is there. */
 export function filledIn(values: Iterable<readonly [field: FormField, value: Json | undefined]>): Json {
   const root: Filled = { members: new Map() };
   for (const [{ path }, value] of values) {
-    if (value === undefined) continue;
-    if (path.length === 0) return value;
+    if (path.length === 0 && value !== undefined) return value;
     let place = root;
     for (const name of path.slice(0, -1)) {
       const inner = place.members.get(name);
@@ -211,7 +210,8 @@ export function filledIn(values: Iterable<readonly [field: FormField, value: Jso
       place.members.set(name, next);
       place = next;
     }
-    place.members.set(path.at(-1) ?? "", { value });
+    const name = path.at(-1);
+    if (name !== undefined && value !== undefined) place.members.set(name, { value });
   }
   return plainOf(root);
 }

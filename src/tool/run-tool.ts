@@ -9,7 +9,8 @@ import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { HumanPort } from "./approval.ts";
 import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
-import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
+import type { QuestionForm } from "./question-form.ts";
+import type { Tool, ToolAnswer, ToolAskOptions, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
 
 /** The context of a running tool. */
@@ -152,16 +153,19 @@ class RunningTool {
       progress: (text: string): void => {
         if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
-      ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
+      ...(ask === undefined ? {} : { ask: (question: string, o?: ToolAskOptions) => this.#askPerson(step, ask, question, o) }),
       ...(session === undefined ? {} : { session }),
       ...(deps === undefined ? {} : { deps }),
     });
   }
 
-  #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
+  #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolAskOptions = {}): Promise<string> {
     const { role } = this.#reach;
-    return step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) => {
-      const answer: unknown = await ask({ id: door.key, text, role }, { signal: this.#life.signal });
+    const values = [...new Set(choices)].map((value) => ({ value }));
+    const form: { readonly form?: QuestionForm } =
+      values.length === 0 ? {} : { form: { kind: "choices", choices: values, words: "answer in other words" } };
+    return step({ kind: "human", name: "ask", request: { role, question: text, ...form } }, async (door) => {
+      const answer: unknown = await ask({ id: door.key, text, role, ...form }, { signal: this.#life.signal });
       if (typeof answer === "string") return answer;
       throw new StepError("ANSWER_INVALID", `Expected the person asked by ${role} to answer with a text, got ${valueText(answer)}.`);
     });

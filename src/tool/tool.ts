@@ -17,6 +17,12 @@ import { isZod3 } from "../model/json-schema.ts";
 /** The answer of a tool; a value that is no result is its output. */
 export type ToolAnswer = ToolResult | Json | void;
 
+/** Options of the question of a tool to a person. */
+export interface ToolAskOptions {
+  /** Likely answers, to choose from. The person may answer in other words. Default: none. */
+  readonly choices?: readonly string[];
+}
+
 /** The context of one call of a tool. Closed when the call has ended. */
 export interface ToolContext {
   /** Aborts when the run stops or the tool's time is up. */
@@ -28,7 +34,7 @@ export interface ToolContext {
   /** Records a side effect inside the call on its own. */
   readonly step: StepPort["step"];
   /** Asks a person. The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
-  readonly ask?: (question: string) => Promise<string>;
+  readonly ask?: (question: string, o?: ToolAskOptions) => Promise<string>;
   readonly model?: ChatModel | undefined;
   /** The session of the agent that calls, the same object for all its calls: the key of state that a tool keeps between calls. */
   readonly session?: object;

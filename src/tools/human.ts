@@ -6,6 +6,11 @@ import type { Json } from "../kernel/json.ts";
 
 const Question = z.object({
   question: z.string().min(1).max(4000).describe("The question, with all a person needs to answer it."),
+  choices: z
+    .array(z.string().min(1).max(200))
+    .max(10)
+    .optional()
+    .describe("Likely answers, where there are few. The person may answer in other words."),
 });
 
 /** Makes a tool that asks the person behind the agent and waits for the answer; time spent waiting does not count. */
@@ -16,9 +21,9 @@ export function askHumanTool(): Tool {
     parameters: Question,
     effect: "read",
     parallel: false,
-    execute: async ({ question }, { ask }) => {
+    execute: async ({ question, choices }, { ask }) => {
       if (ask === undefined) return toolFailure("Nobody is there to answer. Decide by what you know, and say what you assumed.");
-      const answer = await ask(question);
+      const answer = await ask(question, choices === undefined ? {} : { choices });
       return toolOutput(answer.trim() === "" ? "(the person gave an empty answer)" : answer);
     },
   });

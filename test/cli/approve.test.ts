@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Human } from "../../src/index.ts";
 import { approvedBy } from "../../actions/company/approval.ts";
 import { command, freshFolder, newestIn } from "./kept-run.ts";
 
@@ -12,7 +13,7 @@ async function asked(...answers: readonly string[]): Promise<{ readonly value: s
     return answer === undefined ? Promise.reject(new Error("nobody answers")) : Promise.resolve(answer);
   };
   const change = (said: readonly string[]): Promise<string> => Promise.resolve(`changed by ${said.join(" and ")}`);
-  const value = await approvedBy({ ask }, { value: "first", show: (shown) => `> ${shown}`, change });
+  const value = await approvedBy({ ask: ask as Human["ask"] }, { value: "first", show: (shown) => `> ${shown}`, change });
   expect(left).toEqual([]);
   return { value, questions };
 }

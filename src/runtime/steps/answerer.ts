@@ -31,6 +31,8 @@ export interface AnswererParts {
   readonly logger: Logger;
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(): readonly string[] };
+  /** True for the name of a hired role that no person plays. */
+  readonly isPlayedByModel: (name: string) => boolean;
   readonly tell: Tell;
 }
 
@@ -104,8 +106,8 @@ export class Answerer {
 
   /** The access to persons. */
   get persons(): Persons {
-    const { human, clock } = this.#parts;
-    return (this.#persons ??= new Persons({ human, clock }));
+    const { human, clock, isPlayedByModel } = this.#parts;
+    return (this.#persons ??= new Persons({ human, clock, isPlayedByModel }));
   }
 
   /** Returns the door of the effect of a step. */

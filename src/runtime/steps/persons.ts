@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { onAbort } from "../../kernel/abort.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { OutputError, StepError, TroupeError, WaitingError } from "../../kernel/errors.ts";
+import { OutputError, StepError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
@@ -18,6 +18,8 @@ export interface PersonsParts {
   readonly human: HumanPort | undefined;
   /** Deadlines count on it. */
   readonly clock: Clock;
+  /** True for the name of a hired role that no person plays. */
+  readonly isPlayedByModel: (name: string) => boolean;
 }
 
 /** The part of a step that a question to a person uses. */
@@ -51,6 +53,7 @@ export class Persons {
   /** Asks a person; without one the run waits. @throws as {@link Human.ask} */
   async ask(steps: StepPort, card: RoleCard, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
     const ready = readyQuestion(question, o);
+    if (o.to !== undefined && this.#parts.isPlayedByModel(o.to)) throw notAPerson(card.name, o.to);
     if (o.schema === undefined) return this.#step(steps, card, ready, o.deadline);
     return this.#typed(steps, card, { ready, schema: o.schema, deadline: o.deadline });
   }
@@ -157,6 +160,13 @@ function withFault(question: string, fault: string): string {
 
 function waitingFor({ id, text, role }: HumanQuestion): WaitingError {
   return new WaitingError({ questionId: id, question: text, role });
+}
+
+function notAPerson(asker: string, to: string): UsageError {
+  return new UsageError(
+    "QUESTION_INVALID",
+    `Expected human.ask of ${asker} to name a person or a role that a person plays, got ${to}, which a model plays. Send it a message.`,
+  );
 }
 
 /** @throws StepError `ANSWER_INVALID` for an answer that is no text */
