@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { lazily } from "../kernel/lazily.ts";
+import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
 
 interface TaskBase {
@@ -41,18 +40,32 @@ export interface TaskFields {
   readonly result?: string | undefined;
 }
 
-/** Validates {@link TaskFields} from outside. */
-export const taskSchema: () => z.ZodType<TaskFields> = lazily(() =>
-  z.object({
-    id: z.string(),
-    dependsOn: z.array(z.string()).optional(),
-    instruction: z.string(),
-    assignee: z.string().optional(),
-    type: z.string().optional(),
-    status: z.enum(["open", "done"]).optional(),
-    result: z.string().optional(),
-  }),
-);
+interface TaskMember {
+  readonly expected: string;
+  readonly isRequired: boolean;
+  readonly fits: (value: unknown) => boolean;
+}
+
+const text = { expected: "a text", isRequired: false, fits: isText };
+
+const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
+  id: { ...text, isRequired: true },
+  dependsOn: { expected: "a list of ids", isRequired: false, fits: (value) => isList(value) && Array.from(value).every(isText) },
+  instruction: { ...text, isRequired: true },
+  assignee: text,
+  type: text,
+  status: { expected: '"open" or "done"', isRequired: false, fits: (value) => value === "open" || value === "done" },
+  result: text,
+};
+
+/** Returns what is wrong with {@link TaskFields} from outside, such as `instruction: expected a text`; nothing where they fit. */
+export function taskFaults(given: unknown): readonly string[] {
+  if (!isRecord(given)) return ["expected object"];
+  return Object.entries(TASK_MEMBERS).flatMap(([name, { expected, isRequired, fits }]) => {
+    const value = given[name];
+    return fits(value) || (value === undefined && !isRequired) ? [] : [`${name}: expected ${expected}`];
+  });
+}
 
 /** Makes a task from its fields. Each dependency is kept once. */
 export function taskOf(fields: TaskFields): Task {

@@ -4,7 +4,7 @@ import type { RoleContext } from "./context.ts";
 import { PlanError, UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { Plan } from "./plan.ts";
-import { type Task, type TaskFields, taskSchema } from "../agent/task.ts";
+import { type Task, type TaskFields, taskFaults } from "../agent/task.ts";
 import type { Message } from "../message/message.ts";
 import { actWith, messagesOf } from "./act.ts";
 import type { Role, Said } from "./role.ts";
@@ -156,10 +156,9 @@ function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
 }
 
 function plannedTask(given: unknown, at: string): TaskFields {
-  const parsed = taskSchema().safeParse(given);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter((word) => word !== "").join(": "));
-  throw invalid(at, `a task (${issues.join("; ")})`, given);
+  const faults = taskFaults(given);
+  if (faults.length === 0) return given as TaskFields;
+  throw invalid(at, `a task (${faults.join("; ")})`, given);
 }
 
 function invalid(at: string, expected: string, came: unknown): PlanError {

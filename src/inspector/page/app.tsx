@@ -1,6 +1,9 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { hashOf, routeOf } from "./route.ts";
+import { shownText } from "../../kernel/value-text.ts";
+import { ComparePage } from "./compare-page.tsx";
+import { Icon } from "./icon.tsx";
+import { hashOf, routeOf, type Route } from "./route.ts";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
 import type { RunSource } from "./run-source.ts";
@@ -11,29 +14,81 @@ addEventListener("hashchange", () => {
   route.value = routeOf(location.hash);
 });
 
+/** The way to the runs: being asked for, there, or refused with a reason. */
+export type Opening =
+  | { readonly state: "asking" }
+  | { readonly state: "open"; readonly source: RunSource }
+  | { readonly state: "refused"; readonly why: string };
+
 /** The whole page: its head, and the part that the address names. */
-export function App({ source }: { readonly source: RunSource }) {
+export function App({ opening }: { readonly opening: Opening }) {
   const at = route.value;
   useEffect(() => {
-    document.title = at.page === "run" ? `${at.run} · Troupe` : "Runs · Troupe";
+    document.title = `${titleOf(at)} · Troupe`;
   }, [at]);
   return (
     <>
-      <a class="skip" href="#main" onClick={skipToMain}>
-        Skip to the content
-      </a>
       <header class="head">
+        <a class="skip" href="#main" onClick={skipToMain}>
+          Skip to the content
+        </a>
         <a class="brand" href={hashOf({ page: "runs" })}>
+          <Icon name="troupe" size={18} />
           Troupe
         </a>
-        {at.page === "run" && <span class="crumb">{at.run}</span>}
-        <ThemeSwitch />
+        <nav class="crumbs" aria-label="Place">
+          <ol>
+            <li>
+              <a href={hashOf({ page: "runs" })} aria-current={at.page === "runs" ? "page" : undefined}>
+                Runs
+              </a>
+            </li>
+            {at.page !== "runs" && <li aria-current="page">{titleOf(at)}</li>}
+          </ol>
+        </nav>
+        <div class="head-end">
+          <ThemeSwitch />
+        </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {at.page === "run" ? <RunPage key={at.run} source={source} id={at.run} panel={at.panel} /> : <RunsPage source={source} />}
+        {opening.state === "open" && <Place at={at} source={opening.source} />}
+        {opening.state === "asking" && (
+          <div class="empty" role="status">
+            <h1>Connecting</h1>
+            <p>The page asks the server for its runs.</p>
+          </div>
+        )}
+        {opening.state === "refused" && (
+          <div class="empty" role="alert">
+            <h1>The server refused the page</h1>
+            <p>{opening.why}</p>
+          </div>
+        )}
       </main>
     </>
   );
+}
+
+function Place({ at, source }: { readonly at: Route; readonly source: RunSource }) {
+  switch (at.page) {
+    case "runs":
+      return <RunsPage source={source} />;
+    case "run":
+      return <RunPage key={at.run} source={source} id={at.run} panel={at.panel} />;
+    case "compare":
+      return <ComparePage key={at.runs.join(" ")} source={source} ids={at.runs} />;
+  }
+}
+
+function titleOf(at: Route): string {
+  switch (at.page) {
+    case "runs":
+      return "Runs";
+    case "run":
+      return shownText(at.run, 60);
+    case "compare":
+      return "Comparison";
+  }
 }
 
 /** The fragment of the address is the route: a link to `#main` would leave it. */

@@ -1,16 +1,22 @@
 import { render } from "preact";
+import { createClient } from "../../client/client.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import { App } from "./app.tsx";
+import { App, type Opening } from "./app.tsx";
+import { liveSource } from "./live-source.ts";
 import { offlineSource } from "./offline-source.ts";
+import { wordsOf } from "./open-run.ts";
+import { FIRST_PANEL, hashOf, tokenIn } from "./route.ts";
 import { useTheme } from "./theme.ts";
+
+const TOKEN = "troupe-token";
 
 const place = document.querySelector("#app");
 const embedded = JSON.parse(document.querySelector("#troupe-runs")?.textContent ?? "[]") as readonly (readonly RunEvent[])[];
-useTheme(
-  document,
-  storageOf(() => localStorage),
-);
-if (place !== null) render(<App source={offlineSource(embedded)} />, place);
+const tabStorage = storageOf(() => sessionStorage);
+
+function show(opening: Opening): void {
+  if (place !== null) render(<App opening={opening} />, place);
+}
 
 /** A page that was opened from a file, or in a private window, may have no storage. */
 function storageOf(read: () => Storage): Storage | undefined {
@@ -20,3 +26,34 @@ function storageOf(read: () => Storage): Storage | undefined {
     return undefined;
   }
 }
+
+/** The token of the address is kept in this tab and leaves the address, so that it is in no bookmark and on no screen. */
+function takeToken(): string | undefined {
+  const given = tokenIn(location.hash);
+  if (given === undefined) return tabStorage?.getItem(TOKEN) ?? undefined;
+  tabStorage?.setItem(TOKEN, given);
+  location.replace(hashOf({ page: "runs" }));
+  return given;
+}
+
+async function open(): Promise<void> {
+  const token = takeToken();
+  show({ state: "asking" });
+  try {
+    const client = createClient(token === undefined ? {} : { token });
+    show({ state: "open", source: await liveSource(client, new AbortController().signal) });
+  } catch (error) {
+    show({ state: "refused", why: wordsOf(error) });
+  }
+}
+
+useTheme(
+  document,
+  storageOf(() => localStorage),
+);
+if (embedded.length > 0) {
+  const [only, ...others] = embedded;
+  if (location.hash === "" && others.length === 0 && only?.[0] !== undefined)
+    location.replace(hashOf({ page: "run", run: only[0].runId, panel: FIRST_PANEL }));
+  show({ state: "open", source: offlineSource(embedded) });
+} else void open();

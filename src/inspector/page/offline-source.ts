@@ -1,26 +1,33 @@
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
-import type { RunSource, RunSummary } from "./run-source.ts";
+import { RunTally, type RunSummary } from "../../runtime/record/run-summary.ts";
+import type { RunSource } from "./run-source.ts";
 
 /** A source of the runs whose events came with the page. It reaches no network. */
 export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource {
   const known = new Map(runs.flatMap((events) => (events[0] === undefined ? [] : [[events[0].runId, events]])));
+  const eventsOf = (run: string): readonly RunEvent[] => {
+    const events = known.get(run);
+    if (events === undefined) throw new Error(`Expected a run of this file, got ${run}. Go back to the list of runs.`);
+    return events;
+  };
   return {
     kind: "offline",
-    runs: () => Promise.resolve([...known.values()].map(summaryOf)),
-    watch(run, watcher) {
-      const events = known.get(run);
-      if (events === undefined) watcher.connection({ state: "refused", why: `This file has no run ${run}.` });
-      else {
-        const newer = events.find(({ v }) => v > EVENT_VERSION);
-        if (newer !== undefined) watcher.connection({ state: "refused", why: newerVersion(newer.v) });
-        else {
-          watcher.events(events);
-          watcher.connection({ state: "offline" });
-        }
-      }
+    runs: () => Promise.resolve({ runs: [...known.values()].map(summaryOf) }),
+    standing: async (run) => Promise.resolve({ summary: summaryOf(eventsOf(run)), questions: [] }),
+    async watch(run, watcher) {
+      const events = eventsOf(run);
+      const newer = events.find(({ v }) => isNewer(v));
+      if (newer !== undefined) throw new Error(newerVersion(newer.v));
+      watcher.events(events);
+      watcher.connection({ state: "offline" });
       return Promise.resolve();
     },
   };
+}
+
+/** True for the version of an event that this page cannot read. */
+export function isNewer(version: number): boolean {
+  return version > EVENT_VERSION;
 }
 
 /** Says that a record was written by a newer version than this page reads. */
@@ -29,22 +36,7 @@ export function newerVersion(found: number): string {
 }
 
 function summaryOf(events: readonly RunEvent[]): RunSummary {
-  const [first, last] = [events[0], events.at(-1)];
-  const started = first?.type === "run.started" ? first : undefined;
-  const about = (started?.about ?? {}) as { readonly idea?: unknown };
-  const isEnded = last?.type === "run.ended";
-  return {
-    id: first?.runId ?? "",
-    status: isEnded ? last.status : "open",
-    idea: typeof about.idea === "string" ? about.idea : (started?.team ?? ""),
-    team: started?.team ?? "",
-    events: events.length,
-    started: first?.time ?? 0,
-    ...(isEnded ? { ended: last.time } : {}),
-    cost: events.reduce((sum, event) => sum + (event.type === "step.ended" ? (event.cost ?? 0) : 0), 0),
-    calls: events.filter((event) => event.type === "step.started" && event.kind === "model").length,
-    tokens: 0,
-    roles: started?.roles.map(({ name }) => name) ?? [],
-    ...(started?.parent === undefined ? {} : { parent: started.parent }),
-  };
+  const tally = new RunTally(events[0]?.runId ?? "");
+  for (const event of events) tally.add(event);
+  return tally.summary;
 }

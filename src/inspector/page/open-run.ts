@@ -1,7 +1,7 @@
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { RunTimeline } from "../view/run-timeline.ts";
-import type { Connection, RunSource } from "./run-source.ts";
+import type { Connection, RunSource, RunStanding } from "./run-source.ts";
 
 /** What a person has chosen to look at. All panels mark it, and the drawer shows it. */
 export type Selection =
@@ -25,6 +25,7 @@ export class OpenRun {
   readonly timeline: RunTimeline = new RunTimeline();
   readonly #count = signal(0);
   readonly #connection = signal<Connection>({ state: "connecting" });
+  readonly #standing = signal<RunStanding | undefined>(undefined);
   /** The event that the scrubber stands on; undefined follows the newest one. */
   readonly scrubbed: Signal<number | undefined> = signal(undefined);
   readonly selection: Signal<Selection | undefined> = signal(undefined);
@@ -44,6 +45,11 @@ export class OpenRun {
     return this.#connection;
   }
 
+  /** What the source knows of the run besides its events; undefined before it was asked. */
+  get standing(): ReadonlySignal<RunStanding | undefined> {
+    return this.#standing;
+  }
+
   /** Watches the run until the signal aborts. */
   async watch(source: RunSource, aborted: AbortSignal): Promise<void> {
     const watcher = {
@@ -59,6 +65,12 @@ export class OpenRun {
     }
   }
 
+  /** Asks the source how the run stands. A source that cannot be reached leaves the last answer. */
+  async ask(source: RunSource, aborted: AbortSignal): Promise<void> {
+    const standing = await source.standing(this.id, aborted).catch(() => undefined);
+    if (standing !== undefined && !aborted.aborted) this.#standing.value = standing;
+  }
+
   /** Takes the next events. One that is known is passed over. */
   take(events: readonly RunEvent[]): void {
     const { timeline } = this;
@@ -70,6 +82,7 @@ export class OpenRun {
   }
 }
 
-function wordsOf(error: unknown): string {
+/** The words of a fault for a person. */
+export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

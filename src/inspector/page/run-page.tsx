@@ -1,23 +1,38 @@
 import { useEffect, useMemo } from "preact/hooks";
+import { visibleText } from "../../kernel/value-text.ts";
+import { costText, counted, durationText, plural } from "./amounts.ts";
+import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
 import { PANELS } from "./panels.ts";
 import { Scrubber } from "./panels/scrubber.tsx";
+import { Questions } from "./questions.tsx";
 import { hashOf } from "./route.ts";
+import { RunActionBar } from "./run-actions.tsx";
 import type { RunSource } from "./run-source.ts";
+import { ConnectionBadge, StatusBadge } from "./status.tsx";
 
-/** One run: the tabs of its panels, and the panel that the address names. */
+/** Milliseconds after which the server is asked how a run stands that has grown. */
+const CALM = 300;
+
+/** One run: its head, the questions that wait, the tabs of its panels, the chosen panel and the drawer. */
 export function RunPage({ source, id, panel }: { readonly source: RunSource; readonly id: string; readonly panel: string }) {
   const run = useMemo(() => new OpenRun(id), [id]);
-  useEffect(() => {
-    const stop = new AbortController();
-    void run.watch(source, stop.signal);
-    return () => stop.abort();
-  }, [run, source]);
+  const ask = useStanding(run, source);
   const chosen = PANELS.find((one) => one.id === panel) ?? PANELS[0];
   const connection = run.connection.value;
-  if (connection.state === "refused") return <p role="alert">{connection.why}</p>;
+  if (connection.state === "refused" && run.count.value === 0)
+    return (
+      <div class="empty" role="alert">
+        <h1>This run cannot be shown</h1>
+        <p>{connection.why}</p>
+        <p>
+          <a href={hashOf({ page: "runs" })}>All runs</a>
+        </p>
+      </div>
+    );
   return (
     <section class="run" aria-label={`Run ${id}`}>
+      <RunHead run={run} source={source} ask={ask} />
       <nav class="tabs" aria-label="Views of the run">
         {PANELS.map((one) => (
           <a key={one.id} href={hashOf({ page: "run", run: id, panel: one.id })} aria-current={one === chosen ? "page" : undefined}>
@@ -25,8 +40,90 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
           </a>
         ))}
       </nav>
-      {chosen !== undefined && <chosen.Component run={run} />}
+      <div class="run-body">
+        <div class="panel">{chosen !== undefined && <chosen.Component run={run} />}</div>
+        <Drawer run={run} source={source} />
+      </div>
       <Scrubber run={run} />
     </section>
+  );
+}
+
+/** Watches a run, and asks how it stands now and after each pause in its events. Returns a function that asks at once. */
+function useStanding(run: OpenRun, source: RunSource): () => void {
+  const stop = useMemo(() => new AbortController(), [run, source]);
+  const count = run.count.value;
+  const { state } = run.connection.value;
+  useEffect(() => {
+    void run.watch(source, stop.signal);
+    return () => stop.abort();
+  }, [run, source]);
+  useEffect(() => {
+    const timer = setTimeout(() => void run.ask(source, stop.signal), count === 0 ? 0 : CALM);
+    return () => clearTimeout(timer);
+  }, [run, source, count, state]);
+  return () => void run.ask(source, stop.signal);
+}
+
+function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source: RunSource; readonly ask: () => void }) {
+  const { timeline, standing, connection } = run;
+  const summary = standing.value?.summary;
+  const first = timeline.event(0);
+  const last = timeline.event(run.count.value - 1);
+  const way = connection.value;
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <h1>{summary === undefined ? run.id : visibleText(summary.idea === "" ? run.id : summary.idea)}</h1>
+        {source.actions !== undefined && <RunActionBar run={run} actions={source.actions} ask={ask} />}
+      </div>
+      <div class="facts">
+        {summary !== undefined && <StatusBadge status={summary.status} />}
+        <ConnectionBadge connection={way} />
+        <dl class="facts">
+          {summary !== undefined && (
+            <>
+              <Fact name="Cost" value={costText(summary.cost, summary.unpriced)} />
+              <Fact name="Calls" value={counted(summary.calls)} />
+              <Fact name="Tokens" value={counted(summary.tokens)} />
+            </>
+          )}
+          {first !== undefined && last !== undefined && <Fact name="Duration" value={durationText(last.time - first.time)} />}
+          <Fact name="Events" value={counted(run.count.value)} />
+        </dl>
+        {summary?.parent !== undefined && (
+          <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
+            Fork of {summary.parent.runId} after event {summary.parent.at}
+          </a>
+        )}
+      </div>
+      <div class="run-notes">
+        {way.state === "lost" && (
+          <p class="note note-warn" role="status">
+            {way.why} {plural(run.count.value, "event")} are here.
+          </p>
+        )}
+        {way.state === "refused" && (
+          <p class="note note-bad" role="alert">
+            {way.why}
+          </p>
+        )}
+        {summary?.error !== undefined && (
+          <p class="note note-bad">
+            {summary.error.code}: {visibleText(summary.error.message)}
+          </p>
+        )}
+        <Questions run={run} actions={source.actions} ask={ask} />
+      </div>
+    </header>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
   );
 }

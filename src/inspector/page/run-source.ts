@@ -1,20 +1,7 @@
-import type { RunEvent, RunStatus } from "../../runtime/record/event.ts";
-
-/** A run in a list. Costs are micro-dollars, times are milliseconds since 1970. */
-export interface RunSummary {
-  readonly id: string;
-  readonly status: RunStatus | "running" | "paused" | "open" | "empty" | "damaged";
-  readonly idea: string;
-  readonly team: string;
-  readonly events: number;
-  readonly started: number;
-  readonly ended?: number;
-  readonly cost: number | null;
-  readonly calls: number;
-  readonly tokens: number;
-  readonly roles: readonly string[];
-  readonly parent?: { readonly runId: string; readonly at: number };
-}
+import type { Json } from "../../kernel/json.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { PendingQuestion } from "../../runtime/record/questions.ts";
+import type { RunSummary } from "../../runtime/record/run-summary.ts";
 
 /** Hears of a run while it is watched. */
 export interface RunWatcher {
@@ -34,10 +21,53 @@ export type Connection =
   /** The run cannot be shown. */
   | { readonly state: "refused"; readonly why: string };
 
+/** A run with what only its server knows. */
+export interface RunStanding {
+  readonly summary: RunSummary;
+  readonly questions: readonly PendingQuestion[];
+}
+
+/** A message of the shared past with another content. */
+export interface EditedMessage {
+  /** The event that has it, and its place among the messages of that event. */
+  readonly seq: number;
+  readonly nth: number;
+  readonly content: string;
+}
+
+/** What a person can do to a run from the page. Each rejects with the server's words. */
+export interface RunActions {
+  answer(run: string, question: string, answer: Json): Promise<void>;
+  /** Returns the names of the recipients, and whether they read it only once the run is resumed. */
+  publish(
+    run: string,
+    content: string,
+    sendTo: readonly string[],
+  ): Promise<{ readonly recipients: readonly string[]; readonly waits: boolean }>;
+  pause(run: string): Promise<void>;
+  proceed(run: string): Promise<void>;
+  stop(run: string): Promise<void>;
+  resume(run: string): Promise<void>;
+  /** Returns the id of the new run. @param at the last shared event */
+  fork(run: string, at: number, change: readonly EditedMessage[]): Promise<string>;
+}
+
+/** A part of the list of runs. */
+export interface RunPage {
+  readonly runs: readonly RunSummary[];
+  /** The cursor of the next part, where there is one. */
+  readonly next?: string;
+}
+
 /** Where the page takes runs from: a server, or the page itself. */
 export interface RunSource {
   readonly kind: "live" | "offline";
-  runs(signal: AbortSignal): Promise<readonly RunSummary[]>;
+  /** Undefined where runs can only be read. */
+  readonly actions?: RunActions;
+  /** A page of the list of runs, the newest first. @param cursor `next` of the page before */
+  runs(cursor: string | undefined, signal: AbortSignal): Promise<RunPage>;
+  /** The state of one run now. */
+  standing(run: string, signal: AbortSignal): Promise<RunStanding>;
   /** Passes on every event of a run from its first until the signal aborts. */
   watch(run: string, watcher: RunWatcher, signal: AbortSignal): Promise<void>;
 }

@@ -1,0 +1,97 @@
+import { activationDetail } from "../view/detail.ts";
+import type { ActivationFact, SentFact } from "../view/run-facts.ts";
+import { shownLine } from "../view/shown-text.ts";
+import { costText, counted, durationText, momentText, plural } from "./amounts.ts";
+import { Choose, END_WORDS, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
+import type { OpenRun } from "./open-run.ts";
+import { CauseList } from "./cause-list.tsx";
+import { JsonView, TextView } from "./text-view.tsx";
+
+/** Entries of a list in the drawer. */
+const MOST = 300;
+
+/** An activation: what it took, did and said, and what it cost. */
+export function ActivationView({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
+  const detail = activationDetail(run.timeline, fact.place, run.shown.value);
+  if (detail === undefined) return <p class="soft">It begins with event {fact.from}, after the event that the scrubber stands on.</p>;
+  const { cost, unpriced, inputTokens, outputTokens } = fact;
+  const { took, said, steps, changes } = detail;
+  return (
+    <>
+      <Facts
+        facts={[
+          [
+            "Role",
+            <Choose run={run} what={{ kind: "role", name: fact.role }}>
+              {shownLine(fact.role, 60)}
+            </Choose>,
+          ],
+          ["Attempt", `${fact.attempt} of its activation ${fact.n + 1}`],
+          ["Result", END_WORDS[fact.end]],
+          ["Began", momentText(fact.began)],
+          fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],
+          ["Cost", costText(cost, unpriced)],
+          ["Tokens", `${counted(inputTokens)} in, ${counted(outputTokens)} out`],
+          fact.retries === 0 ? undefined : ["Retries", counted(fact.retries)],
+        ]}
+      />
+      {fact.error !== undefined && (
+        <Part title="Error">
+          <TextView text={`${fact.error.code}: ${fact.error.message}`} label="Error of the activation" />
+        </Part>
+      )}
+      <Part title={`Took ${plural(took.length, "message")}`}>
+        <MessageList run={run} list={took} />
+      </Part>
+      <Part title={`Did ${plural(steps.length, "step")}`}>
+        <ol class="lines">
+          {steps.slice(0, MOST).map((step) => (
+            <li key={step.place}>
+              <StepLine run={run} act={fact.act} step={step} />
+              <span class="line-end numbers">
+                {step.tries > 1 ? `${step.tries} tries ` : ""}
+                {step.cost > 0 || step.unpriced > 0 ? costText(step.cost, step.unpriced) : ""}
+              </span>
+            </li>
+          ))}
+        </ol>
+        <Rest count={steps.length} />
+      </Part>
+      <Part title={`Said ${plural(said.length, "message")}`}>
+        <MessageList run={run} list={said} />
+      </Part>
+      {changes !== undefined && (
+        <details class="part">
+          <summary>Changes of its state</summary>
+          <JsonView value={changesOf(changes)} label="Changes of the state" />
+        </details>
+      )}
+      <CauseList run={run} start={{ activation: fact.place }} />
+    </>
+  );
+}
+
+function MessageList({ run, list }: { readonly run: OpenRun; readonly list: readonly SentFact[] }) {
+  return (
+    <>
+      <ul class="lines">
+        {list.slice(0, MOST).map((sent) => (
+          <li key={sent.place}>
+            <MessageLine run={run} sent={sent} />
+          </li>
+        ))}
+      </ul>
+      <Rest count={list.length} />
+    </>
+  );
+}
+
+function Rest({ count }: { readonly count: number }) {
+  return count <= MOST ? null : <p class="small soft">{counted(count - MOST)} more are not listed.</p>;
+}
+
+type Changes = NonNullable<NonNullable<ReturnType<typeof activationDetail>>["changes"]>;
+
+function changesOf({ memory, working, state, plan, joins, summary }: Changes): object {
+  return { memory, working, state, plan, joins, summary };
+}

@@ -1,0 +1,192 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { type ActivationPair, compareRuns, type RunTotals } from "../view/run-comparison.ts";
+import { shownLine } from "../view/shown-text.ts";
+import { costText, counted, durationText } from "./amounts.ts";
+import { OpenRun } from "./open-run.ts";
+import { FIRST_PANEL, hashOf } from "./route.ts";
+import type { RunSource } from "./run-source.ts";
+import { StatusBadge } from "./status.tsx";
+
+interface ComparePageProps {
+  readonly source: RunSource;
+  readonly ids: readonly [string, string];
+}
+
+type Pair = readonly [OpenRun, OpenRun];
+
+/** Two runs side by side: their sums, their costs by role, and what each activation said. */
+export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
+  const runs = useMemo<Pair>(() => [new OpenRun(a), new OpenRun(b)], [a, b]);
+  useEffect(() => {
+    const stop = new AbortController();
+    for (const run of runs) {
+      void run.watch(source, stop.signal);
+      void run.ask(source, stop.signal);
+    }
+    return () => stop.abort();
+  }, [runs, source]);
+  const refused = runs.map(({ connection }) => connection.value).find((connection) => connection.state === "refused");
+  const isHere = runs.every(({ count }) => count.value > 0);
+  return (
+    <section class="compare" aria-labelledby="compare-title">
+      <div class="page-title">
+        <h1 id="compare-title">Comparison of two runs</h1>
+      </div>
+      {refused !== undefined && (
+        <p class="note note-bad" role="alert">
+          {refused.why}
+        </p>
+      )}
+      {isHere && <Comparison runs={runs} />}
+    </section>
+  );
+}
+
+function Comparison({ runs }: { readonly runs: Pair }) {
+  const { left, right, roles, pairs, first } = compareRuns(runs[0].timeline, runs[1].timeline);
+  const costs = runs.map((run) => costByRole(run));
+  return (
+    <>
+      <PairTable caption="Sums of the runs" first="Sum" runs={runs} hasDifference>
+        <tr>
+          <th scope="row">Status</th>
+          {runs.map((run) => (
+            <td key={run.id}>{run.standing.value !== undefined && <StatusBadge status={run.standing.value.summary.status} />}</td>
+          ))}
+          <td />
+        </tr>
+        {SUMS.map(([name, of, text]) => (
+          <SumRow key={name} name={name} values={[of(left), of(right)]} text={text} />
+        ))}
+      </PairTable>
+      <section>
+        <h2>Cost by role</h2>
+        <PairTable caption="Cost by role" first="Role" runs={runs} hasDifference>
+          {roles.map((role) => (
+            <SumRow key={role} name={shownLine(role, 80)} values={[costs[0]?.get(role), costs[1]?.get(role)]} text={costText} />
+          ))}
+        </PairTable>
+      </section>
+      <section>
+        <h2>What they said</h2>
+        <p class="soft">
+          {first === undefined
+            ? "Every activation said the same in both runs."
+            : `They first differ at activation ${first.n + 1} of ${shownLine(first.role, 80)}: ${DIFFERENCE_WORDS[first.difference]}.`}
+        </p>
+        <PairTable caption="What each activation said" first="Activation" runs={runs}>
+          {pairs.slice(0, MOST).map((pair) => (
+            <SaidRow key={`${pair.role}#${pair.n}`} pair={pair} />
+          ))}
+        </PairTable>
+        {pairs.length > MOST && <p class="small soft">{counted(pairs.length - MOST)} more activations are not listed.</p>}
+      </section>
+    </>
+  );
+}
+
+/** Activations that are listed. */
+const MOST = 500;
+
+const SUMS: readonly (readonly [string, (run: RunTotals) => number, (value: number) => string])[] = [
+  ["Cost", ({ known }) => known, costText],
+  ["Calls without a known price", ({ unpriced }) => unpriced, counted],
+  ["Duration", ({ ms }) => ms, durationText],
+  ["Model calls", ({ calls }) => calls, counted],
+  ["Input tokens", ({ inputTokens }) => inputTokens, counted],
+  ["Output tokens", ({ outputTokens }) => outputTokens, counted],
+  ["Activations", ({ activations }) => activations, counted],
+  ["Failures", ({ failures }) => failures, counted],
+  ["Retries", ({ retries }) => retries, counted],
+  ["Messages", ({ messages }) => messages, counted],
+  ["Events", ({ events }) => events, counted],
+];
+
+const DIFFERENCE_WORDS: Readonly<Record<ActivationPair["difference"], string>> = {
+  equal: "the same",
+  "said differently": "they say something else",
+  "ended differently": "they end otherwise",
+  "only left": "the first run has it alone",
+  "only right": "the second run has it alone",
+};
+
+function costByRole({ timeline }: OpenRun): ReadonlyMap<string, number> {
+  const { record, now } = timeline;
+  const costs = new Map([...now.roles.keys()].map((name) => [name, 0]));
+  for (const { role, cost } of record.activations) costs.set(role, (costs.get(role) ?? 0) + cost);
+  return costs;
+}
+
+interface PairTableProps {
+  readonly caption: string;
+  readonly first: string;
+  readonly runs: Pair;
+  readonly hasDifference?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function PairTable({ caption, first, runs, hasDifference = false, children }: PairTableProps) {
+  return (
+    <div class="table-frame">
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{first}</th>
+            {runs.map((run) => (
+              <th scope="col" key={run.id}>
+                <a class="run-link mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
+                  {run.id}
+                </a>
+              </th>
+            ))}
+            <th scope="col" class={hasDifference ? "right" : ""}>
+              Difference
+            </th>
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+interface SumRowProps {
+  readonly name: string;
+  /** Undefined where a run has no such thing. */
+  readonly values: readonly [number | undefined, number | undefined];
+  readonly text: (value: number) => string;
+}
+
+function SumRow({ name, values, text }: SumRowProps) {
+  const [x, y] = values;
+  const by = x === undefined || y === undefined ? undefined : y - x;
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      {values.map((value, place) => (
+        <td key={place} class="numbers">
+          {value === undefined ? "none" : text(value)}
+        </td>
+      ))}
+      <td class="right soft">{by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`}</td>
+    </tr>
+  );
+}
+
+function SaidRow({ pair }: { readonly pair: ActivationPair }) {
+  const { role, n, left, right, leftText, rightText, difference } = pair;
+  return (
+    <tr>
+      <th scope="row">
+        {shownLine(role, 60)} <span class="soft numbers">{n + 1}</span>
+      </th>
+      <td>{left === undefined ? <span class="soft">none</span> : leftText}</td>
+      <td>{right === undefined ? <span class="soft">none</span> : rightText}</td>
+      <td>
+        {difference === "equal" ? <span class="soft">the same</span> : <span class="badge badge-warn">{DIFFERENCE_WORDS[difference]}</span>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,185 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { ActivationView } from "./activation-detail.tsx";
+import { Choose, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
+import { ForkForm } from "./fork-form.tsx";
+import { Icon } from "./icon.tsx";
+import { MessageView } from "./message-detail.tsx";
+import { shownLine } from "../view/shown-text.ts";
+import type { OpenRun, Selection } from "./open-run.ts";
+import { hashOf } from "./route.ts";
+import type { RunSource } from "./run-source.ts";
+import { StepView } from "./step-detail.tsx";
+import { JsonView } from "./text-view.tsx";
+import { momentText } from "./amounts.ts";
+
+/** What is selected, in full. Nothing is shown while nothing is selected. */
+export function Drawer({ run, source }: { readonly run: OpenRun; readonly source: RunSource }) {
+  const selected = run.selection.value;
+  const drawer = useRef<HTMLElement>(null);
+  const opener = useRef<HTMLElement | undefined>(undefined);
+  useEffect(() => {
+    if (selected === undefined || drawer.current === null) return;
+    const active = document.activeElement as HTMLElement | null;
+    // Who selects with the keyboard goes on in the drawer; who selects with the mouse may go on in the panel.
+    if (active === null || !active.matches(":focus-visible") || drawer.current.contains(active)) return;
+    opener.current = active;
+    drawer.current.focus();
+  }, [selected]);
+  if (selected === undefined) return null;
+  const close = (): void => {
+    run.selection.value = undefined;
+    opener.current?.focus();
+    opener.current = undefined;
+  };
+  const { title, body } = detailOf(run, source, selected);
+  return (
+    <aside
+      class="drawer"
+      ref={drawer}
+      tabIndex={-1}
+      aria-labelledby="drawer-title"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") close();
+      }}
+    >
+      <header class="drawer-head">
+        <h2 id="drawer-title">{title}</h2>
+        <button type="button" class="button button-plain" aria-label="Close the details" onClick={close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="drawer-body" key={JSON.stringify(selected)}>
+        {body}
+      </div>
+    </aside>
+  );
+}
+
+interface Detail {
+  readonly title: string;
+  readonly body: ComponentChildren;
+}
+
+function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail {
+  // What is selected may still grow.
+  void run.count.value;
+  const { record } = run.timeline;
+  switch (selected.kind) {
+    case "message": {
+      const sent = record.sentWithId(selected.id);
+      if (sent === undefined) break;
+      const fork = <ForkForm key={selected.id} run={run} source={source} sent={sent} />;
+      return { title: "Message", body: [<MessageView key="detail" run={run} sent={sent} />, fork] };
+    }
+    case "activation": {
+      const fact = record.activationNamed(selected.act);
+      if (fact !== undefined) return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} fact={fact} /> };
+      break;
+    }
+    case "step": {
+      const places = record.activationNamed(selected.act)?.steps ?? [];
+      const step = places.flatMap((place) => record.steps[place] ?? []).find(({ key }) => key === selected.key);
+      if (step !== undefined)
+        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} step={step} /> };
+      break;
+    }
+    case "role":
+      return { title: shownLine(selected.name, 80), body: <RoleDetail run={run} name={selected.name} /> };
+    case "file":
+      return { title: shownLine(selected.path, 200), body: <FileDetail run={run} path={selected.path} /> };
+    case "event":
+      return { title: `Event ${selected.seq}`, body: <EventDetail run={run} seq={selected.seq} /> };
+  }
+  return { title: "Nothing here", body: <p class="soft">The record has no such entry.</p> };
+}
+
+const STEP_TITLES: Readonly<Record<string, string>> = {
+  model: "Model call",
+  tool: "Tool call",
+  human: "Question to a person",
+};
+
+function RoleDetail({ run, name }: { readonly run: OpenRun; readonly name: string }) {
+  const role = run.timeline.stateAt(run.shown.value).roles.get(name);
+  if (role === undefined) return <p class="soft">The role is not hired yet at this event.</p>;
+  const card = (role.traits["card"] ?? {}) as { readonly profile?: unknown; readonly goal?: unknown };
+  return (
+    <>
+      <Facts
+        facts={[
+          typeof card.profile === "string" && card.profile !== "" ? ["Profile", shownLine(card.profile, 200)] : undefined,
+          typeof card.goal === "string" && card.goal !== "" ? ["Goal", shownLine(card.goal, 500)] : undefined,
+          ["Activations", String(role.n)],
+          ["Mailbox", `${role.waiting} waiting`],
+        ]}
+      />
+      <p class="small">
+        <a href={hashOf({ page: "run", run: run.id, panel: "roles" })}>Its memory, plan and state</a>
+      </p>
+    </>
+  );
+}
+
+function FileDetail({ run, path }: { readonly run: OpenRun; readonly path: string }) {
+  const { record } = run.timeline;
+  const versions = record.files.filter((file) => file.path === path && file.seq <= run.shown.value);
+  return (
+    <Part title="Versions">
+      <ol class="lines">
+        {versions.map(({ seq, step: place, content, fork }) => {
+          const step = record.steps[place];
+          const by = step === undefined ? undefined : record.activations[step.activation];
+          return (
+            <li key={seq}>
+              {content === undefined ? "Removed" : `${content.length} characters`}
+              {fork === undefined ? "" : ` in the fork ${shownLine(fork, 60)}`}{" "}
+              {step !== undefined && by !== undefined && <StepLine run={run} act={by.act} step={step} />}
+            </li>
+          );
+        })}
+      </ol>
+      <p class="small">
+        <a href={hashOf({ page: "run", run: run.id, panel: "files" })}>Contents and differences</a>
+      </p>
+    </Part>
+  );
+}
+
+function EventDetail({ run, seq }: { readonly run: OpenRun; readonly seq: number }) {
+  const event = run.timeline.event(seq);
+  if (event === undefined) return <p class="soft">The record has no such event.</p>;
+  const said = run.timeline.record.sent.filter((sent) => sent.seq === seq);
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Type", <span class="mono">{event.type}</span>],
+          ["Time", momentText(event.time)],
+          "act" in event
+            ? [
+                "Activation",
+                <Choose run={run} what={{ kind: "activation", act: event.act }}>
+                  {shownLine(event.act, 80)}
+                </Choose>,
+              ]
+            : undefined,
+        ]}
+      />
+      {said.length > 0 && (
+        <Part title="Messages">
+          <ul class="lines">
+            {said.map((sent) => (
+              <li key={sent.place}>
+                <MessageLine run={run} sent={sent} />
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      <Part title="Record">
+        <JsonView value={event} label={`Event ${seq} as JSON`} />
+      </Part>
+    </>
+  );
+}

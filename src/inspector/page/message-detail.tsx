@@ -1,0 +1,104 @@
+import { messageDetail, type Hearer } from "../view/detail.ts";
+import type { SentFact } from "../view/run-facts.ts";
+import { shownLine } from "../view/shown-text.ts";
+import { momentText } from "./amounts.ts";
+import { CauseList } from "./cause-list.tsx";
+import { ActivationLine, Choose, Facts, MessageLine, Part, senderOf } from "./detail-parts.tsx";
+import type { OpenRun } from "./open-run.ts";
+import { JsonView, TextView } from "./text-view.tsx";
+
+/** A message: its content, who received it and what it came from. */
+export function MessageView({ run, sent }: { readonly run: OpenRun; readonly sent: SentFact }) {
+  const detail = messageDetail(run.timeline, sent.place, run.shown.value);
+  if (detail === undefined)
+    return <p class="soft">The message is sent by event {sent.seq}, after the event that the scrubber stands on.</p>;
+  const { message, seq } = sent;
+  const from = { kind: "role", name: message.sentFrom } as const;
+  const time = run.timeline.event(seq)?.time;
+  return (
+    <>
+      <Facts
+        facts={[
+          [
+            "From",
+            message.sentFrom === "" ? (
+              senderOf(sent)
+            ) : (
+              <Choose run={run} what={from}>
+                {senderOf(sent)}
+              </Choose>
+            ),
+          ],
+          ["To", message.sendTo.map((address) => shownLine(address, 60)).join(", ")],
+          ["Cause", <span class="tag">{shownLine(message.causeBy, 100)}</span>],
+          detail.by && ["Sent by", <ActivationLine run={run} fact={detail.by} />],
+          [
+            "Event",
+            <Choose run={run} what={{ kind: "event", seq }}>{`${seq}${time === undefined ? "" : `, ${momentText(time)}`}`}</Choose>,
+          ],
+          ["Id", <span class="mono">{shownLine(message.id, 100)}</span>],
+        ]}
+      />
+      <Part title="Content">
+        <TextView text={message.content} label="Content of the message" />
+      </Part>
+      {message.instructContent !== undefined && message.instructContent !== null && (
+        <Part title="Typed content">
+          <JsonView value={message.instructContent} label="Typed content of the message" />
+        </Part>
+      )}
+      <Recipients run={run} sent={sent} hearers={detail.hearers} />
+      {detail.parents.length > 0 && (
+        <Part title="Answers">
+          <ul class="lines">
+            {detail.parents.map(({ id, sent: parent }) => (
+              <li key={id}>
+                {parent === undefined ? <span class="mono">{shownLine(id, 100)}</span> : <MessageLine run={run} sent={parent} />}
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      <CauseList run={run} start={{ message: sent.place }} />
+    </>
+  );
+}
+
+interface RecipientsProps {
+  readonly run: OpenRun;
+  readonly sent: SentFact;
+  readonly hearers: readonly Hearer[];
+}
+
+function Recipients({ run, sent, hearers }: RecipientsProps) {
+  return (
+    <Part title="Recipients">
+      {sent.isRemoved && <p class="small">The fork has removed it: no role received it.</p>}
+      {hearers.length === 0 && !sent.isRemoved && <p class="small soft">No role watches for it.</p>}
+      <ul class="lines">
+        {hearers.map((hearer, place) => (
+          <li key={place}>
+            <Choose run={run} what={{ kind: "role", name: hearer.role }}>
+              <span class="line-who">{shownLine(hearer.role, 60)}</span>
+            </Choose>
+            <span class="soft">{FATE_WORDS[hearer.fate](hearer.seq)}</span>
+            {hearer.taker !== undefined && <ActivationLine run={run} fact={hearer.taker} />}
+          </li>
+        ))}
+        {sent.dead.map((address) => (
+          <li key={address} class="bad">
+            {shownLine(address, 60)}: no role has this address
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+const FATE_WORDS: Readonly<Record<Hearer["fate"], (seq: number) => string>> = {
+  "on its way": () => "on its way",
+  waiting: () => "waits in the mailbox",
+  taken: (seq) => `taken at event ${seq} by`,
+  dropped: (seq) => `dropped from a full mailbox at event ${seq}`,
+  double: () => "had it already",
+};

@@ -1,0 +1,189 @@
+import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import type { Json } from "../../kernel/json.ts";
+import { shownText } from "../../kernel/value-text.ts";
+import type { PendingQuestion } from "../../runtime/record/questions.ts";
+import { fieldFault, filledIn, type FormField, formFields, readField } from "../../tool/form-fields.ts";
+import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
+import { FieldInput } from "./field-input.tsx";
+import { momentText } from "./amounts.ts";
+import { Fault, useTask } from "./task.tsx";
+import { TextView } from "./text-view.tsx";
+
+interface QuestionCardProps {
+  readonly question: PendingQuestion;
+  /** Undefined where it can only be read. Rejects with the server's words. */
+  readonly answer: ((answer: Json) => Promise<void>) | undefined;
+}
+
+/** A question that waits for a person, with the form of its answer. */
+export function QuestionCard({ question, answer }: QuestionCardProps) {
+  const { role, text, to, deadline, form } = question;
+  return (
+    <section class="question" aria-label={`Question of ${shownText(role, 60)}`}>
+      <h2>
+        {shownText(role, 60)} asks{to === undefined ? "" : ` ${shownText(to, 60)}`}
+      </h2>
+      <TextView text={text} label="The question" />
+      {deadline !== undefined && (
+        <p class="small soft">
+          {question.default === undefined ? "Open until" : "The default is taken at"} {momentText(deadline)}.
+        </p>
+      )}
+      {answer === undefined ? (
+        <p class="small soft">This page can only read. Answer with: troupe answer</p>
+      ) : form?.kind === "choices" ? (
+        <ChoicesForm form={form} question={question} answer={answer} />
+      ) : form?.kind === "fields" ? (
+        <FieldsForm schema={form.schema} question={question} answer={answer} />
+      ) : (
+        <WordsForm question={question} answer={answer} />
+      )}
+    </section>
+  );
+}
+
+interface AnswerProps {
+  readonly question: PendingQuestion;
+  readonly answer: (answer: Json) => Promise<void>;
+}
+
+function WordsForm({ question, answer }: AnswerProps) {
+  const text = useSignal(typeof question.default === "string" ? question.default : "");
+  const task = useTask();
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        task.start(() => answer(text.value));
+      }}
+    >
+      <label class="field">
+        <span>Your answer</span>
+        <textarea class="field-input" rows={3} value={text.value} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
+      </label>
+      <Fault text={task.fault} />
+      <AnswerButton isBusy={task.isBusy} />
+    </form>
+  );
+}
+
+function AnswerButton({ isBusy }: { readonly isBusy: boolean }) {
+  return (
+    <div class="form-end">
+      <button type="submit" class="button button-main" disabled={isBusy}>
+        Answer
+      </button>
+    </div>
+  );
+}
+
+type Choices = Extract<QuestionForm, { readonly kind: "choices" }>;
+
+function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: Choices }) {
+  const { choices, words } = form;
+  const name = useId();
+  const chosen = useSignal<string | undefined>(typeof question.default === "string" ? question.default : undefined);
+  const text = useSignal("");
+  const missing = useSignal<string | undefined>(undefined);
+  const task = useTask();
+  const send = (): void => {
+    const value = text.value.trim() === "" ? chosen.value : text.value;
+    const check = value === undefined ? undefined : checkAnswer(form, value);
+    missing.value = check === undefined ? "Choose an answer." : check.isRight ? undefined : faultsText(check.faults);
+    if (check?.isRight === true) task.start(() => answer(check.value));
+  };
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <fieldset class="choices">
+        <legend class="hidden">Answers</legend>
+        {choices.map(({ value, label }) => (
+          <label key={value} class="choice">
+            <input
+              type="radio"
+              name={name}
+              checked={chosen.value === value && text.value === ""}
+              onChange={() => ((chosen.value = value), (text.value = ""))}
+            />
+            <span>{shownText(label ?? value, 300)}</span>
+          </label>
+        ))}
+      </fieldset>
+      {words !== undefined && (
+        <label class="field">
+          <span>Or say {shownText(words, 200)}</span>
+          <input class="field-input" type="text" value={text.value} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
+        </label>
+      )}
+      <Fault text={missing.value ?? task.fault} />
+      <AnswerButton isBusy={task.isBusy} />
+    </form>
+  );
+}
+
+function FieldsForm({
+  schema,
+  question,
+  answer,
+}: AnswerProps & { readonly schema: Extract<QuestionForm, { readonly kind: "fields" }>["schema"] }) {
+  const fields = formFields(schema);
+  const typed = useSignal<readonly string[]>(fields.map((field) => firstText(field, question.default)));
+  const faults = useSignal<readonly (string | undefined)[]>([]);
+  const whole = useSignal<string | undefined>(undefined);
+  const task = useTask();
+  const send = (): void => {
+    const read = fields.map((field, place) => [field, valueOf(field, typed.value[place] ?? "")] as const);
+    faults.value = read.map(([field, value]) => faultOf(field, value));
+    const check = checkAnswer({ kind: "fields", schema }, filledIn(read));
+    whole.value = check.isRight || faults.value.some((fault) => fault !== undefined) ? undefined : faultsText(check.faults);
+    if (check.isRight && faults.value.every((fault) => fault === undefined)) task.start(() => answer(check.value));
+  };
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {fields.map((field, place) => (
+        <FieldInput
+          key={field.name}
+          field={field}
+          text={typed.value[place] ?? ""}
+          fault={faults.value[place]}
+          onText={(text) => (typed.value = typed.value.with(place, text))}
+        />
+      ))}
+      <Fault text={whole.value ?? task.fault} />
+      <AnswerButton isBusy={task.isBusy} />
+    </form>
+  );
+}
+
+/** Undefined for a field that is left out. */
+function valueOf(field: FormField, text: string): Json | undefined {
+  return text.trim() === "" && !field.takesNull && !field.isRequired ? undefined : readField(field, text);
+}
+
+function faultOf(field: FormField, value: Json | undefined): string | undefined {
+  return value === undefined ? undefined : fieldFault(field, value);
+}
+
+/** The text of a field before a person has typed: from the default of the question, else that of the field. */
+function firstText(field: FormField, byDefault: Json | undefined): string {
+  let value: unknown = byDefault;
+  for (const name of field.path) value = (value as { readonly [name: string]: unknown } | undefined)?.[name];
+  const shown = value ?? field.default;
+  if (shown === undefined || shown === null) return "";
+  if (Array.isArray(shown) && field.kind === "list") return shown.join("\n");
+  return typeof shown === "string" ? shown : JSON.stringify(shown);
+}

@@ -1,0 +1,98 @@
+import { stepDetail, type PromptPart, type TryDetail } from "../view/detail.ts";
+import type { StepFact } from "../view/run-facts.ts";
+import { shownLine } from "../view/shown-text.ts";
+import { costText, counted, durationText } from "./amounts.ts";
+import { Choose, Facts, Part } from "./detail-parts.tsx";
+import type { OpenRun } from "./open-run.ts";
+import { JsonView, TextView } from "./text-view.tsx";
+
+/** A step: what was asked, what was answered, each try, and what it cost. */
+export function StepView({ run, act, step }: { readonly run: OpenRun; readonly act: string; readonly step: StepFact }) {
+  const detail = stepDetail(run.timeline, step.place, run.shown.value);
+  const { prompt = [], tries = [] } = detail ?? {};
+  if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that the scrubber stands on.</p>;
+  const { request, answer, answerText } = detail;
+  const took = tries.reduce((sum, { ms = 0 }) => sum + ms, 0);
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Kind", <span class="tag">{shownLine(step.kind, 40)}</span>],
+          [step.kind === "model" ? "Model" : "Name", shownLine(step.name, 100)],
+          [
+            "Activation",
+            <Choose run={run} what={{ kind: "activation", act }}>
+              {shownLine(act, 100)}
+            </Choose>,
+          ],
+          ["Result", step.ok === undefined ? "no answer yet" : step.ok ? "answered" : "failed"],
+          ["Took", durationText(took)],
+          ["Cost", step.isReused ? "nothing: another run's record answered it" : costText(step.cost, step.unpriced)],
+          step.inputTokens + step.outputTokens === 0
+            ? undefined
+            : ["Tokens", `${counted(step.inputTokens)} in, ${counted(step.outputTokens)} out`],
+        ]}
+      />
+      <Tries tries={tries} />
+      {prompt.length > 0 ? (
+        <Prompt parts={prompt} />
+      ) : (
+        <Part title="Request">
+          <JsonView value={request} label="Request of the step" />
+        </Part>
+      )}
+      <Part title="Answer">
+        {answerText !== undefined && <TextView text={answerText} label="Answer of the step" />}
+        {answerText === undefined && answer !== undefined && <JsonView value={answer} label="Answer of the step" />}
+        {answer === undefined && <p class="small soft">No answer is recorded.</p>}
+      </Part>
+      {(prompt.length > 0 || (answerText !== undefined && typeof answer !== "string")) && (
+        <details class="part">
+          <summary>Everything that is recorded</summary>
+          <JsonView value={{ request, answer }} label="Request and answer as recorded" />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Tries({ tries }: { readonly tries: readonly TryDetail[] }) {
+  if (tries.length === 1 && tries[0]?.ok !== false) return null;
+  return (
+    <Part title={`${tries.length} ${tries.length === 1 ? "try" : "tries"}`}>
+      <ol class="lines">
+        {tries.map((one) => (
+          <li key={one.started} class={one.ok === false ? "bad" : ""}>
+            {`Try ${one.try}: ${one.ok === undefined ? "has not ended" : one.ok ? "answered" : "failed"}`}
+            {one.error !== undefined && ` with ${shownLine(`${one.error.code}: ${one.error.message}`, 600)}`}
+            <span class="line-end numbers">
+              {one.ms === undefined ? "" : durationText(one.ms)}{" "}
+              {one.cost === undefined ? "" : costText(one.cost ?? 0, one.cost === null ? 1 : 0)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Part>
+  );
+}
+
+function Prompt({ parts }: { readonly parts: readonly PromptPart[] }) {
+  return (
+    <Part title="Prompt">
+      <ol class="prompt">
+        {parts.map(({ role, text, calls }, place) => (
+          <li key={place}>
+            <span class="tag">{shownLine(role, 40)}</span>
+            {text !== "" && <TextView text={text} label={`Message ${place + 1} of the prompt`} />}
+            {calls.map(({ name, args }, nth) => (
+              <div key={nth}>
+                <p class="small">Calls the tool {shownLine(name, 60)}</p>
+                <JsonView value={args} label={`Call ${nth + 1} of message ${place + 1}`} />
+              </div>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </Part>
+  );
+}
