@@ -9,6 +9,7 @@ Examples:
   $ troupe runs events mabc1234 --type message --from 0 --json
   $ troupe runs flow mabc1234 --format dot | dot -Tsvg > flow.svg
   $ troupe runs export mabc1234 game.ndjson
+  $ troupe runs export mabc1234 --html game.html
   $ troupe runs export mabc1234 --otlp http://localhost:4318
   $ troupe runs import game.ndjson --as game
   $ troupe runs rm mabc1234 --yes
@@ -33,6 +34,7 @@ const listFile = () => import("./commands/runs-ls.ts");
 const runsFile = () => import("./commands/runs.ts");
 const showFile = () => import("./commands/runs-show.ts");
 const eventsFile = () => import("./commands/runs-events.ts");
+const inspectFile = () => import("./commands/inspect.ts");
 const otlpFile = () => import("./commands/runs-otlp.ts");
 const memoryFile = () => import("./commands/memory.ts");
 const memoryShowFile = () => import("./commands/memory-show.ts");
@@ -87,9 +89,11 @@ function addRunsReading(add: Add, run: RunCommand): void {
 function addRunsWriting(add: Add, run: RunCommand): void {
   add("export <id> [file]", "write a run as lines of JSON, to a new file or to standard output")
     .option("--otlp <target>", "write its spans instead, for OpenTelemetry: to a new file, or to a receiver such as http://localhost:4318")
+    .option("--html <file>", "write the run and the inspector instead: one page for a browser, which needs no network")
     .option("--content", "with --otlp: the texts of prompts, answers and tools too")
     .action((id: string, file: string | undefined, flags: Flags) => {
-      const { otlp } = flags;
+      const { otlp, html } = flags;
+      if (html !== undefined) return run(flags, inspectFile, (commands, session) => commands.runsHtml(session, id, { html, file }, flags));
       if (otlp === undefined) return run(flags, runsFile, (commands, session) => commands.runsExport(session, id, file, flags));
       return run(flags, otlpFile, (commands, session) => commands.runsOtlp(session, id, { otlp, file }, flags));
     });

@@ -128,6 +128,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   addTell(program, run);
   addReplay(program, run);
   addFork(program, run);
+  addInspect(program, run);
   addRunsCommands(program, run);
   addMemoryCommands(program, run);
   addDoctor(program, run);
@@ -274,6 +275,20 @@ function addFork(program: Command, run: RunCommand): void {
     .argument("<id>", RUN)
     .addHelpText("after", FORK_EXAMPLES)
     .action((id: string, flags: Flags) => run(flags, forks, (commands, session) => commands.fork(session, id, flags)));
+}
+
+function addInspect(program: Command, run: RunCommand): void {
+  withTalk(withStoreOption(program.command("inspect")))
+    .description("look at runs in a browser: who said what to whom, why, and what it cost; reads and changes nothing")
+    .argument("[id]", `${RUN} (default: the list of all)`)
+    .option("--port <port>", "listen on this port of 127.0.0.1 (default: a free one)")
+    .action((id: string | undefined, flags: Flags) =>
+      run(
+        flags,
+        () => import("./commands/inspect.ts"),
+        (commands, session) => commands.inspect(session, id, flags),
+      ),
+    );
 }
 
 function addDoctor(program: Command, run: RunCommand): void {

@@ -63,12 +63,15 @@ export interface Flags extends TimeFlags, MetaGPTFlags {
   readonly add?: readonly string[];
   /** Of `troupe tell`. */
   readonly to?: string;
+  /** Of `troupe inspect`. */
+  readonly port?: string;
   /** Of `troupe runs events` and `troupe runs flow`. */
   readonly from?: string;
   readonly type?: string;
   readonly format?: string;
   /** Of `troupe runs export`. */
   readonly otlp?: string;
+  readonly html?: string;
   readonly content?: boolean;
   /** Of `troupe memory search` and `troupe memory show`. */
   readonly role?: string;

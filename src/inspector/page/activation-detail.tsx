@@ -14,27 +14,10 @@ const MOST = 300;
 export function ActivationView({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
   const detail = activationDetail(run.timeline, fact.place, run.shown.value);
   if (detail === undefined) return <p class="soft">It begins with event {fact.from}, after the event that the scrubber stands on.</p>;
-  const { cost, unpriced, inputTokens, outputTokens } = fact;
   const { took, said, steps, changes } = detail;
   return (
     <>
-      <Facts
-        facts={[
-          [
-            "Role",
-            <Choose run={run} what={{ kind: "role", name: fact.role }}>
-              {shownLine(fact.role, 60)}
-            </Choose>,
-          ],
-          ["Attempt", `${fact.attempt} of its activation ${fact.n + 1}`],
-          ["Result", END_WORDS[fact.end]],
-          ["Began", momentText(fact.began)],
-          fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],
-          ["Cost", costText(cost, unpriced)],
-          ["Tokens", `${counted(inputTokens)} in, ${counted(outputTokens)} out`],
-          fact.retries === 0 ? undefined : ["Retries", counted(fact.retries)],
-        ]}
-      />
+      <ActivationFacts run={run} fact={fact} />
       {fact.error !== undefined && (
         <Part title="Error">
           <TextView text={`${fact.error.code}: ${fact.error.message}`} label="Error of the activation" />
@@ -68,6 +51,29 @@ export function ActivationView({ run, fact }: { readonly run: OpenRun; readonly 
       )}
       <CauseList run={run} start={{ activation: fact.place }} />
     </>
+  );
+}
+
+function ActivationFacts({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
+  const { cost, unpriced, inputTokens, outputTokens } = fact;
+  return (
+    <Facts
+      facts={[
+        [
+          "Role",
+          <Choose run={run} what={{ kind: "role", name: fact.role }}>
+            {shownLine(fact.role, 60)}
+          </Choose>,
+        ],
+        ["Attempt", `${fact.attempt} of its activation ${fact.n + 1}`],
+        ["Result", END_WORDS[fact.end]],
+        ["Began", momentText(fact.began)],
+        fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],
+        ["Cost", costText(cost, unpriced)],
+        ["Tokens", `${counted(inputTokens)} in, ${counted(outputTokens)} out`],
+        fact.retries === 0 ? undefined : ["Retries", counted(fact.retries)],
+      ]}
+    />
   );
 }
 

@@ -1,26 +1,16 @@
 import type { RunClient } from "../../client/client.ts";
-import { TroupeError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { isNewer, newerVersion } from "./offline-source.ts";
 import type { RunActions, RunSource, RunWatcher } from "./run-source.ts";
 
 /** Runs of one page of the list. */
 const PAGE = 100;
-/** The code of a server that has no team to work on a run. */
-const READ_ONLY = "READ_ONLY";
-
-/** A source of the runs of a server. Asks once whether the server has a team: without one, runs can only be read. */
+/** A source of the runs of a server. Asks once for its team: without roles, runs can only be read. */
 export async function liveSource(client: RunClient, signal: AbortSignal): Promise<RunSource> {
-  const isReadOnly = await client.team({ signal }).then(
-    () => false,
-    (error: unknown) => {
-      if (TroupeError.isInstance(error) && error.code === READ_ONLY) return true;
-      throw error;
-    },
-  );
+  const { roles } = await client.team({ signal });
   return {
     kind: "live",
-    ...(isReadOnly ? {} : { actions: actionsOf(client) }),
+    ...(roles.length === 0 ? {} : { actions: actionsOf(client) }),
     runs: async (cursor, aborted) => client.list({ limit: PAGE, signal: aborted, ...(cursor === undefined ? {} : { cursor }) }),
     async standing(run, aborted) {
       const summary = await client.read(run, { signal: aborted });

@@ -5,7 +5,7 @@ import { App, type Opening } from "./app.tsx";
 import { liveSource } from "./live-source.ts";
 import { offlineSource } from "./offline-source.ts";
 import { wordsOf } from "./open-run.ts";
-import { FIRST_PANEL, hashOf, tokenIn } from "./route.ts";
+import { admissionIn, FIRST_PANEL, hashOf } from "./route.ts";
 import { useTheme } from "./theme.ts";
 
 const TOKEN = "troupe-token";
@@ -29,11 +29,12 @@ function storageOf(read: () => Storage): Storage | undefined {
 
 /** The token of the address is kept in this tab and leaves the address, so that it is in no bookmark and on no screen. */
 function takeToken(): string | undefined {
-  const given = tokenIn(location.hash);
+  const given = admissionIn(location.hash);
   if (given === undefined) return tabStorage?.getItem(TOKEN) ?? undefined;
-  tabStorage?.setItem(TOKEN, given);
-  location.replace(hashOf({ page: "runs" }));
-  return given;
+  const { token, run } = given;
+  tabStorage?.setItem(TOKEN, token);
+  location.replace(hashOf(run === undefined ? { page: "runs" } : { page: "run", run, panel: FIRST_PANEL }));
+  return token;
 }
 
 async function open(): Promise<void> {

@@ -1,5 +1,5 @@
 import { messageDetail, type Hearer } from "../view/detail.ts";
-import type { SentFact } from "../view/run-facts.ts";
+import type { ActivationFact, SentFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { momentText } from "./amounts.ts";
 import { CauseList } from "./cause-list.tsx";
@@ -12,33 +12,10 @@ export function MessageView({ run, sent }: { readonly run: OpenRun; readonly sen
   const detail = messageDetail(run.timeline, sent.place, run.shown.value);
   if (detail === undefined)
     return <p class="soft">The message is sent by event {sent.seq}, after the event that the scrubber stands on.</p>;
-  const { message, seq } = sent;
-  const from = { kind: "role", name: message.sentFrom } as const;
-  const time = run.timeline.event(seq)?.time;
+  const { message } = sent;
   return (
     <>
-      <Facts
-        facts={[
-          [
-            "From",
-            message.sentFrom === "" ? (
-              senderOf(sent)
-            ) : (
-              <Choose run={run} what={from}>
-                {senderOf(sent)}
-              </Choose>
-            ),
-          ],
-          ["To", message.sendTo.map((address) => shownLine(address, 60)).join(", ")],
-          ["Cause", <span class="tag">{shownLine(message.causeBy, 100)}</span>],
-          detail.by && ["Sent by", <ActivationLine run={run} fact={detail.by} />],
-          [
-            "Event",
-            <Choose run={run} what={{ kind: "event", seq }}>{`${seq}${time === undefined ? "" : `, ${momentText(time)}`}`}</Choose>,
-          ],
-          ["Id", <span class="mono">{shownLine(message.id, 100)}</span>],
-        ]}
-      />
+      <MessageFacts run={run} sent={sent} by={detail.by} />
       <Part title="Content">
         <TextView text={message.content} label="Content of the message" />
       </Part>
@@ -61,6 +38,39 @@ export function MessageView({ run, sent }: { readonly run: OpenRun; readonly sen
       )}
       <CauseList run={run} start={{ message: sent.place }} />
     </>
+  );
+}
+
+interface MessageFactsProps {
+  readonly run: OpenRun;
+  readonly sent: SentFact;
+  readonly by: ActivationFact | undefined;
+}
+
+function MessageFacts({ run, sent, by }: MessageFactsProps) {
+  const { message, seq } = sent;
+  const from = { kind: "role", name: message.sentFrom } as const;
+  const time = run.timeline.event(seq)?.time;
+  return (
+    <Facts
+      facts={[
+        [
+          "From",
+          message.sentFrom === "" ? (
+            senderOf(sent)
+          ) : (
+            <Choose run={run} what={from}>
+              {senderOf(sent)}
+            </Choose>
+          ),
+        ],
+        ["To", message.sendTo.map((address) => shownLine(address, 60)).join(", ")],
+        ["Cause", <span class="tag">{shownLine(message.causeBy, 100)}</span>],
+        by && ["Sent by", <ActivationLine run={run} fact={by} />],
+        ["Event", <Choose run={run} what={{ kind: "event", seq }}>{`${seq}${time === undefined ? "" : `, ${momentText(time)}`}`}</Choose>],
+        ["Id", <span class="mono">{shownLine(message.id, 100)}</span>],
+      ]}
+    />
   );
 }
 

@@ -34,9 +34,18 @@ export function hashOf(route: Route): string {
   }
 }
 
-/** Returns the token in the fragment of an address (`#token=...`), as `troupe serve` prints it; undefined where there is none. */
-export function tokenIn(hash: string): string | undefined {
-  return /^#token=([^&]+)/.exec(hash)?.[1];
+/** What `troupe inspect` and `troupe serve` print behind the address of the page. */
+export interface Admission {
+  readonly token: string;
+  /** The run to open. */
+  readonly run: string | undefined;
+}
+
+/** Returns the token, and the run, in the fragment of an address: `#token=...&run=...`. Undefined where there is no token. */
+export function admissionIn(hash: string): Admission | undefined {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const [token, run] = [given.get("token"), given.get("run")];
+  return token === null || token === "" ? undefined : { token, run: run ?? undefined };
 }
 
 function decoded(part: string): string {

@@ -66,37 +66,15 @@ function useStanding(run: OpenRun, source: RunSource): () => void {
 }
 
 function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source: RunSource; readonly ask: () => void }) {
-  const { timeline, standing, connection } = run;
-  const summary = standing.value?.summary;
-  const first = timeline.event(0);
-  const last = timeline.event(run.count.value - 1);
-  const way = connection.value;
+  const summary = run.standing.value?.summary;
+  const way = run.connection.value;
   return (
     <header class="run-head">
       <div class="run-title">
         <h1>{summary === undefined ? run.id : visibleText(summary.idea === "" ? run.id : summary.idea)}</h1>
         {source.actions !== undefined && <RunActionBar run={run} actions={source.actions} ask={ask} />}
       </div>
-      <div class="facts">
-        {summary !== undefined && <StatusBadge status={summary.status} />}
-        <ConnectionBadge connection={way} />
-        <dl class="facts">
-          {summary !== undefined && (
-            <>
-              <Fact name="Cost" value={costText(summary.cost, summary.unpriced)} />
-              <Fact name="Calls" value={counted(summary.calls)} />
-              <Fact name="Tokens" value={counted(summary.tokens)} />
-            </>
-          )}
-          {first !== undefined && last !== undefined && <Fact name="Duration" value={durationText(last.time - first.time)} />}
-          <Fact name="Events" value={counted(run.count.value)} />
-        </dl>
-        {summary?.parent !== undefined && (
-          <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
-            Fork of {summary.parent.runId} after event {summary.parent.at}
-          </a>
-        )}
-      </div>
+      <RunFacts run={run} />
       <div class="run-notes">
         {way.state === "lost" && (
           <p class="note note-warn" role="status">
@@ -116,6 +94,35 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
         <Questions run={run} actions={source.actions} ask={ask} />
       </div>
     </header>
+  );
+}
+
+function RunFacts({ run }: { readonly run: OpenRun }) {
+  const { timeline, standing, connection } = run;
+  const summary = standing.value?.summary;
+  const first = timeline.event(0);
+  const last = timeline.event(run.count.value - 1);
+  return (
+    <div class="facts">
+      {summary !== undefined && <StatusBadge status={summary.status} />}
+      <ConnectionBadge connection={connection.value} />
+      <dl class="facts">
+        {summary !== undefined && (
+          <>
+            <Fact name="Cost" value={costText(summary.cost, summary.unpriced)} />
+            <Fact name="Calls" value={counted(summary.calls)} />
+            <Fact name="Tokens" value={counted(summary.tokens)} />
+          </>
+        )}
+        {first !== undefined && last !== undefined && <Fact name="Duration" value={durationText(last.time - first.time)} />}
+        <Fact name="Events" value={counted(run.count.value)} />
+      </dl>
+      {summary?.parent !== undefined && (
+        <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
+          Fork of {summary.parent.runId} after event {summary.parent.at}
+        </a>
+      )}
+    </div>
   );
 }
 

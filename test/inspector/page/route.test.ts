@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, routeOf, tokenIn, type Route } from "../../../src/inspector/page/route.ts";
+import { hashOf, routeOf, admissionIn, type Route } from "../../../src/inspector/page/route.ts";
 
 const word = fc.string({ minLength: 1, unit: "grapheme" });
 const route: fc.Arbitrary<Route> = fc.oneof(
@@ -29,9 +29,9 @@ describe("routes", () => {
 });
 
 describe("the token in an address", () => {
-  it("is found in the fragment alone", () => {
-    expect(tokenIn("#token=abc")).toBe("abc");
-    expect(tokenIn("#/runs/token=abc")).toBeUndefined();
-    expect(tokenIn("")).toBeUndefined();
+  it("is found in the fragment alone, with the run to open", () => {
+    expect(admissionIn("#token=abc")).toEqual({ token: "abc", run: undefined });
+    expect(admissionIn("#token=abc&run=m%2F1")).toEqual({ token: "abc", run: "m/1" });
+    for (const hash of ["#/runs/token=abc", "", "#", "#token="]) expect(admissionIn(hash)).toBeUndefined();
   });
 });

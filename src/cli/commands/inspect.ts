@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { offlinePage, readPage } from "../../inspector/page-file.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { OpenedTeam, TeamRequest } from "../../server/team-source.ts";
+import { Team } from "../../team/team.ts";
+import type { ExitCode } from "../errors.ts";
+import { invalidOption } from "../option-values.ts";
+import { printLines, report } from "../output.ts";
+import { plural } from "../screen/amounts.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { withRuns } from "../store.ts";
+import { findRun, runIds, withRun } from "../stored-run.ts";
+import { refuseTerminal, writeNewFile } from "../text-file.ts";
+
+/** Bytes of the token of one inspection: nobody guesses it. */
+const TOKEN_BYTES = 24;
+/** Milliseconds that a page which is being sent gets at the end. */
+const GRACE = 0;
+const MOST_PORT = 65_535;
+
+/** `troupe inspect [run]`: serves the page of the inspector on this machine until it is interrupted. Runs are read and never changed. */
+export function inspect(session: Session, id: string | undefined, flags: Flags): Promise<ExitCode> {
+  const { host, interruptions } = session;
+  const port = portOf(flags.port);
+  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+    const run = id === undefined ? undefined : findRun(await runIds(journal), id);
+    const { createServer } = await import("../../server/index.ts");
+    const token = randomBytes(TOKEN_BYTES).toString("base64url");
+    const server = createServer({ journal, teams: readOnly, token, page: readPage, recover: false, version: host.version });
+    try {
+      const { url } = await server.listen({ port });
+      const address = `${url}/#token=${token}${run === undefined ? "" : `&run=${encodeURIComponent(run)}`}`;
+      const text = `The inspector is at ${address}\nThe address has a token: keep it to yourself. Ctrl-C ends it.`;
+      await report(session, text, { type: "inspector", url: address });
+      await new Promise<void>((settle) => {
+        if (interruptions.signal.aborted) settle();
+        else interruptions.signal.addEventListener("abort", () => settle(), { once: true });
+      });
+      return 0;
+    } finally {
+      await server.close({ grace: GRACE });
+    }
+  });
+}
+
+/** A team without roles: the page shows no actions, and a request for one is refused. @throws UsageError `READ_ONLY` */
+async function readOnly({ purpose }: TeamRequest): Promise<OpenedTeam> {
+  if (purpose === "look") return Promise.resolve({ team: new Team({ roles: [] }) });
+  const text = "Expected a server with a team, but troupe inspect only reads. Use troupe answer, tell, resume or fork, or troupe serve.";
+  throw new UsageError("READ_ONLY", text);
+}
+
+function portOf(given: string | undefined): number {
+  if (given === undefined) return 0;
+  const port = Number(given);
+  if (/^\d{1,5}$/.test(given) && port <= MOST_PORT) return port;
+  throw invalidOption("--port", `a port from 0 to ${MOST_PORT}`, given);
+}
+
+/** `troupe runs export <id> --html <file>`: a run and the page of the inspector in one file, which needs no network. */
+export function runsHtml(
+  session: Session,
+  id: string,
+  { html, file }: { readonly html: string; readonly file: string | undefined },
+  flags: Flags,
+): Promise<ExitCode> {
+  const { host, interruptions } = session;
+  if (file !== undefined || flags.otlp !== undefined) {
+    throw new UsageError("OPTION_CONFLICT", `Expected --html alone, got another target besides. Write --html ${shown(html, 100)}`);
+  }
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const read = { events: 0 };
+    const lines = offlinePage(await readPage(), [counted(journal.read(runId, 0), read, interruptions.signal)]);
+    if (html === "-") {
+      refuseTerminal(host, `troupe runs export ${shown(runId, 60)} --html run.html`);
+      await printLines(session, lines);
+      return 0;
+    }
+    const place = resolve(host.cwd, html);
+    await writeNewFile(place, lines);
+    const text = `Exported run ${shown(runId, 100)}, ${plural(read.events, "event")}, to ${shown(html, 200)}. Open it in a browser.`;
+    await report(session, text, { type: "exported", runId, events: read.events, file: place });
+    return 0;
+  });
+}
+
+async function* counted(events: AsyncIterable<RunEvent>, read: { events: number }, signal: AbortSignal): AsyncGenerator<RunEvent, void> {
+  for await (const event of events) {
+    throwIfAborted(signal);
+    read.events += 1;
+    yield event;
+  }
+}
