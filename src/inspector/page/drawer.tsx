@@ -21,9 +21,10 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
   useEffect(() => {
     if (selected === undefined || drawer.current === null) return;
     const active = document.activeElement as HTMLElement | null;
+    const isLost = active === null || active === document.body;
     // Who selects with the keyboard goes on in the drawer; who selects with the mouse may go on in the panel.
-    if (active === null || !active.matches(":focus-visible") || drawer.current.contains(active)) return;
-    opener.current = active;
+    if (!isLost && (!active.matches(":focus-visible") || drawer.current.contains(active))) return;
+    if (!isLost) opener.current = active;
     drawer.current.focus();
   }, [selected]);
   if (selected === undefined) return null;

@@ -1,0 +1,195 @@
+import type { ErrorRecord } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import type { ActEnded, RunEvent } from "../../runtime/record/event.ts";
+import { endOf, type Fate } from "./lanes.ts";
+import type { ActivationFact, SentFact, StepFact } from "./run-facts.ts";
+import type { RunTimeline } from "./run-timeline.ts";
+
+/** What became of a message at one recipient. */
+export interface Hearer {
+  readonly role: string;
+  readonly fate: Fate;
+  /** The event of that. */
+  readonly seq: number;
+  /** The activation that took it. */
+  readonly taker: ActivationFact | undefined;
+}
+
+/** A message with its sender, its recipients and what it answers. */
+export interface MessageDetail {
+  readonly kind: "message";
+  readonly sent: SentFact;
+  /** Undefined for a message from outside. */
+  readonly by: ActivationFact | undefined;
+  readonly hearers: readonly Hearer[];
+  /** The messages it names as those it answers; undefined for one that the record does not have. */
+  readonly parents: readonly { readonly id: string; readonly sent: SentFact | undefined }[];
+}
+
+/** An activation with what it took, did and said. */
+export interface ActivationDetail {
+  readonly kind: "activation";
+  readonly activation: ActivationFact;
+  readonly took: readonly SentFact[];
+  readonly said: readonly SentFact[];
+  readonly steps: readonly StepFact[];
+  /** Changes of the role's state that took effect; undefined while it is open, and where it failed. */
+  readonly changes: Pick<ActEnded, "memory" | "working" | "state" | "plan" | "joins" | "summary"> | undefined;
+}
+
+/** One message of a conversation with a model. */
+export interface PromptPart {
+  readonly role: string;
+  readonly text: string;
+  /** Calls of tools, where the model asks for some. */
+  readonly calls: readonly { readonly name: string; readonly args: Json }[];
+}
+
+/** One try of a step. */
+export interface TryDetail {
+  readonly try: number;
+  readonly started: number;
+  /** Milliseconds of the events. */
+  readonly began: number;
+  readonly ended: number | undefined;
+  readonly ms: number | undefined;
+  readonly ok: boolean | undefined;
+  readonly error: ErrorRecord | undefined;
+  /** Micro-dollars; null when the price is unknown, undefined while it has not ended. */
+  readonly cost: number | null | undefined;
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+}
+
+/** A step with its request, its tries and its answer. */
+export interface StepDetail {
+  readonly kind: "step";
+  readonly step: StepFact;
+  readonly activation: ActivationFact;
+  /** The conversation of a model's request; empty for other steps. */
+  readonly prompt: readonly PromptPart[];
+  /** The request without the conversation. */
+  readonly request: Json;
+  readonly tries: readonly TryDetail[];
+  /** The text of a model's answer, or of any answer that is a text. */
+  readonly answerText: string | undefined;
+  /** The whole recorded answer; undefined while there is none. */
+  readonly answer: Json | undefined;
+}
+
+/** An event as it is recorded. */
+export interface EventDetail {
+  readonly kind: "event";
+  readonly event: RunEvent;
+}
+
+/** Returns a message as it was after an event, by its place in the table of messages. */
+export function messageDetail({ record, length }: RunTimeline, place: number, shown: number = length - 1): MessageDetail | undefined {
+  const sent = record.sent[place];
+  if (sent === undefined || sent.seq > shown) return undefined;
+  const hearers = sent.ways.flatMap((nth): readonly Hearer[] => {
+    const way = record.ways.at(nth);
+    if (way === undefined) return [];
+    const { fate, end } = endOf(way, shown);
+    const taker = fate === "taken" ? record.activations[way.consumer ?? way.opener ?? -1] : undefined;
+    return [{ role: way.role, fate, seq: end, taker }];
+  });
+  const parents = sent.message.parents.map((id) => ({ id, sent: record.sentWithId(id) }));
+  return { kind: "message", sent, by: record.activations[sent.by ?? -1], hearers, parents };
+}
+
+/** Returns an activation as it was after an event, by its place in the table of activations. */
+export function activationDetail(timeline: RunTimeline, place: number, shown: number = timeline.length - 1): ActivationDetail | undefined {
+  const { record } = timeline;
+  const activation = record.activations[place];
+  if (activation === undefined || activation.from > shown) return undefined;
+  const isOver = activation.until !== undefined && activation.until <= shown;
+  const end = isOver ? timeline.event(activation.until ?? -1) : undefined;
+  return {
+    kind: "activation",
+    activation,
+    took: activation.took.flatMap((one) => record.sent[one] ?? []),
+    said: isOver ? activation.said.flatMap((one) => record.sent[one] ?? []) : [],
+    steps: activation.steps.flatMap((one) => record.steps[one] ?? []).filter(({ seqs }) => (seqs[0] ?? Infinity) <= shown),
+    changes: end?.type === "act.ended" ? end : undefined,
+  };
+}
+
+/** Returns a step as it was after an event, by its place in the table of steps. */
+export function stepDetail(timeline: RunTimeline, place: number, shown: number = timeline.length - 1): StepDetail | undefined {
+  const step = timeline.record.steps[place];
+  const activation = timeline.record.activations[step?.activation ?? -1];
+  if (step === undefined || activation === undefined) return undefined;
+  const events = step.seqs.filter((seq) => seq <= shown).flatMap((seq) => timeline.event(seq) ?? []);
+  const tries: TryDetail[] = [];
+  let request: Json = null;
+  let answer: Json | undefined;
+  for (const event of events) {
+    if (event.type === "step.started") {
+      request = event.request;
+      tries.push(tryOf(event));
+    }
+    if (event.type !== "step.ended") continue;
+    const nth = tries.findLastIndex((one) => one.try === event.try);
+    const begun = tries[nth];
+    if (begun !== undefined) tries[nth] = endedTry(begun, event);
+    if (event.retry !== true) answer = event.value;
+  }
+  const { messages, ...rest } = isRecord(request) ? (request as { readonly [key: string]: Json }) : {};
+  const isPrompt = step.kind === "model" && Array.isArray(messages);
+  return {
+    kind: "step",
+    step,
+    activation,
+    prompt: isPrompt ? messages.map(promptPart) : [],
+    request: isPrompt ? rest : request,
+    tries,
+    answerText: answerText(answer),
+    answer,
+  };
+}
+
+type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
+
+function tryOf({ try: nth, seq, time }: EventOf<"step.started">): TryDetail {
+  const none = { ended: undefined, ms: undefined, ok: undefined, error: undefined, cost: undefined };
+  return { try: nth, started: seq, began: time, ...none, inputTokens: undefined, outputTokens: undefined };
+}
+
+function endedTry(begun: TryDetail, { time, ok, error, cost, usage }: EventOf<"step.ended">): TryDetail {
+  const tokens = isRecord(usage) ? usage : {};
+  return {
+    ...begun,
+    ended: time,
+    ms: time - begun.began,
+    ok,
+    error,
+    cost,
+    inputTokens: countIn(tokens["inputTokens"]),
+    outputTokens: countIn(tokens["outputTokens"]),
+  };
+}
+
+function countIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function promptPart(message: unknown): PromptPart {
+  const { role, content, toolCalls } = isRecord(message) ? message : {};
+  const calls = Array.isArray(toolCalls) ? toolCalls.filter(isRecord) : [];
+  return {
+    role: typeof role === "string" ? role : "",
+    text: typeof content === "string" ? content : content === undefined || content === null ? "" : JSON.stringify(content, null, 2),
+    calls: calls.map((call) => ({
+      name: typeof call["name"] === "string" ? call["name"] : "",
+      args: (call["args"] ?? call["arguments"] ?? null) as Json,
+    })),
+  };
+}
+
+function answerText(answer: Json | undefined): string | undefined {
+  if (typeof answer === "string") return answer;
+  const { content } = isRecord(answer) ? answer : {};
+  return typeof content === "string" ? content : undefined;
+}

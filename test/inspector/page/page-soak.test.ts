@@ -1,0 +1,262 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunEvent } from "../../../src/index.ts";
+import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
+import { LiveHouse } from "./live-house.ts";
+import { sampleRun } from "./sample-run.ts";
+import { openPage, program, startBrowser, violationsIn } from "./watched-page.ts";
+
+if (program === undefined)
+  process.stderr.write("\nTests of the inspector in a browser do not run: there is no Chromium (apt install chromium)\n");
+
+const folder = mkdtempSync(join(tmpdir(), "troupe-page-"));
+const house = new LiveHouse();
+let browser: Browser;
+
+beforeAll(async () => {
+  if (program === undefined) return;
+  browser = await startBrowser();
+  await house.start();
+});
+afterAll(async () => {
+  if (program === undefined) return;
+  await browser.close();
+  await house.close();
+  rmSync(folder, { recursive: true });
+});
+
+const HOSTILE = `<script>alert("message")</script><img src=x onerror=alert(1)> \u202etxet desrever\u202c \u0000\u001b[2J </pre></textarea>`;
+
+async function offlineFile(name: string, runs: readonly (readonly RunEvent[])[]): Promise<string> {
+  let html = "";
+  for await (const line of offlinePage(await readPage(), runs)) html += `${line}\n`;
+  const path = join(folder, `${name}.html`);
+  writeFileSync(path, html);
+  return `file://${path}`;
+}
+
+const eventRow = (page: Page, text: string) => page.locator(".event", { hasText: text }).first();
+const drawer = (page: Page) => page.getByRole("complementary");
+
+async function toPanel(page: Page, id: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Views of the run" }).locator(`a[href$="/${id}"]`).click();
+}
+
+describe.runIf(program !== undefined)("what watches a page", () => {
+  it("finds what is inaccessible, a script that the policy forbids, and an error", async () => {
+    const path = join(folder, "faulty.html");
+    const policy = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'">`;
+    writeFileSync(
+      path,
+      `<!doctype html><html lang="en"><head>${policy}<title>Faulty</title></head><body><main><img src="data:,"><script>alert(1)</script></main></body></html>`,
+    );
+    const { page, faults } = await openPage(browser, `file://${path}`);
+    expect((await violationsIn(page)).join()).toContain("img_alt");
+    expect(faults.join()).toContain("policy: script-src");
+    await page.context().close();
+  });
+});
+
+describe.runIf(program !== undefined)("an offline page", () => {
+  it("shows a run in every view and both themes, accessibly, without a request or a fault", async () => {
+    const url = await offlineFile("one", [await sampleRun("Write a poem about rain")]);
+    for (const theme of ["light", "dark"] as const) {
+      const { page, faults, requests } = await openPage(browser, url, theme);
+      for (const { id } of PANELS) {
+        await toPanel(page, id);
+        await expect.poll(() => page.locator(`.tabs a[aria-current]`).getAttribute("href")).toContain(`/${id}`);
+        expect(await violationsIn(page), `${id} ${theme}`).toEqual([]);
+      }
+      expect(faults).toEqual([]);
+      expect(requests.filter((address) => address !== url && !address.startsWith(`${url}#`) && !address.startsWith("data:"))).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it("shows hostile texts as texts, and a message of 10 MB piece by piece", async () => {
+    const long = `${"x".repeat(10_000_000)} the end`;
+    const url = await offlineFile("hostile", [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long")]);
+    const { page, faults } = await openPage(browser, url);
+    await page.getByRole("link", { name: /alert/ }).click();
+    for (const { id } of PANELS) await toPanel(page, id);
+    await toPanel(page, "events");
+    await eventRow(page, "message").click();
+    const content = drawer(page).getByRole("region", { name: "Content of the message" });
+    await expect.poll(() => content.textContent()).toContain(`<script>alert("message")</script>`);
+    expect(await content.textContent()).toContain("\\u202etxet");
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.locator('a[href*="/long/"]').click();
+    await toPanel(page, "events");
+    await eventRow(page, "message").click();
+    await page
+      .getByRole("button", { name: /Show more/ })
+      .first()
+      .click();
+    expect((await content.textContent())?.length).toBe(220_000);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("says in words that a newer version wrote the run", async () => {
+    const events = (await sampleRun()).map((event) => ({ ...event, v: 2 }) as unknown as RunEvent);
+    const { page } = await openPage(browser, await offlineFile("newer", [events]));
+    await expect.poll(() => page.getByRole("alert").textContent()).toMatch(/Expected events of version 1, got version 2/);
+    await page.context().close();
+  });
+
+  it("compares two runs", async () => {
+    const url = await offlineFile("two", [await sampleRun("Write a poem", "first"), await sampleRun("Write a song", "second")]);
+    const { page, faults } = await openPage(browser, url);
+    for (const run of ["first", "second"]) await page.getByRole("checkbox", { name: `Compare ${run}` }).check();
+    await page.getByRole("link", { name: "Compare", exact: true }).click();
+    await expect.poll(() => page.getByRole("main").textContent()).toContain("They first differ at activation 1 of Ann");
+    expect(await violationsIn(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.runIf(program !== undefined)("the page, used with the keyboard", () => {
+  it("selects, goes into the details, follows a cause, and comes back", async () => {
+    const { page, faults } = await openPage(browser, await offlineFile("keys", [await sampleRun()]));
+    await toPanel(page, "events");
+    await eventRow(page, "act.ended").focus();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => drawer(page).evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(() => drawer(page).textContent()).toContain("Activation Ann#0~1");
+    await drawer(page)
+      .getByRole("button", { name: /From outside/ })
+      .first()
+      .focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => drawer(page).getByRole("heading", { level: 2 }).textContent()).toBe("Message");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => drawer(page).count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.className)).toContain("event");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("keeps the theme that a person has chosen", async () => {
+    const { page } = await openPage(browser, house.address());
+    await page.getByLabel("Theme").selectOption("dark");
+    await page.reload();
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+    await page.context().close();
+  });
+});
+
+describe.runIf(program !== undefined)("the page of a server", () => {
+  it("follows a run, publishes, pauses, proceeds, stops and resumes", async () => {
+    await house.run("wait for the bread", "acts");
+    const { page, faults } = await openPage(browser, house.address("acts"));
+    const button = (name: string) => page.getByRole("button", { name, exact: true });
+    await expect.poll(() => page.locator(".run-head").textContent()).toContain("Running");
+    await button("Pause").click();
+    await button("Proceed").click();
+    await button("Say something").click();
+    const form = page.getByRole("form", { name: "Say something to the run" });
+    await form.getByLabel("Message").fill("make it two");
+    await form.getByLabel("To").selectOption("Ann");
+    expect(await violationsIn(page)).toEqual([]);
+    await button("Publish").click();
+    await expect.poll(() => page.locator(".run-head").textContent()).toContain("It goes to Ann");
+    await button("Stop").click();
+    await expect.poll(() => page.locator(".run-head .badge").first().textContent()).toBe("Stopped");
+    await button("Resume").click();
+    await expect.poll(() => button("Pause").count()).toBe(1);
+    house.goOn();
+    await expect.poll(async () => (house.goOn(), page.locator(".run-head .badge").first().textContent())).toBe("Finished");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("forks from a message with another content", async () => {
+    await house.run("plain bread", "parent");
+    const { page, faults } = await openPage(browser, house.address("parent"));
+    await toPanel(page, "events");
+    await eventRow(page, "message").click();
+    await page.getByRole("button", { name: /Fork here/ }).click();
+    await page.getByLabel("The message in the fork").fill("rye bread");
+    await page.getByRole("button", { name: "Fork", exact: true }).click();
+    await expect.poll(() => page.locator(".run-head").textContent()).toContain("Fork of parent");
+    await expect.poll(() => page.locator(".run-head .badge").first().textContent()).toBe("Finished");
+    await toPanel(page, "events");
+    await expect.poll(() => page.locator(".events").textContent()).toContain("Baked: A plan for: rye bread");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("answers by a choice, by fields with faults, and in words; a second tab is told", async () => {
+    for (const [idea, id] of [
+      ["a choice", "choice"],
+      ["an order", "order"],
+      ["in words", "words"],
+    ] as const)
+      await house.run(idea, id);
+    const { page, faults } = await openPage(browser, house.address("choice"));
+    const second = await openPage(browser, house.address("choice"));
+    await expect.poll(() => second.page.getByRole("radio").count()).toBe(2);
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByRole("button", { name: "Answer" }).click();
+    await expect.poll(() => page.getByRole("alert").textContent()).toBe("Choose an answer.");
+    await page.getByRole("radio", { name: "A loaf" }).check();
+    await page.getByRole("button", { name: "Answer" }).click();
+    await expect.poll(() => page.locator(".run-head .badge").first().textContent()).toBe("Finished");
+    await expect
+      .poll(() => second.page.getByRole("status").allTextContents())
+      .toContainEqual(expect.stringContaining("answered elsewhere"));
+    await page.goto(house.address("order"));
+    await page.reload();
+    await page.getByLabel("loaves").fill("many");
+    await page.getByLabel("flour").selectOption("rye");
+    await page.getByRole("button", { name: "Answer" }).click();
+    await expect.poll(() => page.getByRole("alert").textContent()).toMatch(/Expected a whole number/);
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByLabel("loaves").fill("3");
+    await page.getByRole("button", { name: "Answer" }).click();
+    await expect.poll(() => page.locator(".run-head .badge").first().textContent()).toBe("Finished");
+    await page.goto(house.address("words"));
+    await page.reload();
+    await page.getByLabel("Your answer").fill("a cake");
+    await page.getByRole("button", { name: "Answer" }).click();
+    await expect.poll(() => page.locator(".run-head .badge").first().textContent()).toBe("Finished");
+    expect([...faults, ...second.faults]).toEqual([]);
+    for (const one of [page, second.page]) await one.context().close();
+  });
+
+  it("tells that the server is gone, and goes on without loss when it is back", async () => {
+    await house.run("wait for a restart", "restart");
+    const { page } = await openPage(browser, house.address("restart"));
+    await expect.poll(() => page.locator(".run-head").textContent()).toContain("Live");
+    await house.close();
+    await expect.poll(() => page.locator(".run-head").textContent(), { timeout: 20_000 }).toContain("The server cannot be reached");
+    await house.start();
+    await expect.poll(() => page.locator(".run-head").textContent(), { timeout: 30_000 }).toContain("Live");
+    await expect
+      .poll(async () => (house.goOn(), page.locator(".run-head .badge").first().textContent()), { timeout: 20_000 })
+      .toBe("Finished");
+    await toPanel(page, "events");
+    const { numbers, count } = await page.evaluate(() => ({
+      numbers: [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)),
+      count: document.querySelector(".events")?.getAttribute("aria-label"),
+    }));
+    expect(numbers).toEqual(numbers.map((_, place) => place));
+    let recorded = 0;
+    for await (const event of house.journal.read("restart", 0)) recorded = event.seq + 1;
+    expect(count).toBe(`${recorded} events`);
+    await page.context().close();
+  });
+
+  it("says what is wrong with the token", async () => {
+    const { page } = await openPage(browser, house.address().replace(/token=.*/, "token=another-token-of-nobody"));
+    await expect.poll(() => page.getByRole("alert").textContent()).toContain("The server refused the page");
+    await page.context().close();
+  });
+});

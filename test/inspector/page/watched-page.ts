@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+const PROGRAMS = [process.env["CHROME_PATH"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
+
+/** The browser of this machine; undefined where it has none. */
+export const program: string | undefined = PROGRAMS.find((path) => path !== "" && existsSync(path));
+
+/** Starts the browser. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ ...(program === undefined ? {} : { executablePath: program }), args: ["--no-sandbox"] });
+}
+
+const checker = readFileSync(createRequire(import.meta.url).resolve("accessibility-checker-engine/ace.js"), "utf8");
+
+/** A page with all that went wrong in it: messages of the console, errors, violations of its policy, and requests to elsewhere. */
+export interface WatchedPage {
+  readonly page: Page;
+  readonly faults: string[];
+  /** Addresses that were asked for, without those of the page itself. */
+  readonly requests: string[];
+}
+
+/** Opens a page in a context of its own. @param theme of the system */
+export async function openPage(browser: Browser, url: string, theme: "light" | "dark" = "light"): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme });
+  const page = await context.newPage();
+  const [faults, requests]: [string[], string[]] = [[], []];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => requests.push(request.url()));
+  await page.exposeFunction("noteViolation", (text: string) => faults.push(`policy: ${text}`));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+      const { noteViolation } = window as unknown as { readonly noteViolation: (text: string) => void };
+      noteViolation(`${violatedDirective} ${blockedURI}`);
+    });
+  });
+  await page.goto(url);
+  return { page, faults, requests };
+}
+
+interface Finding {
+  readonly ruleId: string;
+  readonly message: string;
+  readonly snippet: string;
+  readonly value: readonly [string, string];
+}
+
+/** The violations of WCAG 2.1 A and AA that IBM's checker finds in a page as it stands. */
+export async function violationsIn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(checker);
+  return page.evaluate(async () => {
+    const { Checker } = (
+      window as unknown as {
+        readonly ace: { readonly Checker: new () => { check(document: Document, rules: string[]): Promise<{ results: Finding[] }> } };
+      }
+    ).ace;
+    const { results } = await new Checker().check(document, ["WCAG_2_1"]);
+    return results
+      .filter(({ value: [kind, found] }) => kind === "VIOLATION" && found === "FAIL")
+      .map(({ ruleId, message, snippet }) => `${ruleId}: ${message} ${snippet.slice(0, 200)}`);
+  });
+}
