@@ -36,6 +36,7 @@ const showFile = () => import("./commands/runs-show.ts");
 const eventsFile = () => import("./commands/runs-events.ts");
 const inspectFile = () => import("./commands/inspect.ts");
 const otlpFile = () => import("./commands/runs-otlp.ts");
+const diffFile = () => import("./commands/runs-diff.ts");
 const memoryFile = () => import("./commands/memory.ts");
 const memoryShowFile = () => import("./commands/memory-show.ts");
 
@@ -71,7 +72,7 @@ function addRunsReading(add: Add, run: RunCommand): void {
     .action((words: readonly string[], flags: Flags) =>
       run(flags, listFile, (commands, session) => commands.runsLs(session, words, flags)),
     );
-  add("show <id>", "show a run: its roles, calls and cost, what was said, what waits").action((id: string, flags: Flags) =>
+  add("show <id>", "show a run: its roles, calls, tools and cost, what was said, what waits").action((id: string, flags: Flags) =>
     run(flags, showFile, (commands, session) => commands.runsShow(session, id, flags)),
   );
   add("events <id>", "print what happened in a run, one line each")
@@ -81,8 +82,8 @@ function addRunsReading(add: Add, run: RunCommand): void {
   add("flow <id>", "draw who spoke to whom in a run")
     .option("--format <format>", "mermaid, dot or json", "mermaid")
     .action((id: string, flags: Flags) => run(flags, eventsFile, (commands, session) => commands.runsFlow(session, id, flags)));
-  add("diff <a> <b>", "tell where two runs first did something different; ends with 1 if they did").action(
-    (a: string, b: string, flags: Flags) => run(flags, eventsFile, (commands, session) => commands.runsDiff(session, a, b, flags)),
+  add("diff <a> <b>", "compare two runs, activation by activation; ends with 1 if they differ").action(
+    (a: string, b: string, flags: Flags) => run(flags, diffFile, (commands, session) => commands.runsDiff(session, a, b, flags)),
   );
 }
 

@@ -2,7 +2,6 @@ import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawin
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { EVENT_TYPES, type RunEvent, type Sent, type StepEnded, type StepStarted } from "../../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
-import { difference, differenceText } from "../../runtime/replay/difference.ts";
 import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { escapedJson, printLines } from "../output.ts";
@@ -13,7 +12,7 @@ import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { eventNumber, oneOf } from "../option-values.ts";
-import { eventAt, eventsOf, findRun, loadRun, withRun } from "../stored-run.ts";
+import { eventAt, loadRun, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
@@ -113,19 +112,5 @@ export async function runsFlow(session: Session, id: string, flags: Flags): Prom
     if (trouble === undefined) return 0;
     session.screen.print([session.screen.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`)]);
     return 2;
-  });
-}
-
-/** `troupe runs diff <a> <b>`: the first difference of two runs. Ends with 1 when there is one, as diff does. */
-export function runsDiff(session: Session, a: string, b: string, flags: Flags): Promise<ExitCode> {
-  return withRun(session, flags, a, async ({ journal }, left, ids) => {
-    const right = findRun(ids, b);
-    const { signal } = session.interruptions;
-    const found = difference(await eventsOf(journal, left, signal), await eventsOf(journal, right, signal));
-    const text = found === undefined ? "equal" : differenceText(found);
-    const facts = { type: "diff", left, right, equal: found === undefined };
-    if (session.json === undefined) await printLines(session, text.split("\n"));
-    else await session.json.write(found === undefined ? facts : { ...facts, text, difference: found });
-    return found === undefined ? 0 : 1;
   });
 }

@@ -1,4 +1,4 @@
-import { formatCost, formatUsd } from "../../model/money.ts";
+import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunEvent, Sent } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
@@ -18,6 +18,7 @@ import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, withRun } from "../stored-run.ts";
+import { ToolCount, type ToolUse } from "../tool-calls.ts";
 import { sentText } from "./runs-events.ts";
 
 type RunDetail = Awaited<ReturnType<typeof runDetail>>;
@@ -45,9 +46,11 @@ export function runsShow(session: Session, id: string, flags: Flags): Promise<Ex
 /** Reads a run as far as its record is intact. @throws JournalError, ControlError */
 async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
   const calls = new CallCount();
+  const tools = new ToolCount();
   const said: SaidDetail[] = [];
   const visit = (event: RunEvent): void => {
     calls.add(event);
+    tools.add(event);
     const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
     for (const [nth, { message, to, dead, dropped }] of sent.entries()) {
       const fate = { ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
@@ -72,6 +75,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     uncertain: state.uncertain,
     usage: state.ledger.usage,
     roles: [...state.roles.values()].map((role) => roleDetail(role, calls)),
+    tools: tools.uses(),
     said,
     deadLetters: state.dead,
     questions: pendingQuestions(state).map(plainQuestion),
@@ -120,12 +124,13 @@ function endOf({ state }: LoadedRun) {
 async function print(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
   if (session.json !== undefined) return session.json.write({ type: "run", ...run, store: store.path });
   const o = resultStyle(session);
-  const { trouble, roles, deadLetters } = run;
+  const { trouble, roles, tools, deadLetters } = run;
   const warning = trouble && o.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`);
   await printLines(session, [
     ...factLines(factsOf(session, run, store, short), o),
     ...(warning === undefined ? [] : ["", ...wrapped(warning, o.width)]),
     ...roleTable(roles, o),
+    ...toolTable(tools, o),
     ...saidLines(run, o.style),
     ...deadLines(deadLetters, o.style),
   ]);
@@ -186,6 +191,18 @@ function roleTable(roles: readonly RoleDetail[], { style }: TextStyle): readonly
     role.waiting === 0 ? "" : counted(role.waiting),
   ]);
   return ["", ...tableLines(["ROLE", "PROFILE", "ACTED", "CALLS", "MAIL"], rows, { style, width: Infinity })];
+}
+
+function toolTable(tools: readonly ToolUse[], { style }: TextStyle): readonly string[] {
+  if (tools.length === 0) return [];
+  const rows = tools.map(({ role, tool, calls, failed, cost }) => [
+    shown(role, 40),
+    shown(tool, 60),
+    counted(calls),
+    failed === 0 ? "" : counted(failed),
+    cost.known === 0 && cost.unpriced === 0 ? "" : formatCost({ known: cost.known as MicroUsd, unpriced: cost.unpriced }),
+  ]);
+  return ["", ...tableLines(["ROLE", "TOOL", "CALLS", "FAILED", "COST"], rows, { style, width: Infinity })];
 }
 
 /** The newest messages, with the numbers that `troupe fork` takes. */

@@ -1,0 +1,79 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/agent/index.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { defineAction, defineRole, type Role, Team } from "../../src/index.ts";
+import { type ScriptedReply, scriptedModel } from "../../src/testing/index.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+
+/** A folder whose store has the runs of some teams. */
+async function folderWith(
+  teams: Readonly<Record<string, { readonly roles: readonly Role[]; readonly replies: readonly ScriptedReply[] }>>,
+): Promise<string> {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, ".troupe"));
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  for (const [id, { roles, replies }] of Object.entries(teams)) {
+    const model = scriptedModel([...replies], { price: { input: 1, output: 1 } });
+    await new Team({ roles, model, journal }).run("go", { id }).result;
+  }
+  await journal.close();
+  return cwd;
+}
+
+function call(id: string, query: string): ScriptedReply {
+  return { toolCalls: [{ id, type: "function", function: { name: "archive", arguments: JSON.stringify({ query }) } }] };
+}
+
+describe("troupe runs show", () => {
+  it("names the tools that each role called: how often, how many failed, and what ran inside them cost", async () => {
+    const archive = defineTool({
+      name: "archive",
+      description: "Searches.",
+      parameters: z.object({ query: z.string() }),
+      effect: "read",
+      execute: async ({ query }, { model, signal }) => {
+        if (query === "bad") throw new Error("no such shelf");
+        await model?.chat({ messages: [{ role: "user", content: "what is there?" }] }, { signal });
+        return query;
+      },
+    });
+    const Research = defineAction({ name: "Research", run: () => undefined });
+    const roles = [defineRole({ name: "Rita", actions: [Research], reactMode: "agent", tools: [archive], maxReactLoop: 9 })];
+    const cwd = await folderWith({ one: { roles, replies: [call("a", "good"), "a shelf", call("b", "bad"), "done"] } });
+    const { stdout, stderr } = await command(cwd, ["runs", "show", "one"]);
+    expect(stdout, stderr).toMatch(/\nROLE +TOOL +CALLS +FAILED +COST\nRita +archive +2 +1 +\$0\.\d{4}\n/);
+    const [shown] = linesIn((await command(cwd, ["runs", "show", "one", "--json"])).stdout);
+    expect(shown).toMatchObject({ tools: [{ role: "Rita", tool: "archive", calls: 2, failed: 1, cost: { unpriced: 0 } }] });
+  });
+});
+
+describe("troupe runs diff", () => {
+  const Draft = defineAction({ name: "Draft", prompt: () => "Draft it." });
+  const Again = defineAction({ name: "Again", run: ({ text }) => text });
+  const Tell = defineAction({ name: "Tell", run: ({ text }) => `told: ${text}` });
+  const teamOf = (isLonger: boolean) => ({
+    roles: [
+      defineRole({ name: "Ann", actions: [Draft] }),
+      ...(isLonger ? [defineRole({ name: "Bob", watch: [Draft], actions: [Again] })] : []),
+      defineRole({ name: "Cleo", watch: isLonger ? [Again] : [Draft], actions: [Tell] }),
+    ],
+    replies: ["a \u001b[2Jtext"],
+  });
+
+  it("shows an activation that only one run has as one row, and escapes what models said", async () => {
+    const cwd = await folderWith({ short: teamOf(false), long: teamOf(true) });
+    const { code, stdout } = await command(cwd, ["runs", "diff", "short", "long"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^The runs differ at line 1 of their canonical logs/);
+    expect(stdout).toMatch(/\n\d the same, \d changed, 0 only left, 1 only right\.\n +LEFT +RIGHT +DIFFERENCE\n/);
+    expect(stdout).toMatch(/\n\+ +Bob#0 +only right: Again: a /);
+    expect(stdout).toMatch(/\n +outside#1 +outside#1 +the same\n/);
+    expect(stdout).not.toContain("\u001b");
+    const [line] = linesIn((await command(cwd, ["runs", "diff", "long", "short", "--json"])).stdout);
+    const { pairs } = line as { readonly pairs: readonly { readonly kind: string; readonly left?: { readonly name: string } }[] };
+    expect(pairs.filter(({ kind }) => kind === "left").map(({ left }) => left?.name)).toEqual(["Bob#0"]);
+  });
+});
