@@ -93,12 +93,17 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "25-scheduler": [/^environment finished: (\d+ ?){10}$/, "team finished, equal after a stop: true"],
   "26-feedback": ["UserFeedback to Wim", "The sea is wide and blue.", "waits for a resume: true", "The sea is blue.", "finished Blue sea."],
+  "27-verify": [/^A1 P0 (proven: 2 commands, |not checked: )/, "A2 P2 judged: A tone cannot be run.", /^(proven: true|not checked: .+)$/],
+  "28-chat-service": [
+    "Chef: Trout with almonds. Barkeeper: A dry Riesling.",
+    "Chef: Lentils with leeks. Barkeeper: A light red wine.",
+    "4 calls",
+  ],
   "29-traces": [
     "Bridge to open in May",
     "requests: 1",
     "gen_ai.client.token.usage, gen_ai.client.operation.duration, gen_ai.workflow.duration, gen_ai.invoke_agent.duration",
   ],
-  "27-verify": [/^A1 P0 (proven: 2 commands, |not checked: )/, "A2 P2 judged: A tone cannot be run.", /^(proven: true|not checked: .+)$/],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))
