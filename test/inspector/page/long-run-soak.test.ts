@@ -1,0 +1,86 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
+import { longRun } from "./long-run.ts";
+
+const program = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+if (program === undefined) process.stderr.write("\nTests of long runs in the page do not run: there is no Chromium.\n");
+
+/** Steps of the slider that are measured. */
+const STEPS = 60;
+
+/** Moves the slider step by step. Returns the milliseconds from each step to the frame that shows it, sorted. */
+function scrubbed(page: Page, from: number, by: number): Promise<readonly number[]> {
+  return page.evaluate(
+    async ({ from: start, by: stride, steps }) => {
+      const slider = document.querySelector<HTMLInputElement>(".scrubber input");
+      const times: number[] = [];
+      for (let step = 0; step < steps && slider !== null; step += 1) {
+        slider.value = String(start + step * stride);
+        const began = performance.now();
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        // The first frame renders, the second one is after it.
+        await new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)));
+        times.push(performance.now() - began);
+      }
+      return times.sort((a, b) => a - b);
+    },
+    { from, by, steps: STEPS },
+  );
+}
+
+describe.runIf(program !== undefined)("a long run in the page", () => {
+  const folder = mkdtempSync(join(tmpdir(), "troupe-long-"));
+  let browser: Browser;
+  beforeAll(async () => {
+    const { chromium } = await import("playwright-core");
+    browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    [10_000, 10_000],
+    [100_000, 30_000],
+  ])("%i events are there, and can be scrubbed", async (count, within) => {
+    const file = join(folder, `${count}.html`);
+    const parts: string[] = [];
+    for await (const part of offlinePage((await readPage()).html, [longRun(count)])) parts.push(part);
+    writeFileSync(file, parts.join(""));
+    const page = await browser.newPage();
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("console", (line) => (line.type() === "error" ? faults.push(line.text()) : undefined));
+    await page.goto(`file://${file}#/runs/long-${count}/lanes`, { waitUntil: "commit" });
+    await page.locator(".bar").first().waitFor({ timeout: within });
+    const [painted, shown] = await page.evaluate(() => [
+      performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+      performance.now(),
+    ]);
+    const frames: Record<string, string> = {};
+    for (const panel of ["lanes", "graph", "roles", "costs", "events"]) {
+      await page.evaluate((hash) => (location.hash = hash), `#/runs/long-${count}/${panel}`);
+      await page.locator(`.tabs a[aria-current][href$="/${panel}"]`).waitFor();
+      const back = await scrubbed(page, Math.floor(count * 0.8), -37);
+      const far = await scrubbed(page, 10, Math.floor(count / STEPS) - 1);
+      frames[panel] = [back, far].map((times) => `${Math.round(times[STEPS / 2] ?? 0)}/${Math.round(times.at(-3) ?? 0)}`).join(" ");
+      expect(times95(back), panel).toBeLessThan(1_000);
+      // The document has what is in view, whatever the length of the run.
+      expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3_000);
+    }
+    process.stderr.write(
+      `\n${count} events: painted ${Math.round(painted ?? 0)} ms, lanes ${Math.round(shown ?? 0)} ms, ${JSON.stringify(frames)}\n`,
+    );
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+function times95(times: readonly number[]): number {
+  return times[Math.floor(times.length * 0.95)] ?? 0;
+}
