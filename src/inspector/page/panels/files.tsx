@@ -148,7 +148,15 @@ function Difference({ before, after }: { readonly before: string; readonly after
       </p>
       <div class="table-frame" tabIndex={0} role="region" aria-label="Difference from the version before">
         <table class="diff">
-          <caption class="hidden">Lines of the version before and of this one</caption>
+          <thead>
+            <tr>
+              {["Line before", "Line after", "Change", "Text"].map((title) => (
+                <th key={title} scope="col">
+                  <span class="hidden">{title}</span>
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {changed.slice(0, most.value).map(({ line, isFirst }) => (
               <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />

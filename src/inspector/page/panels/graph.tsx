@@ -119,7 +119,7 @@ function NodeCard({
         run.selection.value = { kind: "role", name };
       }}
     >
-      <strong>{shownLine(name, 24)}</strong>
+      <span class="graph-name">{shownLine(name, 24)}</span>
       {profile !== name && profile !== "" && <span class="soft">{shownLine(profile, 26)}</span>}
       <span class="numbers">
         {isActing ? "● acts, " : ""}

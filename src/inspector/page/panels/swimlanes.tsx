@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { type CauseChain, causeChain } from "../../view/cause-chain.ts";
@@ -33,41 +33,72 @@ export function SwimlanesPanel({ run }: PanelProps) {
   const frame: LaneFrame = { from: last - span + 1, span, width: box.value.width, top: first };
   const drawing = lanesIn(run.timeline, { from: frame.from, until: last, shown, roles: visible });
   const chain = chainOf(run, shown);
+  useEffect(() => {
+    const at = selectedEvent(run);
+    if (at !== undefined && (at < frame.from || at > last)) end.value = at + Math.floor(span / 2);
+  }, [run.selection.value]);
+  useEffect(() => {
+    end.value = undefined;
+  }, [run.scrubbed.value]);
   const move = (events: number): void => {
     const to = Math.max(span - 1, last + events);
     end.value = to >= shown ? undefined : to;
   };
   return (
     <section class="lanes" aria-label="Swimlanes">
-      <div class="panel-bar" role="toolbar" aria-label="Window">
-        <button type="button" class="button" onClick={() => move(-Math.ceil(span / 2))} disabled={frame.from <= 0}>
-          Earlier
-        </button>
-        <button type="button" class="button" onClick={() => move(Math.ceil(span / 2))} disabled={last >= shown}>
-          Later
-        </button>
-        <label class="panel-choice">
-          <span>Window</span>
-          <select
-            value={String(zoom.value)}
-            onChange={({ currentTarget }) => {
-              zoom.value = Number(currentTarget.value);
-            }}
-          >
-            {SPANS.map((events, nth) => (
-              <option key={events} value={String(nth)}>
-                {counted(events)} events
-              </option>
-            ))}
-          </select>
-        </label>
-        <p class="soft small numbers" role="status">
-          {windowWords(drawing, frame.from, Math.min(last, shown), chain)}
-        </p>
-      </div>
+      <WindowBar
+        frame={frame}
+        last={last}
+        shown={shown}
+        zoom={zoom}
+        move={move}
+        words={windowWords(drawing, frame.from, Math.min(last, shown), chain)}
+      />
       <LaneView run={run} roles={roles} drawing={drawing} frame={frame} box={box} chain={chain} move={move} />
       <LaneLegend />
     </section>
+  );
+}
+
+interface WindowBarProps {
+  readonly frame: LaneFrame;
+  readonly last: number;
+  readonly shown: number;
+  /** Place in the list of spans. */
+  readonly zoom: Signal<number>;
+  readonly move: (events: number) => void;
+  readonly words: string;
+}
+
+function WindowBar({ frame, last, shown, zoom, move, words }: WindowBarProps) {
+  const half = Math.ceil(frame.span / 2);
+  return (
+    <div class="panel-bar" role="toolbar" aria-label="Window">
+      <button type="button" class="button" onClick={() => move(-half)} disabled={frame.from <= 0}>
+        Earlier
+      </button>
+      <button type="button" class="button" onClick={() => move(half)} disabled={last >= shown}>
+        Later
+      </button>
+      <label class="panel-choice">
+        <span>Window</span>
+        <select
+          value={String(zoom.value)}
+          onChange={({ currentTarget }) => {
+            zoom.value = Number(currentTarget.value);
+          }}
+        >
+          {SPANS.map((events, nth) => (
+            <option key={events} value={String(nth)}>
+              {counted(events)} events
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="soft small numbers" role="status">
+        {words}
+      </p>
+    </div>
   );
 }
 
@@ -76,7 +107,7 @@ interface LaneViewProps {
   readonly roles: readonly string[];
   readonly drawing: LaneDrawing;
   readonly frame: LaneFrame;
-  readonly box: { value: { readonly width: number; readonly height: number; readonly top: number } };
+  readonly box: Signal<{ readonly width: number; readonly height: number; readonly top: number }>;
   readonly chain: CauseChain | undefined;
   readonly move: (events: number) => void;
 }
@@ -294,6 +325,22 @@ function select(run: OpenRun, selection: Selection): void {
 
 function chosenMessage({ selection }: OpenRun): string | undefined {
   return selection.value?.kind === "message" ? selection.value.id : undefined;
+}
+
+/** The event of what is selected, so that the window can go there. */
+function selectedEvent({ timeline, selection }: OpenRun): number | undefined {
+  const chosen = selection.value;
+  switch (chosen?.kind) {
+    case "message":
+      return timeline.record.sentWithId(chosen.id)?.seq;
+    case "activation":
+    case "step":
+      return timeline.record.activationNamed(chosen.act)?.from;
+    case "event":
+      return chosen.seq;
+    default:
+      return undefined;
+  }
 }
 
 /** The chain of causes through what is selected; undefined for a selection that has none. */

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { edgeLine, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
+import { arrowPath, barAfterKey, barPlace, type LaneFrame, xOf } from "../../../src/inspector/page/panels/lane-frame.ts";
+import { type Bar, lanesIn } from "../../../src/inspector/view/lanes.ts";
+import type { GraphNode } from "../../../src/inspector/view/role-graph.ts";
+import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
+import { longRun } from "./long-run.ts";
+
+const timeline = new RunTimeline();
+timeline.add(longRun(400));
+const frameOf = (from: number, span: number): LaneFrame => ({ from, span, width: 900, top: 0 });
+
+describe("the drawing of lanes", () => {
+  test("property: bars stay in the frame and can be hit, and arrows go from event to event", () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 350 }), fc.integer({ min: 10, max: 400 }), (from, span) => {
+        const frame = frameOf(from, span);
+        const { bars, arrows } = lanesIn(timeline, { from, until: from + span - 1 });
+        for (const bar of bars) {
+          const { left, width } = barPlace(frame, bar);
+          expect(left).toBeGreaterThanOrEqual(0);
+          expect(left).toBeLessThanOrEqual(frame.width);
+          expect(width).toBeGreaterThanOrEqual(7);
+        }
+        for (const arrow of arrows) {
+          expect(arrowPath(frame, arrow)).toMatch(/^M-?[\d.]+ -?[\d.]+[CL][-\d. ]+(?:L[-\d. ]+)?$/);
+          expect(xOf(frame, arrow.to)).toBeGreaterThanOrEqual(xOf(frame, arrow.from));
+        }
+      }),
+    );
+  });
+
+  test("arrow keys reach every bar from every other one", () => {
+    const drawing = lanesIn(timeline, { from: 100, until: 260 });
+    const start = drawing.bars[0] as Bar;
+    const reached = new Set([start]);
+    for (const bar of reached)
+      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]) {
+        const next = barAfterKey(drawing, bar, key);
+        if (next !== undefined) reached.add(next);
+      }
+    expect(reached.size).toBe(drawing.bars.length);
+    expect(barAfterKey(drawing, start, "a")).toBeUndefined();
+  });
+});
+
+describe("the drawing of the graph", () => {
+  test.each([1, 2, 3, 5, 8, 13, 21, 40])("%i roles do not cover each other, and lie in the field", (count) => {
+    const nodes = Array.from({ length: count }, (_, nth) => ({ name: `Role ${nth}` }) as GraphNode);
+    const layout = graphLayout({ nodes, edges: [] });
+    const points = nodes.map(({ name }) => layout.points.get(name) ?? { x: -1, y: -1 });
+    for (const [nth, a] of points.entries()) {
+      expect(a.x).toBeGreaterThan(84);
+      expect(a.x).toBeLessThan(layout.width - 84);
+      expect(a.y).toBeGreaterThan(37);
+      expect(a.y).toBeLessThan(layout.height - 37);
+      for (const b of points.slice(nth + 1)) expect(Math.abs(a.x - b.x) >= 168 || Math.abs(a.y - b.y) >= 74).toBe(true);
+    }
+    const edge = { from: "Role 0", to: "Role 0", messages: 1, causes: [], isSubscribed: true };
+    expect(edgeLine(layout, edge)?.path).toMatch(/^M/);
+    expect(edgeLine(layout, { ...edge, from: "" })?.path).not.toMatch(/NaN|Infinity/);
+    expect(edgeLine(layout, { ...edge, from: "Nobody" })).toBeUndefined();
+  });
+});
