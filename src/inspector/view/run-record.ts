@@ -1,5 +1,4 @@
 import type { Sent, StepEnded, StepStarted, RunEvent } from "../../runtime/record/event.ts";
-import { roleNameIn } from "../../runtime/record/role-state.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
 import type { ActivationFact, FileFact, SentFact, StepFact } from "./run-facts.ts";
@@ -205,9 +204,4 @@ export class RunRecord {
 function tokensIn({ usage }: StepEnded): { readonly inputTokens: number; readonly outputTokens: number } {
   const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
   return { inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0) };
-}
-
-/** The role in the name of an activation, also of one that the tables do not have. */
-export function roleOfAct(act: string): string {
-  return roleNameIn(act);
 }

@@ -1,4 +1,3 @@
-import { formatCost, type MicroUsd } from "../../model/money.ts";
 import type { Spendings } from "../../model/ledger.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
@@ -111,9 +110,4 @@ function rowOf(name: string, { cost, usage }: Spendings[string], counts: Calls |
     retries,
     share,
   };
-}
-
-/** A cost as text; never `$0` where a price is unknown. */
-export function costText({ known, unpriced }: { readonly known: number; readonly unpriced: number }): string {
-  return formatCost({ known: known as MicroUsd, unpriced });
 }

@@ -147,22 +147,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
         {plural(added, "line")} added, {counted(removed)} removed
       </p>
       <div class="table-frame" tabIndex={0} role="region" aria-label="Difference from the version before">
-        <table class="diff">
-          <thead>
-            <tr>
-              {["Line before", "Line after", "Change", "Text"].map((title) => (
-                <th key={title} scope="col">
-                  <span class="hidden">{title}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {changed.slice(0, most.value).map(({ line, isFirst }) => (
-              <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
-            ))}
-          </tbody>
-        </table>
+        <DiffTable rows={changed.slice(0, most.value)} />
       </div>
       {changed.length > most.value && (
         <button
@@ -176,6 +161,27 @@ function Difference({ before, after }: { readonly before: string; readonly after
         </button>
       )}
     </>
+  );
+}
+
+function DiffTable({ rows }: { readonly rows: readonly { readonly line: DiffLine; readonly isFirst: boolean }[] }) {
+  return (
+    <table class="diff">
+      <thead>
+        <tr>
+          {["Line before", "Line after", "Change", "Text"].map((title) => (
+            <th key={title} scope="col">
+              <span class="hidden">{title}</span>
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ line, isFirst }) => (
+          <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 

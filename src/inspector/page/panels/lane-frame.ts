@@ -2,7 +2,7 @@ import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
 
 /** Pixels: the height of a lane and of the bar in it. */
 export const LANE = 44;
-export const BAR = 20;
+const BAR = 20;
 /** The narrowest bar that can be hit. */
 const NARROWEST = 7;
 
