@@ -126,10 +126,11 @@ export function tokensOf({ usage }: StepEnded): TokenCounts | undefined {
 
 /** The attributes with which the span of a step ends. */
 export function answerValues(kind: string, ended: StepEnded, words: SpanWords): SpanValues {
-  const { value, cost, retry } = ended;
+  const { value, cost, retry, byDeadline } = ended;
   const tokens = tokensOf(ended);
   return {
     "troupe.step.retry": retry,
+    "troupe.answer.by_deadline": byDeadline,
     "troupe.cost.usd": cost === null || cost === 0 ? undefined : dollars(cost),
     "gen_ai.usage.input_tokens": tokens?.input,
     "gen_ai.usage.output_tokens": tokens?.output,

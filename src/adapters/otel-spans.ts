@@ -294,8 +294,7 @@ export class RunSpans {
   #endStep(ended: StepEnded): void {
     const open = this.#act(ended.act);
     const step = open.steps.get(ended.key);
-    // Its try was cut off by the end of a part of the run.
-    if (step === undefined) return this.#spend(open, ended.cost);
+    if (step === undefined) return this.#endEarlierStep(open, ended);
     for (const [key, { started }] of open.steps) if (started.in === ended.key) this.#cutStep(open, key);
     const { span, started, time } = step;
     const { kind } = started;
@@ -307,6 +306,14 @@ export class RunSpans {
     open.steps.delete(ended.key);
     this.#spend(open, ended.cost);
     if (started.reused === undefined) this.#measure(started, ended, this.#since(time), failure);
+  }
+
+  /** Ends a try that began in an earlier part of the run: its span has ended there. An answer of a person has one here too. */
+  #endEarlierStep(open: OpenAct, ended: StepEnded): void {
+    const question = questionOf(ended);
+    const asked = this.#asked.get(question);
+    if (asked === undefined) this.#spend(open, ended.cost);
+    else this.#answerLate(open, question, { ended, waited: this.#since(asked) });
   }
 
   #answerLate(open: OpenAct, question: string, { ended, waited }: LateAnswer): void {

@@ -6,7 +6,7 @@ import { traceRun } from "../../src/adapters/otel.ts";
 import { defineAction, defineRole, memoryJournal, type RunEvent, type RunState, Team } from "../../src/index.ts";
 import { apply } from "../../src/runtime/record/apply.ts";
 import { RunState as State } from "../../src/runtime/record/run-state.ts";
-import { scriptedModel } from "../../src/testing/index.ts";
+import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../effort.ts";
 import { live } from "../properties/lives.ts";
 import { shuffled } from "../properties/outside.ts";
@@ -163,6 +163,29 @@ describe("a run in several parts", () => {
     expect(answered?.attributes["troupe.waited.seconds"]).toBeGreaterThanOrEqual(0);
     expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain("SECRET");
     expect(linkedFrom(spans, named(spans, "invoke_agent Ben"))).toEqual(["invoke_agent Ann"]);
+  });
+
+  it("whose question is answered by its deadline: the wait is told in the part that went on", async () => {
+    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
+    const Wait = defineAction({
+      name: "Wait",
+      run: (ctx) => ctx.human.ask("Go?", { choices: ["yes", "no"], default: "no", deadline: 60_000 }),
+    });
+    const team = (): Team => new Team({ name: "t", journal, clock, roles: [defineRole({ name: "Ann", actions: [Wait] })] });
+    await team().run("go", { id: "run-1" }).result;
+    await clock.advance(60_000);
+    expect((await team().resume("run-1").result).status).toBe("finished");
+    const spans = await spansOf(await eventsOf(journal, "run-1"));
+    expect(treeOf(spans)).toEqual([
+      "invoke_workflow t",
+      "  invoke_agent Ann (unfinished)",
+      "    wait_for_person (unfinished)",
+      "invoke_workflow t",
+      "  invoke_agent Ann",
+      "    wait_for_person",
+    ]);
+    const [, answered] = spans.filter(({ name }) => name === "wait_for_person");
+    expect(answered?.attributes).toMatchObject({ "troupe.waited.seconds": 60, "troupe.answer.by_deadline": true });
   });
 
   it("whose later part is observed as it happens: that part alone has spans", async () => {
