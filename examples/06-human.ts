@@ -1,6 +1,7 @@
 // A person in the loop. Their answer is recorded like the answer of a model. Without a person the run ends with status `waiting`, and
 // goes on after an answer.
 import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+import { z } from "zod";
 
 // #region human
 const Publish = defineAction({
@@ -25,4 +26,26 @@ const asked = await new Team({ roles: [clerk], journal }).run("coffee", { id: "c
 const [question] = asked.questions;
 const answered = await new Team({ roles: [clerk], journal }).answer("coffee", question?.id ?? "", "no"); // perhaps days later
 console.log((await answered.result).output?.content); // kept in the drawer
+// #endregion
+
+// #region form
+const Trip = z.object({ city: z.string().min(1), nights: z.int().min(1).max(14).default(2) });
+const Book = defineAction({
+  name: "Book",
+  run: async (ctx) => {
+    const { city, nights } = await ctx.human.ask("Which trip?", { schema: Trip, to: "Ada" });
+    const pay = await ctx.human.ask("Pay now?", { choices: ["yes", "no"], default: "no", deadline: 60 * 60 * 1000 });
+    return `${nights} nights in ${city}, paid: ${pay}`;
+  },
+});
+const agency = new Team({ roles: [defineRole({ name: "Petra", actions: [Book] })], journal });
+
+const open = await agency.run("a holiday", { id: "trip" }).result;
+const [trip] = open.questions; // { id, role: "Petra", text, to: "Ada", form: { kind: "fields", schema } }
+const wrong = await agency.answer("trip", trip?.id ?? "", { city: "", nights: 3 }).catch((error: Error) => error.message);
+console.log(wrong); // ... city: Expected a text of at least 1 character, got "".
+
+const next = await (await agency.answer("trip", trip?.id ?? "", { city: "Oslo" })).result;
+const [pay] = next.questions; // its deadline is an hour from now; agency.resume("trip") takes "no" after that
+console.log((await (await agency.answer("trip", pay?.id ?? "", "yes")).result).output?.content); // 2 nights in Oslo, paid: yes
 // #endregion

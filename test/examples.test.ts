@@ -16,7 +16,13 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   "03-pipeline": [/^On Queues: A queue hands out .* \(2 problems fixed, 3 rounds\)$/],
   "04-subclass": ["CountWords -> 5 words"],
   "05-plan": [/a paragraph from notes on "ice cream prices" and notes on "summer weather"$/],
-  "06-human": [/^waiting - Clara waits for a human/, "finished - published: A note on tea", "kept in the drawer"],
+  "06-human": [
+    /^waiting - Clara waits for a human/,
+    "finished - published: A note on tea",
+    "kept in the drawer",
+    /city: Expected a text of at least 1 character, got ""\.$/,
+    "2 nights in Oslo, paid: yes",
+  ],
   "07-coins": [/^Gini after 30 rounds: 0\.\d{4} ± 0\.\d{4} \(standard error, 20 seeds\)$/, "equal at concurrency 1 and 16: true"],
   "08-durable": [
     "rounds after 1 call",

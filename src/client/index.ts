@@ -1,4 +1,4 @@
-/** A client of a server of runs, for browsers and Node. Published as `troupe/client`. */
+/** A client of a server of runs, and forms of questions for a page, for browsers and Node. Published as `troupe/client`. */
 
 export {
   type CallOptions,
@@ -20,3 +20,6 @@ export type {
   ServedTeam,
   StartRequest,
 } from "./wire.ts";
+export type { AnswerFault } from "../tool/answer-faults.ts";
+export { fieldFault, type FieldKind, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";
+export { type AnswerCheck, checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";

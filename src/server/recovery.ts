@@ -2,6 +2,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { errorRecord, JournalError } from "../kernel/errors.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import { pendingQuestions } from "../runtime/record/questions.ts";
 import { isFinished, RunState } from "../runtime/record/run-state.ts";
 import { spenderOf } from "../team/drive.ts";
 import { SERVER_CLOSING } from "./driven-run.ts";
@@ -35,6 +36,7 @@ export async function recover({ journal, accounts, runs, logger, recovers }: Rec
       const state = await stateOf(journal, runId);
       await charge(account, state);
       if (recovers && goesOn(state)) unfinished.push([account, runId]);
+      else if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
       logger.warn("A run cannot be read.", { run: runId, tenant: account.name, code: error.code });
@@ -74,8 +76,13 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
   }
 }
 
+/** True for a run that a server began. */
+function isServed({ seq, about }: Pick<RunState, "seq" | "about">): boolean {
+  return seq > 0 && serverMark(about).tenant !== undefined;
+}
+
 /** True for a run that a server drove when its process ended. */
 function goesOn({ seq, about, phase }: RunState): boolean {
-  if (seq === 0 || serverMark(about).tenant === undefined) return false;
+  if (!isServed({ seq, about })) return false;
   return phase.phase === "running" || (phase.status === "stopped" && phase.error?.code === SERVER_CLOSING);
 }

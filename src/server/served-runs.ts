@@ -6,6 +6,7 @@ import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
+import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
@@ -13,6 +14,7 @@ import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
+import { Deadlines } from "./deadlines.ts";
 import { DrivenRun } from "./driven-run.ts";
 import { logEvent, logRest } from "./progress-log.ts";
 import type { RunFeeds } from "./run-feed.ts";
@@ -59,11 +61,18 @@ export class ServedRuns {
   /** The places of runs by tenant, those that are starting included. */
   readonly #places = new Map<TenantAccount, number>();
   readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #deadlines: Deadlines;
   #isClosing = false;
 
   constructor(parts: ServedRunsParts, summaries: (driven: (runId: string) => "running" | "paused" | undefined) => RunSummaries) {
     this.#parts = parts;
+    this.#deadlines = new Deadlines(parts.clock, parts.logger);
     this.#summaries = summaries((runId) => this.#driven.get(runId)?.status);
+  }
+
+  /** Goes on with a run at rest when a deadline of its questions after this time has passed. */
+  watchDeadlines(account: TenantAccount, runId: string, questions: readonly PendingQuestion[], after: number): void {
+    this.#deadlines.watch(runId, { questions, after, resume: () => this.resume(account, runId, {}) });
   }
 
   get summaries(): RunSummaries {
@@ -211,6 +220,7 @@ export class ServedRuns {
    */
   async close(grace: number): Promise<void> {
     this.#isClosing = true;
+    this.#deadlines.close();
     const { clock, feeds } = this.#parts;
     const all = [...this.#driven.values()];
     for (const driven of all) driven.pause();
@@ -297,6 +307,7 @@ export class ServedRuns {
     feeds.ended(runId);
     logRest(logger, driven.account.name, result);
     await this.#closed(driven.opened, runId);
+    this.watchDeadlines(driven.account, runId, result.questions, this.#parts.clock.now());
   }
 
   #takePlace(account: TenantAccount): () => void {

@@ -33,3 +33,19 @@ describe("a product manager where no page can be opened", () => {
     expect(able.order.assumptions).toEqual(["Numbers are decimal."]);
   });
 });
+
+describe("an open question of a product manager", () => {
+  it.each([
+    ["a plain text", "Which colour?", undefined],
+    ["one with likely answers", { question: "Which colour?", choices: ["red", " red ", "", "x".repeat(5_000)] }, ["red", "x".repeat(200)]],
+    ["one with a single answer", { question: "Which colour?", choices: ["red"] }, undefined],
+  ])("is asked with the choices it offers: %s", async (_what, question, choices) => {
+    const workspace = fileWorkspace({ root: scratchFolder(), git: false });
+    const gate = new ProjectGate({ workspace, sandbox, missingForPages: () => undefined });
+    const action = new Specify({ gate, receivers: { S: [], M: [], L: [] }, asks: true });
+    const { status, questions } = await runAlone({ action, model: scriptedModel([brief("S", { questions: [question] })]) });
+    expect([status, questions[0]?.text]).toEqual(["waiting", "Which colour?"]);
+    const form = choices && { kind: "choices", choices: choices.map((value) => ({ value })), words: "answer in other words" };
+    expect([questions[0]?.form, questions[0]?.default]).toEqual([form, choices?.[0]]);
+  });
+});

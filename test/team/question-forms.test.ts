@@ -8,6 +8,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { HumanPort, HumanQuestion } from "../../src/tool/approval.ts";
 import { Team } from "../../src/team/team.ts";
+import { eventsOf, journalWith } from "./recorded.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 
 /** A team of one, whose action asks and says what it was told. */
@@ -168,6 +169,30 @@ describe("a deadline (Persons.H2)", () => {
     expect([last.status, last.output?.content]).toEqual(["finished", '"no"']);
   });
 
+  test("survives a process that dies while it waits", async () => {
+    const clock = simulatedClock(1_000);
+    const first = memoryJournal();
+    await teamOf(first, role(), { clock }).run("go", { id: "r" }).result;
+    const events = await eventsOf(first, "r");
+    const asked = events.findIndex(({ type }) => type === "step.started");
+    const journal = await journalWith("r", events.slice(0, asked + 1));
+    await clock.advance(59_000);
+    const second = await teamOf(journal, role(), { clock }).resume("r").result;
+    expect(second).toMatchObject({ status: "waiting", questions: [{ deadline: 61_000 }] });
+    await clock.advance(1_000);
+    const last = await teamOf(journal, role(), { clock }).resume("r").result;
+    expect([last.status, last.output?.content]).toEqual(["finished", '"no"']);
+    expect(await teamOf(journal, role(), { clock }).replay("r").result).toMatchObject({ status: "finished" });
+  });
+
+  test("is no part of the address: a fork takes the answer", async () => {
+    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
+    await teamOf(journal, role(), { clock, human: () => "yes" }).run("go", { id: "r" }).result;
+    await clock.advance(5_000);
+    const result = await teamOf(journal, role(), { clock }).fork("r", { id: "f", at: 1 }).result;
+    expect([result.status, result.output?.content, result.fork?.reused]).toEqual(["finished", '"yes"', 1]);
+  });
+
   test("without a default ends the run as waiting, and a late answer counts", async () => {
     const [journal, clock] = [memoryJournal(), simulatedClock()];
     const plain = (): Role => asker((ctx) => ctx.human.ask("Go?", { deadline: new Date(5_000) }));
@@ -205,6 +230,52 @@ describe("a deadline (Persons.H2)", () => {
     stop.abort();
     expect((await run.result).status).toBe("stopped");
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe("the address of a question", () => {
+  const Sum = z.object({ sum: z.int() });
+  const boss = defineRole({
+    name: "Boss",
+    human: true,
+    watch: ["Other"],
+    actions: [defineAction({ name: "Add", output: Sum, prompt: () => "Add!" })],
+  });
+
+  test("may be a role that a person plays, and no role that a model plays", async () => {
+    for (const [to, status] of [
+      ["Boss", "waiting"],
+      ["Zoe", "waiting"],
+      ["Ann", "failed"],
+    ] as const) {
+      const ann = asker((ctx) => ctx.human.ask("Who?", { to }));
+      const result = await new Team({ journal: memoryJournal(), roles: [ann, boss] }).run("go").result;
+      expect([to, result.status]).toEqual([to, status]);
+      if (status === "failed") expect(result.error).toMatchObject({ code: "QUESTION_INVALID" });
+      else expect(result.questions).toMatchObject([{ to }]);
+    }
+  });
+
+  test("a person who plays a role with typed output fills in a form", async () => {
+    const journal = memoryJournal();
+    const team = (): Team => new Team({ journal, roles: [defineRole({ name: "Boss", human: true, actions: boss.actions })] });
+    const { questions } = await team().run("go", { id: "r" }).result;
+    expect(questions).toMatchObject([{ role: "Boss", form: { kind: "fields", schema: { properties: { sum: { type: "integer" } } } } }]);
+    const id = questions[0]?.id ?? "";
+    await expect(team().answer("r", id, { sum: "two" })).rejects.toMatchObject({ code: "QUESTION_ANSWER_INVALID" });
+    const result = await (await team().answer("r", id, { sum: 2 })).result;
+    expect(result.output?.instructContent).toEqual({ sum: 2 });
+  });
+
+  test("two answers at once: one counts, and the other is refused", async () => {
+    const journal = memoryJournal();
+    const role = asker((ctx) => ctx.human.ask("Go?", { choices: ["yes", "no"] }));
+    const [question] = (await teamOf(journal, role).run("go", { id: "r" }).result).questions;
+    const tabs = ["yes", "no"].map(async (answer) => (await teamOf(journal, role).answer("r", question?.id ?? "", answer)).result);
+    const settled = await Promise.allSettled(tabs);
+    expect(settled.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const ended = (await eventsOf(journal, "r")).filter(({ type }) => type === "step.ended");
+    expect(ended).toHaveLength(1);
   });
 });
 

@@ -9,6 +9,7 @@ import { askHumanTool, createChatCompletion } from "../../src/tools/human.ts";
 import { terminate } from "../../src/tools/index.ts";
 import { ToolStates } from "../../src/tools/tool-files.ts";
 import { call, read } from "./tool-kit.ts";
+import type { HumanQuestion } from "../../src/tool/approval.ts";
 
 describe("terminate", () => {
   it("ends the work with its status and its answer, for a program to read", async () => {
@@ -62,6 +63,15 @@ describe("ask_human", () => {
   it("gives the answer of a person", async () => {
     expect(await read(askHumanTool(), { question: "Red or blue?" }, { ask: ({ text }) => `${text} Blue.` })).toBe("Red or blue? Blue.");
     expect(await read(askHumanTool(), { question: "?" }, { ask: () => " " })).toContain("empty answer");
+  });
+
+  it("offers likely answers, each once, and takes other words", async () => {
+    const ask = ({ form }: HumanQuestion): string => JSON.stringify(form);
+    expect(JSON.parse(await read(askHumanTool(), { question: "Which?", choices: ["red", "blue", "red"] }, { ask }))).toEqual({
+      kind: "choices",
+      choices: [{ value: "red" }, { value: "blue" }],
+      words: "answer in other words",
+    });
   });
 
   it("says so when nobody is there, and does not wait", async () => {
