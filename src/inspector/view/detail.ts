@@ -78,12 +78,6 @@ export interface StepDetail {
   readonly answer: Json | undefined;
 }
 
-/** An event as it is recorded. */
-export interface EventDetail {
-  readonly kind: "event";
-  readonly event: RunEvent;
-}
-
 /** Returns a message as it was after an event, by its place in the table of messages. */
 export function messageDetail({ record, length }: RunTimeline, place: number, shown: number = length - 1): MessageDetail | undefined {
   const sent = record.sent[place];

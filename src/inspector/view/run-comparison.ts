@@ -92,7 +92,7 @@ function saidBy({ record }: RunTimeline, activation: ActivationFact | undefined)
 }
 
 /** Returns the sums of a whole run. */
-export function totalsOf(timeline: RunTimeline): RunTotals {
+function totalsOf(timeline: RunTimeline): RunTotals {
   const { record, now, length } = timeline;
   const { known, unpriced } = now.ledger.cost();
   const { inputTokens, outputTokens } = now.ledger.usage;

@@ -28,11 +28,6 @@ export function shownLine(text: string, most = 120): string {
   return left > 0 || line.length > most ? `${line.slice(0, endAt(line, most - 1))}…` : line;
 }
 
-/** A value as indented JSON, cut like a text. */
-export function shownJson(value: unknown, most: number = SHOWN_AT_FIRST): ShownText {
-  return shownText(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "undefined"), most);
-}
-
 /** A place of at most `most` that does not divide a surrogate pair. */
 function endAt(text: string, most: number): number {
   const last = text.charCodeAt(most - 1);

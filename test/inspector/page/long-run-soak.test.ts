@@ -50,7 +50,7 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
   ])("%i events are there, and can be scrubbed", async (count, within) => {
     const file = join(folder, `${count}.html`);
     const parts: string[] = [];
-    for await (const part of offlinePage((await readPage()).html, [longRun(count)])) parts.push(part);
+    for await (const part of offlinePage(await readPage(), [longRun(count)])) parts.push(part);
     writeFileSync(file, parts.join(""));
     const page = await browser.newPage();
     const faults: string[] = [];

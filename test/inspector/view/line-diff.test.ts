@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DiffLine, diffHunks, lineDiff } from "../../../src/inspector/view/line-diff.ts";
-import { shownJson, shownLine, shownText } from "../../../src/inspector/view/shown-text.ts";
+import { shownLine, shownText } from "../../../src/inspector/view/shown-text.ts";
 import { tries } from "../../effort.ts";
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "", "d"), { maxLength: 30 });
@@ -55,6 +55,5 @@ describe("shownText", () => {
     expect([text.length, left]).toEqual([100, 9_999_900]);
     expect(shownText("a\u{1f600}b", 2)).toEqual({ text: "a", left: 3 });
     expect(shownLine("one\n  two\tthree", 9)).toBe("one two …");
-    expect(shownJson({ a: "\u2066" }).text).toBe('{\n  "a": "\\u2066"\n}');
   });
 });

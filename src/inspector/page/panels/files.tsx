@@ -6,7 +6,7 @@ import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panel.ts";
-import { LongText } from "./long-text.tsx";
+import { TextView } from "../text-view.tsx";
 import { ActivationButton, MessageButton } from "./message-list.tsx";
 
 /** Lines of a difference that are shown at first, and that each press of "more" adds. */
@@ -86,7 +86,7 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
       </div>
       <Author run={run} version={version} />
       {isWhole.value ? (
-        <LongText text={version.content ?? ""} label="Content" />
+        <TextView text={version.content ?? ""} label="Content" />
       ) : (
         <Difference key={version.number} before={contentBefore(file, version.number)} after={version.content ?? ""} />
       )}
@@ -133,7 +133,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
     return (
       <>
         <p class="note">These texts are too long to be compared line by line.</p>
-        <LongText text={after} label="Content" />
+        <TextView text={after} label="Content" />
       </>
     );
   const lines = lineDiff(before, after);

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { type RoleView, roleView } from "../../view/role-view.ts";
-import { shownJson, shownLine } from "../../view/shown-text.ts";
+import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panel.ts";
-import { LongText } from "./long-text.tsx";
+import { JsonView, TextView } from "../text-view.tsx";
 import { ActivationButton, Messages } from "./message-list.tsx";
 
 /** Most roles in the list; the others are found by the swimlanes. */
@@ -81,7 +81,7 @@ function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleV
       {questions.map(({ act, key, text }) => (
         <section key={`${act} ${key}`} class="part">
           <h3>Question that waits</h3>
-          <LongText text={text} label="Question" />
+          <TextView text={text} label="Question" />
         </section>
       ))}
       <Part title={`Mailbox (${counted(mailbox.count)})`}>
@@ -90,7 +90,7 @@ function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleV
       {plan !== undefined && <PlanPart plan={plan} />}
       {Object.keys(state).length > 0 && (
         <Part title="State">
-          <LongText text={shownJson(state, Infinity).text} label="State" />
+          <JsonView value={state} label="State" />
         </Part>
       )}
       <Part title={`Memory (${counted(memory.count)}), newest first`}>
@@ -103,7 +103,7 @@ function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleV
       )}
       {summary.covered.length > 0 && (
         <Part title="Summary of its memory">
-          <LongText text={shownJson(summary, Infinity).text} label="Summary" />
+          <JsonView value={summary} label="Summary" />
         </Part>
       )}
     </article>
