@@ -16,7 +16,15 @@ const TYPESCRIPTS = ["5.4.5", "5.6.3", "5.9.3", "6.0.3", "7.0.2"];
 /** pnpm by this version, through npm: a machine need not have it. */
 const PNPM = "pnpm@10.18.3";
 /** A program may use what the package leaves to its user. */
-const BESIDE = ["@types/node", "@modelcontextprotocol/client", "@modelcontextprotocol/server-everything"];
+const BESIDE = [
+  "@types/node",
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/server-everything",
+  "@opentelemetry/api",
+  "@opentelemetry/exporter-trace-otlp-proto",
+  "@opentelemetry/sdk-metrics",
+  "@opentelemetry/sdk-trace-base",
+];
 /** `skipLibCheck` is off: declarations of this package, and all that they import, must be sound for the compiler too. */
 const COMPILER_OPTIONS = {
   ...{ target: "es2022", lib: ["es2023"], module: "nodenext", types: ["node"], strict: true, skipLibCheck: false },
