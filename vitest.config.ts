@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { effort } from "./test/effort.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
@@ -42,7 +43,23 @@ function isAlone({ text }: { readonly text: string }): boolean {
   return ALONE.test(text);
 }
 
+/** Starts programs, or uses what starts them. */
+const STARTS =
+  /child_process|andbox|\/(?:kept-run|fake-host|user-project|child|program|company-trial)\.ts"|[wW]orkspace\(|-process\.ts"|-child|kills?\.ts"/;
+
 const files = testFiles();
+const starting = new Set(files.filter(({ text }) => STARTS.test(text)).map(({ path }) => `${root}${path}`));
+
+/**
+ * First what starts programs, while the workers are small: a start costs time for each page of the worker. The short ones of the others fill the
+ * end. Last what needs a process of its own, because a worker ends where such a file comes next.
+ */
+class SmallWorkersFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId, project }: TestSpecification): number => (project.name === "alone" ? 2 : starting.has(moduleId) ? 0 : 1);
+    return (await super.sort(specifications)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   resolve: { alias: ownNames() },
@@ -55,6 +72,7 @@ export default defineConfig({
     // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.
     testTimeout: effort === "test" ? 120_000 : 900_000,
     hookTimeout: 120_000,
+    sequence: { sequencer: SmallWorkersFirst },
     unstubEnvs: true,
     unstubGlobals: true,
     restoreMocks: true,
