@@ -57,7 +57,8 @@ const starting = new Set(files.filter(({ text }) => STARTS.test(text)).map(({ pa
 class SmallWorkersFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => (project.name === "alone" ? 2 : starting.has(moduleId) ? 0 : 1);
-    return (await super.sort(specifications)).toSorted((a, b) => rank(a) - rank(b));
+    const sorted = await super.sort(specifications);
+    return [0, 1, 2].flatMap((place) => sorted.filter((one) => rank(one) === place));
   }
 }
 
