@@ -35,7 +35,7 @@ export type AnswerCheck =
   | { readonly isRight: false; readonly faults: readonly AnswerFault[] };
 
 /** Limit on the characters of an answer, as text or as JSON. */
-export const LONGEST_ANSWER = 1_000_000;
+const LONGEST_ANSWER = 1_000_000;
 
 /** Limit on the choices that a fault names. */
 const NAMED_CHOICES = 20;
