@@ -105,6 +105,17 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "Chef: Lentils with leeks. Barkeeper: A light red wine.",
     "4 calls",
   ],
+  "30-serve": [
+    "0 run.started",
+    "1 message",
+    "2 act.started",
+    "3 step.started",
+    "4 run.ended",
+    "waiting What is your name?",
+    "Hello Ada, about tea.",
+    "0 RUN_UNKNOWN",
+    "200",
+  ],
   "29-traces": [
     "Bridge to open in May",
     "requests: 1",

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { relative } from "node:path";
 import { untilAborted } from "../kernel/abort.ts";
+import type { Logger } from "../kernel/emit.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
@@ -33,6 +34,8 @@ export interface CompanyParts {
   readonly folder: string;
   readonly runId: string;
   readonly journal: Journal;
+  /** Default: warnings go to the screen. */
+  readonly logger?: Logger;
   /** The files that the folder has already, of a run that continues. */
   readonly past: RecordedFiles | undefined;
 }
@@ -101,7 +104,12 @@ export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
 }
 
-async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew, read: ReadFile): Promise<Team> {
+async function teamOf(
+  session: Session,
+  { settings, chosen, journal, logger = session.screen.logger }: CompanyParts,
+  crew: RunCrew,
+  read: ReadFile,
+): Promise<Team> {
   const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets, modelOf } = chosen;
   const { allowUnpriced, seed, models = {}, allowed = [] } = settings;
@@ -113,7 +121,7 @@ async function teamOf(session: Session, { settings, chosen, journal }: CompanyPa
     journal,
     secrets,
     allowUnpriced,
-    logger: session.screen.logger,
+    logger,
     ...(budget === undefined ? {} : { budget }),
     ...(seed === undefined ? {} : { seed }),
     ...(human === undefined ? {} : { human }),

@@ -35,7 +35,7 @@ export const IDEA_BYTES: number = 128 * 1024;
 
 /** The commands. An idea alone stands for `run`. */
 export const COMMANDS: readonly string[] =
-  "run demo agent check resume continue answer tell replay fork runs memory doctor completion help".split(" ");
+  "run demo agent check resume continue answer tell replay fork serve runs memory doctor completion help".split(" ");
 
 const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
 /** Slips in a single word that still count as a mistyped command. */

@@ -7,6 +7,7 @@ import { jsonLine } from "./output.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { withAgent, withBounds, withCompany, withForked, withMetaGPT, withReach } from "./run-options.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
+import { withServe } from "./serve-options.ts";
 import type { Flags } from "./settings.ts";
 
 const EXAMPLES = `
@@ -129,6 +130,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   addReplay(program, run);
   addFork(program, run);
   addInspect(program, run);
+  addServe(program, run);
   addRunsCommands(program, run);
   addMemoryCommands(program, run);
   addDoctor(program, run);
@@ -287,6 +289,19 @@ function addInspect(program: Command, run: RunCommand): void {
         flags,
         () => import("./commands/inspect.ts"),
         (commands, session) => commands.inspect(session, id, flags),
+      ),
+    );
+}
+
+function addServe(program: Command, run: RunCommand): void {
+  const command = withServe(withCompany(withReach(program.command("serve")).option(...UNPRICED), true));
+  withTalk(withStoreOption(command))
+    .description("serve runs over HTTP, with a page: start, watch, answer, steer; ends by Ctrl-C, and its runs go on at the next start")
+    .action((flags: Flags) =>
+      run(
+        flags,
+        () => import("./commands/serve.ts"),
+        (commands, session) => commands.serve(session, flags),
       ),
     );
 }

@@ -128,7 +128,7 @@ export async function assertOurs(place: StorePlace, runId: string, about: RunAbo
 }
 
 /** The key in a file, which is made where there is none. A key that others can read, or have put there, is replaced. */
-async function keyOf(file: string): Promise<string> {
+export async function keyOf(file: string): Promise<string> {
   for (let tries = 0; ; tries++) {
     const known = await knownKey(file);
     if (known !== undefined && known !== "") return known;

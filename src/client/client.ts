@@ -97,7 +97,7 @@ export function createClient(options: ClientOptions = {}): RunClient {
 /**
  * A client of a server of runs. It owns no state but its address and its token.
  *
- * (`events`) events come in their order, each once, across lost connections and restarts of the server.
+ * RunClient.C1 (`events`) events come in their order, each once, across lost connections and restarts of the server.
  */
 export class RunClient {
   readonly #url: string;
@@ -234,7 +234,7 @@ export class RunClient {
       o.onState?.({ connected: true });
       yield "alive";
       if (body === null) return;
-      for await (const sent of sentEvents(body)) {
+      for await (const sent of sentEvents(body, signal)) {
         alive();
         if (sent === undefined) yield "alive";
         else if (sent.id !== undefined) yield JSON.parse(sent.data) as RunEvent;

@@ -11,11 +11,15 @@ const LONGEST = 256 * 1024 * 1024;
 
 /**
  * Yields the entries of a stream as they come, and `undefined` for a comment, which says that the server is still there. A last entry without
- * its empty line is dropped: the connection was cut in it.
+ * its empty line is dropped: the connection was cut in it. Ends when the signal aborts.
  */
-export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent | undefined, void> {
+export async function* sentEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<SentEvent | undefined, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  // A server in the same process does not see the signal of the request.
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel, { once: true });
   let parts: string[] = [];
   let length = 0;
   try {
@@ -35,7 +39,8 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       for (const entry of entries) yield entryOf(entry);
     }
   } finally {
-    await reader.cancel().catch(() => undefined);
+    signal.removeEventListener("abort", cancel);
+    cancel();
   }
 }
 

@@ -24,7 +24,7 @@ export interface DrivenRunParts {
 /**
  * A run that this server drives. It owns its pause, its stop, and the set of steps in flight.
  *
- * (`settled`) after a pause it resolves when no step is in flight: a stop then cuts off nothing that is paid for.
+ * DrivenRun.D1 (`settled`) after a pause it resolves when no step is in flight: a stop then cuts off nothing that is paid for.
  */
 export class DrivenRun {
   readonly run: Run;

@@ -26,9 +26,9 @@ export const HEARTBEAT: Uint8Array = encoder.encode(": still here\n\n");
  * The events of runs as bytes for watchers. It owns the frames of late, which all watchers of a run share: so a thousand watchers cost one
  * encoding, and a slow one keeps nothing that others do not use.
  *
- * (`#keep`) kept frames take at most 64 MB; the one that was asked for longest ago goes first.
- * (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
- * (`load`) watchers of a run that ask for the same events share one reading.
+ * EventFrames.F1 (`#keep`) kept frames take at most 64 MB; the one that was asked for longest ago goes first.
+ * EventFrames.F2 (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
+ * EventFrames.F3 (`load`) watchers of a run that ask for the same events share one reading.
  */
 export class EventFrames {
   readonly #journal: Journal;

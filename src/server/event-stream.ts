@@ -39,10 +39,10 @@ export interface StreamSources {
  * The events of a run as server-sent events, by pull: nothing is read before the client has taken what came before. It owns the place in the
  * record, the rest of an event that is sent in pieces, and the notices that wait.
  *
- * (`#next`) events come in the order of the record, each once, from the one that was asked for.
- * (`#pull`) a client that does not read costs one piece of 64 kB, 64 notices and no reading of the journal.
- * (`#notice`) a notice is sent only to a client that has every event before it; else it is dropped.
- * (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
+ * EventStream.S1 (`#next`) events come in the order of the record, each once, from the one that was asked for.
+ * EventStream.S2 (`#pull`) a client that does not read costs one piece of 64 kB, 64 notices and no reading of the journal.
+ * EventStream.S3 (`#notice`) a notice is sent only to a client that has every event before it; else it is dropped.
+ * EventStream.S4 (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
  */
 export class EventStream {
   readonly #run: WatchedRun;

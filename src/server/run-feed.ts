@@ -32,8 +32,8 @@ interface Observable {
  * The followers of the runs of a server. It owns the set of followers of each run, and the subscriptions to notices, which exist only while
  * somebody follows: nobody pays for pieces of text that nobody reads.
  *
- * (`grew`) a follower is told of growth and fetches events itself, so that a slow one has no queue.
- * (`follow`) when the last follower of a run has gone, nothing is kept of it.
+ * RunFeeds.F1 (`grew`) a follower is told of growth and fetches events itself, so that a slow one has no queue.
+ * RunFeeds.F2 (`follow`) when the last follower of a run has gone, nothing is kept of it.
  */
 export class RunFeeds {
   readonly #frames: EventFrames;

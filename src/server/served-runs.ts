@@ -48,11 +48,11 @@ type Common = Pick<ResumeOptions, "signal" | "pools" | "limits">;
 /**
  * The runs that a server drives. It owns them, their teams, and the order of the requests that change one run.
  *
- * (`#inTurn`) requests that start, resume, answer or fork a run come one after the other.
- * (`start`) a request with the same key or id begins one run, also across a restart: the id follows from the key, and the record has
+ * ServedRuns.V1 (`#inTurn`) requests that start, resume, answer or fork a run come one after the other.
+ * ServedRuns.V2 (`start`) a request with the same key or id begins one run, also across a restart: the id follows from the key, and the record has
  * the hash of the request.
- * (`#drive`) a tenant has no more runs under way than its bound; a place is taken before anything is awaited.
- * (`close`) a run that the close of the server stops is recorded as such, and goes on at the next start.
+ * ServedRuns.V3 (`#drive`) a tenant has no more runs under way than its bound; a place is taken before anything is awaited.
+ * ServedRuns.V4 (`close`) a run that the close of the server stops is recorded as such, and goes on at the next start.
  */
 export class ServedRuns {
   readonly #parts: ServedRunsParts;
@@ -108,7 +108,8 @@ export class ServedRuns {
     const id = this.#idFor(account, asked.id, key);
     const { id: _id, ...content } = asked;
     const request = hashOf(canonicalJson({ ...content, parent } as unknown as Json));
-    const past = { runId: parent, ...(at === undefined ? {} : { at }) };
+    const last = at ?? Math.max(-1, ...(change ?? []).map(({ seq }) => seq));
+    const past = { runId: parent, ...(last < 0 ? {} : { at: last }) };
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
         this.#drive(account, { runId: id, purpose: "fork", parent: past }, (opened, common) =>
@@ -198,9 +199,8 @@ export class ServedRuns {
       const opened = await this.#opened(account, { runId, purpose: "replay" });
       try {
         const run = opened.team.replay(runId, { signal });
-        let events = 0;
-        for await (const _event of run) events += 1;
         const { error } = await run.result;
+        const { events } = await this.#summaries.standing(runId);
         if (error instanceof DifferenceError) return { equal: false, events, difference: error.message };
         if (error instanceof JournalError || error instanceof UsageError || error instanceof ControlError) throw error;
         return { equal: true, events };

@@ -68,9 +68,9 @@ export function createServer(options: ServerOptions): RunServer {
 /**
  * The server behind {@link createServer}. It owns the tenants, the driven runs and the place where it listens.
  *
- * (`#handle`) every request but those for health passes host, origin, token and rate, in this order.
- * (`#prepared`) the run of a path is the tenant's, or the answer is that of an unknown run.
- * (`fetch`) every answer has the headers that keep a browser from doing anything with it but reading it.
+ * TroupeServer.H1 (`#handle`) every request but those for health passes host, origin, token and rate, in this order.
+ * TroupeServer.H2 (`#prepared`) the run of a path is the tenant's, or the answer is that of an unknown run.
+ * TroupeServer.H3 (`fetch`) every answer has the headers that keep a browser from doing anything with it but reading it.
  */
 class TroupeServer implements RunServer {
   readonly #settings: ServerSettings;

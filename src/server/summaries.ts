@@ -10,8 +10,8 @@ const MOST_RUNS = 10_000;
  * The summaries of the runs of a journal. It owns a tally for each run that was asked for of late, and reads on where that ended: a run that is
  * listed again costs its new events.
  *
- * (`#tally`) a tally is read on by one reader at a time.
- * (`#kept`) at most 10,000 tallies are kept; the one that was asked for longest ago goes first.
+ * RunSummaries.M1 (`#tally`) a tally is read on by one reader at a time.
+ * RunSummaries.M2 (`#kept`) at most 10,000 tallies are kept; the one that was asked for longest ago goes first.
  */
 export class RunSummaries {
   readonly #journal: Journal;

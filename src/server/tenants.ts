@@ -44,8 +44,8 @@ const DEFAULT_RATE: RequestRate = { perSecond: 200, burst: 1_000 };
 /**
  * A tenant with what it uses at present. It owns the number of open streams and the requests that are left; the pool owns the money.
  *
- * (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
- * (`takeRequest`) no more requests pass than the rate allows.
+ * TenantAccount.T1 (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
+ * TenantAccount.T2 (`takeRequest`) no more requests pass than the rate allows.
  */
 export class TenantAccount {
   readonly name: string;
@@ -119,7 +119,7 @@ interface TokenOwner {
 /**
  * The tenants of a server by their tokens. It owns their accounts.
  *
- * (`of`) a token is compared as its hash, with every known one, in constant time: the answer takes no longer for a better guess.
+ * Tenants.T1 (`of`) a token is compared as its hash, with every known one, in constant time: the answer takes no longer for a better guess.
  */
 export class Tenants {
   readonly accounts: readonly TenantAccount[];

@@ -1,9 +1,12 @@
-import { defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
 import { createClient, type RunClient } from "../../src/client/index.ts";
+import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { createServer, type RunServer, type ServerOptions } from "../../src/server/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
 
 export const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
 export const Ask = defineAction({ name: "Ask", run: async (ctx) => `You said ${String(await ctx.human.ask(`What is ${ctx.text}?`))}.` });
+/** One call of a model, which costs 10,000 micro-dollars: a cent. */
+export const Draft = defineAction({ name: "Draft", run: (ctx) => ctx.ask(`Write about ${ctx.text}.`, { maxTokens: 1_000 }) });
 
 /** A team that answers at once. */
 export function shouters(journal: Journal = memoryJournal()): Team {
@@ -15,6 +18,45 @@ export function askers(journal: Journal = memoryJournal()): Team {
   return new Team({ name: "askers", roles: [defineRole({ name: "Ada", actions: [Ask] })], journal });
 }
 
+export const CENT = 10_000;
+
+/** A team whose model costs a cent for each run. */
+export function drafters(journal: Journal = memoryJournal()): Team {
+  const model = scriptedModel(() => ({ content: "The sea.", usage: { inputTokens: 0, outputTokens: 1_000 } }), {
+    id: "dear",
+    price: { input: 0, output: 10 },
+  });
+  const role = defineRole({ name: "Dora", actions: [Draft] });
+  return new Team({ name: "drafters", roles: [role], model, journal });
+}
+
+/** A door that a test opens. */
+export interface Door {
+  readonly passed: Promise<void>;
+  open(): void;
+}
+
+export function door(): Door {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+/** A team whose only role waits in a step until the test opens the door. */
+export function waiters(gate: Door, journal: Journal = memoryJournal()): Team {
+  const Wait = defineAction({
+    name: "Wait",
+    run: async (ctx) => {
+      await ctx.step("wait", {}, async () => {
+        await gate.passed;
+        return null;
+      });
+      return ctx.text;
+    },
+  });
+  return new Team({ name: "waiters", roles: [defineRole({ name: "Will", actions: [Wait] })], journal });
+}
+
 export interface Served {
   readonly server: RunServer;
   readonly client: RunClient;
@@ -23,6 +65,30 @@ export interface Served {
 /** A server and a client in one process. */
 export function served(options: ServerOptions, token: string | undefined = options.token): Served {
   const server = createServer(options);
-  const client = createClient({ url: "http://localhost", fetch: server.fetch, ...(token === undefined ? {} : { token }) });
-  return { server, client };
+  return { server, client: clientOf(server, token) };
+}
+
+export function clientOf({ fetch }: RunServer, token?: string): RunClient {
+  return createClient({ url: "http://localhost", fetch, ...(token === undefined ? {} : { token }) });
+}
+
+export async function all(events: AsyncIterable<RunEvent>): Promise<readonly RunEvent[]> {
+  const list: RunEvent[] = [];
+  for await (const event of events) list.push(event);
+  return list;
+}
+
+/** A request of a page or a program, as it arrives. */
+export function request(path: string, init: RequestInit & { readonly json?: unknown } = {}): Request {
+  const { json, ...rest } = init;
+  const headers = new Headers(rest.headers);
+  if (json !== undefined) headers.set("content-type", "application/json");
+  const body = json === undefined ? {} : { body: JSON.stringify(json), method: "POST" };
+  return new Request(`http://localhost${path}`, { ...body, ...rest, headers });
+}
+
+/** The code of the error in a response. */
+export async function codeIn(response: Response): Promise<readonly [status: number, code: string]> {
+  const { error } = (await response.json()) as { readonly error: { readonly code: string } };
+  return [response.status, error.code];
 }

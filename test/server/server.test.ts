@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { RunEvent } from "../../src/index.ts";
-import { askers, served, shouters } from "./served-team.ts";
+import { importRun, memoryJournal, type RunNotice } from "../../src/index.ts";
+import { all, askers, codeIn, door, drafters, request, served, shouters, waiters } from "./served-team.ts";
 
-async function all(events: AsyncIterable<RunEvent>): Promise<readonly RunEvent[]> {
-  const list: RunEvent[] = [];
-  for await (const event of events) list.push(event);
-  return list;
-}
-
-describe("a server of runs", () => {
-  it("starts a run, lists it, and tells its events", async () => {
+describe("a server of runs and its client", () => {
+  it("start a run, list it, and tell its events", async () => {
     const { server, client } = served({ team: shouters() });
     const { id, idea } = await client.start({ idea: "hello" });
     const events = await all(client.events(id));
@@ -17,10 +11,11 @@ describe("a server of runs", () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, place) => place));
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
     expect((await client.list()).runs).toMatchObject([{ id, status: "finished", roles: ["Sam"], team: "shouters", events: events.length }]);
+    expect(await client.team()).toEqual({ name: "shouters", roles: ["Sam"] });
     await server.close();
   });
 
-  it("takes a message into a run at rest, which reads it when it is resumed", async () => {
+  it("take a message into a run at rest, which reads it when it is resumed", async () => {
     const { server, client } = served({ team: shouters() });
     const { id } = await client.start({ idea: "one" });
     await all(client.events(id));
@@ -31,18 +26,103 @@ describe("a server of runs", () => {
     await server.close();
   });
 
-  it("answers a question once", async () => {
+  it("ServedRuns.V1 answer a question once: of two tabs one is told that it was answered", async () => {
     const { server, client } = served({ team: askers() });
     const { id } = await client.start({ idea: "love" });
     await all(client.events(id));
     const { status, questions = [] } = await client.read(id);
     expect([status, questions[0]?.text]).toEqual(["waiting", "What is love?"]);
-    const question = questions[0]?.id ?? "";
-    const tabs = await Promise.allSettled([client.answer(id, question, "warm"), client.answer(id, question, "cold")]);
-    expect(tabs.map((tab) => tab.status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect(tabs.find((tab) => tab.status === "rejected")?.reason).toMatchObject({ code: "QUESTION_ANSWERED" });
+    const path = `/api/runs/${id}/answers/${questions[0]?.id ?? ""}`;
+    const tabs = await Promise.all(["warm", "cold"].map((answer) => server.fetch(request(path, { json: { answer } }))));
+    expect(tabs.map((tab) => tab.status)).toEqual([200, 409]);
+    expect(await codeIn(tabs[1] as Response)).toEqual([409, "QUESTION_ANSWERED"]);
     const events = await all(client.events(id));
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+    expect(events.findLast((event) => event.type === "act.ended")?.said[0]?.message.content).toBe("You said warm.");
+    await server.close();
+  });
+
+  it("ServedRuns.V2 begin one run for one key, also when the requests race and after a restart", async () => {
+    const journal = memoryJournal();
+    const { server, client } = served({ team: shouters(journal) });
+    const [one, other] = await Promise.all([client.start({ idea: "x" }, { key: "k1" }), client.start({ idea: "x" }, { key: "k1" })]);
+    await all(client.events(one.id));
+    await server.close();
+    const later = served({ team: shouters(journal) });
+    const again = await later.server.fetch(request("/api/runs", { json: { idea: "x" }, headers: { "idempotency-key": "k1" } }));
+    expect([again.status, ((await again.json()) as { id: string }).id, other.id]).toEqual([200, one.id, one.id]);
+    await expect(later.client.start({ idea: "y" }, { key: "k1" })).rejects.toMatchObject({
+      code: "RUN_IDEA_DIFFERS",
+      name: "JournalError",
+    });
+    expect((await later.client.list()).runs).toHaveLength(1);
+    await later.server.close();
+  });
+
+  it("pause, proceed and stop a run, and go on with it", async () => {
+    const gate = door();
+    const { server, client } = served({ team: waiters(gate) });
+    const { id } = await client.start({ idea: "slow" });
+    expect((await client.pause(id)).status).toBe("paused");
+    expect((await client.proceed(id)).status).toBe("running");
+    expect((await client.stop(id)).status).toBe("stopped");
+    await expect(client.pause(id)).rejects.toMatchObject({ code: "RUN_INACTIVE" });
+    gate.open();
+    await client.resume(id);
+    await all(client.events(id));
+    expect((await client.read(id)).status).toBe("finished");
+    await server.close();
+  });
+
+  it("fork, replay and export a run", async () => {
+    const { server, client } = served({ team: shouters() });
+    const { id } = await client.start({ idea: "abc" });
+    const events = await all(client.events(id));
+    const idea = events.find((event) => event.type === "message");
+    const fork = await client.fork(id, { change: [{ seq: idea?.seq ?? 0, content: "xyz" }] });
+    const forked = await all(client.events(fork.id));
+    expect(forked.findLast((event) => event.type === "act.ended")?.said[0]?.message.content).toBe("XYZ");
+    expect((await client.read(fork.id)).parent?.runId).toBe(id);
+    expect(await client.replay(id)).toEqual({ equal: true, events: events.length });
+    const copy = await importRun(memoryJournal(), (await client.export(id)).split("\n"));
+    expect(copy).toEqual({ runId: id, events: events.length });
+    await server.close();
+  });
+
+  it("tell pieces of answers to those who ask for them", async () => {
+    const { server, client } = served({ team: drafters() });
+    const notices: RunNotice[] = [];
+    const { id } = await client.start({ idea: "sea" });
+    await all(client.events(id, { onNotice: (notice) => notices.push(notice) }));
+    for (const { type } of notices) expect(type).not.toBe("run.ended");
+    await server.close();
+  });
+
+  it("RunSummaries.M1 list runs page by page, the newest first", async () => {
+    const { server, client } = served({ team: shouters() });
+    const ids: string[] = [];
+    for (const idea of ["a", "b", "c"]) ids.unshift((await client.start({ idea, id: idea })).id);
+    const first = await client.list({ limit: 2 });
+    const rest = await client.list({ limit: 2, ...(first.next === undefined ? {} : { cursor: first.next }) });
+    expect([...first.runs, ...rest.runs].map(({ id }) => id)).toEqual(ids);
+    expect(rest.next).toBeUndefined();
+    const [one, same] = await Promise.all([client.read("a"), client.read("a")]);
+    expect(one).toEqual(same);
+    await server.close();
+  });
+
+  it("describe themselves by the schemas that check requests", async () => {
+    const { server } = served({ team: shouters() });
+    const document = (await (await server.fetch(request("/openapi.json"))).json()) as {
+      readonly openapi: string;
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+    };
+    expect(document.openapi).toBe("3.1.0");
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+    expect(operations.toSorted()).toEqual(
+      "answer events export fork list pause proceed publish read replay resume start stop team".split(" "),
+    );
+    expect(JSON.stringify(document.paths["/api/runs"])).toContain("Idempotency-Key");
     await server.close();
   });
 });

@@ -71,6 +71,25 @@ async function replayRecorded({ interruptions, screen }: Session, journal: Journ
   }
 }
 
+/**
+ * Returns a team that replays a run of this command in a scratch folder.
+ *
+ * @throws UsageError `RUN_FOREIGN`; WorkspaceError when there is no place for temporary files
+ */
+export async function scratchReplay(
+  journal: Journal,
+  runId: string,
+  signal: AbortSignal,
+): Promise<{ readonly team: Team; readonly remove: () => Promise<string | undefined> }> {
+  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
+  const recorded: RunEvent[] = [];
+  const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
+  const about = aboutOf(runId, state.about);
+  const scratch = await scratchFolder();
+  const team = await replayTeam(about, recorded, journal, fileWorkspace({ root: scratch.path, git: false }));
+  return { team, remove: () => Promise.resolve(scratch.remove()) };
+}
+
 /** @throws WorkspaceError when there is no place for temporary files */
 async function scratchFolder(): Promise<TemporaryFolder> {
   const [{ temporaryFolder }, { ioError }] = await Promise.all([

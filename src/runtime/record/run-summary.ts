@@ -54,8 +54,8 @@ interface KnownStep {
  * The summary of a run, event by event. It is much smaller than the state of the run, so a program can keep thousands. It owns the open steps; its
  * sums are those of `RunState`.
  *
- * (`add`) events that were added before are skipped, so a reader may repeat some.
- * (`#settle`) a try without a recorded end costs its hold once the run is resumed or the step is tried again.
+ * RunTally.A1 (`add`) events that were added before are skipped, so a reader may repeat some.
+ * RunTally.A2 (`#settle`) a try without a recorded end costs its hold once the run is resumed or the step is tried again.
  */
 export class RunTally {
   readonly #id: string;

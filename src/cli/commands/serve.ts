@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { UsageError } from "../../kernel/errors.ts";
+import { usd } from "../../model/money.ts";
+import { readPage } from "../../inspector/page-file.ts";
+import type { ServerOptions } from "../../server/server-options.ts";
+import type { LogLevel } from "../../server/json-logger.ts";
+import type { Tenant } from "../../server/tenants.ts";
+import type { ExitCode } from "../errors.ts";
+import { invalidOption, oneOf } from "../option-values.ts";
+import { report } from "../output.ts";
+import { servedCompany } from "../served-company.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags, Variables } from "../settings.ts";
+import { keyOf, type Store, withStore } from "../store.ts";
+import { readText } from "../text-file.ts";
+
+const DEFAULT_PORT = "4711";
+const MOST_PORT = 65_535;
+const MOST_BYTES = 256 * 1024;
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+/** Milliseconds that model calls get to end when the server is asked to end. */
+const GRACE = 10_000;
+
+/** `troupe serve`: serves the runs of a store over HTTP, and lets a company work on new ones, until it is interrupted. */
+export function serve(session: Session, flags: Flags): Promise<ExitCode> {
+  const { host, interruptions } = session;
+  const port = portOf(flags.port ?? DEFAULT_PORT);
+  const level = oneOf("--log-level", flags.logLevel ?? "info", LEVELS);
+  return withStore<ExitCode>(session, flags, async (store) => {
+    const { createServer, jsonLogger } = await import("../../server/index.ts");
+    await store.ready();
+    const users = await usersOf(session, store, flags);
+    const secrets = [...secretsIn(host.env), ...users.secrets];
+    const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
+    const teams = await servedCompany({ session, store, flags, logger });
+    const server = createServer({
+      ...{
+        journal: store.journal,
+        teams,
+        logger,
+        secrets,
+        page: readPage,
+        version: host.version,
+        clock: host.clock,
+      },
+      ...users.options,
+      ...(flags.hostName === undefined ? {} : { hosts: flags.hostName }),
+      ...(flags.origin === undefined ? {} : { origins: flags.origin }),
+    });
+    try {
+      const { url } = await server.listen({ port, ...(flags.listen === undefined ? {} : { hostname: flags.listen }) });
+      await server.ready();
+      const address = users.shownToken === undefined ? url : `${url}/#token=${users.shownToken}`;
+      const secret = users.shownToken === undefined ? "" : "\nThe address has a token: keep it to yourself.";
+      await report(session, `Serving at ${address}${secret} Ctrl-C ends it, and its runs go on at the next start.`, {
+        type: "serving",
+        url,
+        address,
+        store: store.path,
+      });
+      await new Promise<void>((settle) => {
+        if (interruptions.signal.aborted) settle();
+        else interruptions.signal.addEventListener("abort", () => settle(), { once: true });
+      });
+      return 0;
+    } finally {
+      await server.close({ grace: GRACE });
+    }
+  });
+}
+
+interface Users {
+  readonly options: Pick<ServerOptions, "token" | "tenants">;
+  readonly secrets: readonly string[];
+  /** The token of the one user, for the address of the page. */
+  readonly shownToken: string | undefined;
+}
+
+/** The tenants of a file, or the one user: with the token of the environment, or with one that is kept beside the store. */
+async function usersOf({ host }: Session, store: Store, { tenants }: Flags): Promise<Users> {
+  if (tenants !== undefined) {
+    const known = tenantsIn(await readText(host, tenants, "the tenants", MOST_BYTES), host.env);
+    return { options: { tenants: known }, secrets: known.map(({ token }) => token), shownToken: undefined };
+  }
+  const given = host.env["TROUPE_TOKEN"]?.trim() ?? "";
+  const token = given === "" ? (await keyOf(`${store.path}-token`)).trim() : given;
+  return { options: { token }, secrets: [token], shownToken: given === "" ? token : undefined };
+}
+
+const TenantsSchema = z.strictObject({
+  tenants: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        /** The token, or the variable of the environment that holds it. */
+        token: z.union([z.string(), z.strictObject({ env: z.string() })]),
+        /** Dollars. */
+        budget: z.number().positive().optional(),
+        runs: z.int().positive().optional(),
+        streams: z.int().positive().optional(),
+        calls: z.int().positive().optional(),
+        rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().positive() }).optional(),
+      }),
+    )
+    .min(1),
+});
+
+/** @throws UsageError `TENANTS_INVALID` */
+function tenantsIn(text: string, env: Variables): readonly Tenant[] {
+  const parsed = TenantsSchema.safeParse(jsonIn(text));
+  if (!parsed.success) {
+    const issues = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`);
+    throw invalidTenants(issues.join("; "));
+  }
+  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, rate }) => ({
+    name,
+    token: typeof token === "string" ? token : tokenFrom(env, token.env),
+    ...(budget === undefined ? {} : { budget: usd(budget) }),
+    ...(calls === undefined ? {} : { limits: { concurrency: calls } }),
+    ...(runs === undefined ? {} : { runs }),
+    ...(streams === undefined ? {} : { streams }),
+    ...(rate === undefined ? {} : { rate }),
+  }));
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw invalidTenants("it is no JSON");
+  }
+}
+
+function tokenFrom(env: Variables, variable: string): string {
+  const token = env[variable]?.trim() ?? "";
+  if (token !== "") return token;
+  throw invalidTenants(`the variable ${shown(variable, 60)} has no token`);
+}
+
+function invalidTenants(why: string): UsageError {
+  const form = '{ "tenants": [{ "name": "acme", "token": { "env": "ACME_TOKEN" }, "budget": 20 }] }';
+  return new UsageError("TENANTS_INVALID", `Expected tenants of the form ${form}, but ${shown(why, 300)}.`);
+}
+
+/** Keys of providers in the environment. */
+function secretsIn(env: Variables): readonly string[] {
+  const names = ["OPENAI_API_KEY", "TROUPE_API_KEY", env["TROUPE_API_KEY_NAME"] ?? ""];
+  return names.flatMap((name) => (name === "" ? [] : [env[name] ?? ""])).filter((key) => key !== "");
+}
+
+function portOf(given: string): number {
+  const port = Number(given);
+  if (/^\d{1,5}$/.test(given) && port <= MOST_PORT) return port;
+  throw invalidOption("--port", `a port from 0 to ${MOST_PORT}`, given);
+}

@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defineAction, defineRole, fold, memoryJournal, type RunEvent, Team, usd } from "../../../src/index.ts";
+import { RunTally } from "../../../src/runtime/record/run-summary.ts";
+import { scriptedModel } from "../../../src/testing/index.ts";
+import { eventsOf } from "../../team/recorded.ts";
+
+const Draft = defineAction({ name: "Draft", run: (ctx) => ctx.ask(`Write about ${ctx.text}.`, { maxTokens: 100 }) });
+const Ask = defineAction({ name: "Ask", run: async (ctx) => String(await ctx.human.ask("Is it good?")) });
+
+/** Runs of a team that pays, asks, stops and goes on. */
+async function record(): Promise<readonly RunEvent[]> {
+  const journal = memoryJournal();
+  const model = scriptedModel(() => ({ content: "The sea.", usage: { inputTokens: 3, outputTokens: 7 } }), {
+    id: "m",
+    price: { input: 10, output: 100 },
+  });
+  const roles = [defineRole({ name: "Dora", actions: [Draft] }), defineRole({ name: "Eda", watch: [Draft], actions: [Ask] })];
+  const team = new Team({ roles, model, journal, budget: usd(1) });
+  const first = await team.run("the sea", { id: "r" }).result;
+  await (
+    await team.answer("r", first.questions[0]?.id ?? "", "yes")
+  ).result;
+  await team.resume("r", { add: ["the hills"] }).result;
+  return eventsOf(journal, "r");
+}
+
+function tallyOf(events: readonly RunEvent[]): RunTally {
+  const tally = new RunTally("r");
+  for (const event of events) tally.add(event);
+  return tally;
+}
+
+describe("the summary of a run", () => {
+  it("RunTally.A1 RunTally.A2 has the sums of the state after any event, however its readers overlap", async () => {
+    const events = await record();
+    const cut = fc.integer({ min: 1, max: events.length });
+    fc.assert(
+      fc.property(cut, fc.nat(events.length), (length, back) => {
+        // The process died here: the run is resumed, and open holds count.
+        const past = events.slice(0, length);
+        const died: RunEvent = { v: 1, runId: "r", seq: length, time: 1, type: "run.resumed", uncertain: [] };
+        const tally = tallyOf([...past, ...past.slice(Math.max(0, length - back)), died]);
+        const state = fold([...past, died]);
+        const { cost, calls, tokens, unpriced, roles, events: count } = tally.summary;
+        const { inputTokens, outputTokens } = state.ledger.usage;
+        expect({ cost, calls, tokens, unpriced }).toEqual({
+          cost: state.ledger.spent,
+          calls: state.calls,
+          tokens: inputTokens + outputTokens,
+          unpriced: state.ledger.unpriced,
+        });
+        expect(roles).toEqual([...state.roles.keys()]);
+        expect(count).toBe(length + 1);
+      }),
+    );
+  });
+
+  it("tells how the run stands, its idea and its questions", async () => {
+    const events = await record();
+    const asked = events.findIndex((event) => event.type === "run.ended");
+    expect(tallyOf(events.slice(0, asked + 1)).summary).toMatchObject({ status: "waiting", idea: "the sea" });
+    expect(tallyOf(events.slice(0, asked)).summary.status).toBe("open");
+    expect(tallyOf(events.slice(0, asked + 1)).asked).toHaveLength(1);
+    expect(tallyOf([]).summary).toMatchObject({ status: "empty", events: 0 });
+  });
+});

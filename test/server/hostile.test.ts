@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { memoryJournal } from "../../src/index.ts";
+import { createServer, jsonLogger } from "../../src/server/index.ts";
+import { all, clientOf, codeIn, door, request, served, shouters, waiters } from "./served-team.ts";
+
+const ACME = { name: "acme", token: "acme-token-0123456789" };
+const BETA = { name: "beta", token: "beta-token-0123456789" };
+
+describe("a server among others", () => {
+  it("TenantAccount.T1 TroupeServer.H2 shows a tenant nothing of another", async () => {
+    const { server, client } = served({ team: shouters(), tenants: [ACME, BETA] }, ACME.token);
+    const beta = clientOf(server, BETA.token);
+    const { id } = await client.start({ idea: "ours", id: "r1" });
+    await all(client.events(id));
+    expect(id).toBe("acme.r1");
+    expect((await beta.list()).runs).toEqual([]);
+    const tries = [
+      () => beta.read(id),
+      () => beta.export(id),
+      () => beta.publish(id, "hi"),
+      () => beta.stop(id),
+      () => beta.resume(id),
+      () => beta.fork(id),
+      () => beta.replay(id),
+      () => beta.answer(id, "q", "a"),
+      () => all(beta.events(id)),
+      () => beta.read("acme.never"),
+    ];
+    for (const attempt of tries) await expect(attempt()).rejects.toMatchObject({ code: "RUN_UNKNOWN", name: "JournalError" });
+    expect((await beta.start({ idea: "theirs", id: "r1" })).id).toBe("beta.r1");
+    await server.close();
+  });
+
+  it("Tenants.T1 TroupeServer.H1 answers nobody without the token", async () => {
+    const { server } = served({ team: shouters(), tenants: [ACME] });
+    const headers: readonly Record<string, string>[] = [
+      {},
+      { authorization: "Bearer" },
+      { authorization: `Basic ${ACME.token}` },
+      { authorization: `Bearer ${ACME.token}x` },
+      { authorization: `Bearer ${ACME.token.slice(0, -1)}` },
+    ];
+    for (const one of headers)
+      expect(await codeIn(await server.fetch(request("/api/runs", { headers: one })))).toEqual([401, "TOKEN_INVALID"]);
+    const known = await server.fetch(request("/api/runs", { headers: { authorization: `Bearer ${ACME.token}` } }));
+    expect(known.status).toBe(200);
+    for (const path of ["/healthz", "/openapi.json"]) expect((await server.fetch(request(path))).status).toBe(200);
+    await server.close();
+  });
+
+  it("refuses another host and the page of another site", async () => {
+    const { server } = served({ team: shouters(), hosts: ["api.example.com"], origins: ["https://app.example.com"] });
+    const ask = async (headers: Record<string, string>): Promise<number> => (await server.fetch(request("/api/runs", { headers }))).status;
+    expect(await ask({ host: "evil.example" })).toBe(421);
+    expect(await ask({ host: "localhost:1@evil.example" })).toBe(421);
+    expect(await ask({ host: "localhost.evil.example:80" })).toBe(421);
+    expect(await ask({ host: "api.example.com:443" })).toBe(200);
+    expect(await ask({ origin: "https://evil.example" })).toBe(403);
+    expect(await ask({ origin: "null" })).toBe(403);
+    expect(await ask({ origin: "http://localhost" })).toBe(200);
+    const elsewhere = await server.fetch(request("/api/runs", { headers: { origin: "https://app.example.com" } }));
+    expect(elsewhere.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+    const asks = await server.fetch(request("/api/runs", { method: "OPTIONS", headers: { origin: "https://app.example.com" } }));
+    expect([asks.status, asks.headers.get("access-control-allow-headers")]).toEqual([204, expect.stringContaining("authorization")]);
+    await server.close();
+  });
+
+  it("TroupeServer.H3 sends the page with a policy that allows its own script alone", async () => {
+    const page = "<!doctype html><style>p{}</style><script>let a;</script><p>Hi";
+    const { server } = served({ team: shouters(), page });
+    const response = await server.fetch(request("/"));
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toMatch(/script-src 'sha256-[\w+/=]+';/);
+    expect(policy).not.toContain("unsafe");
+    expect(policy).toContain("frame-ancestors 'none'");
+    const json = await server.fetch(request("/api/runs"));
+    expect(json.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(json.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+    const none = served({ team: shouters() });
+    expect((await none.server.fetch(request("/"))).status).toBe(404);
+    await Promise.all([server.close(), none.server.close()]);
+  });
+
+  it("refuses bodies that are too long, no JSON, of another type, or of another form", async () => {
+    const { server } = served({ team: shouters(), bodyLimit: 1_000 });
+    const post = async (body: string, type = "application/json"): Promise<readonly [number, string]> =>
+      codeIn(await server.fetch(request("/api/runs", { method: "POST", body, headers: { "content-type": type } })));
+    expect(await post(JSON.stringify({ idea: "x".repeat(2_000) }))).toEqual([413, "BODY_TOO_LONG"]);
+    expect(await post("{")).toEqual([400, "BODY_INVALID"]);
+    expect(await post('{"idea":"a"}', "text/plain")).toEqual([415, "BODY_TYPE"]);
+    expect(await post("[]")).toEqual([400, "BODY_INVALID"]);
+    expect(await post('{"idea":""}')).toEqual([400, "BODY_INVALID"]);
+    expect(await post('{"idea":"a","idee":1}')).toEqual([400, "BODY_INVALID"]);
+    expect(await post('{"idea":"a","id":"../../etc/passwd"}')).toEqual([400, "BODY_INVALID"]);
+    expect(await post('{"idea":"a","budget":-1}')).toEqual([400, "BODY_INVALID"]);
+    expect(await codeIn(await server.fetch(request("/api/runs?limit=0")))).toEqual([400, "QUERY_INVALID"]);
+    expect(await codeIn(await server.fetch(request("/api/nothing")))).toEqual([404, "ROUTE_UNKNOWN"]);
+    expect(await codeIn(await server.fetch(request("/api/runs/%00%ff/events")))).toEqual([404, "RUN_UNKNOWN"]);
+    await server.close();
+  });
+
+  it("TenantAccount.T2 ServedRuns.V3 bounds requests, runs and streams of a tenant", async () => {
+    const gate = door();
+    const tenant = { ...ACME, runs: 1, streams: 1, rate: { perSecond: 0.001, burst: 6 } };
+    const { server, client } = served({ team: waiters(gate), tenants: [tenant, BETA] }, ACME.token);
+    const { id } = await client.start({ idea: "one" });
+    await expect(client.start({ idea: "two" })).rejects.toMatchObject({ code: "RUNS_TOO_MANY" });
+    const headers = { authorization: `Bearer ${ACME.token}` };
+    const stream = await server.fetch(request(`/api/runs/${id}/events`, { headers }));
+    expect(await codeIn(await server.fetch(request(`/api/runs/${id}/events`, { headers })))).toEqual([429, "STREAMS_TOO_MANY"]);
+    await stream.body?.cancel();
+    const again = await server.fetch(request(`/api/runs/${id}/events`, { headers }));
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
+    await client.read(id);
+    const refused = await server.fetch(request(`/api/runs/${id}`, { headers }));
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect((await clientOf(server, BETA.token).list()).runs).toEqual([]);
+    gate.open();
+    await server.close();
+  });
+
+  it("writes no token and no key into its log or its answers", async () => {
+    const lines: string[] = [];
+    const secret = "hunter2-hunter2";
+    const logger = jsonLogger({ level: "debug", write: (line) => lines.push(line), secrets: [secret, ACME.token] });
+    const { server, client } = served({ team: shouters(), tenants: [ACME], logger, secrets: [secret] }, ACME.token);
+    const { id } = await client.start({ idea: `keep ${secret}` });
+    await all(client.events(id));
+    await client.read(`acme.${secret}`).catch((error: Error) => expect(error.message).not.toContain(secret));
+    await server.fetch(request(`/api/${ACME.token}`));
+    await server.close();
+    const entries = lines.map((line) => JSON.parse(line) as { readonly message: string });
+    expect(entries.map(({ message }) => message)).toEqual(expect.arrayContaining(["A run started.", "A role acted.", "A run is at rest."]));
+    expect(lines.join("")).not.toContain(secret);
+    expect(lines.join("")).not.toContain(ACME.token);
+  });
+
+  it("listens on this machine alone unless it has tokens", async () => {
+    const bare = createServer({ team: shouters() });
+    await expect(bare.listen({ hostname: "0.0.0.0" })).rejects.toMatchObject({ code: "LISTEN_OPEN" });
+    const { url } = await bare.listen();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    await bare.close({ grace: 0 });
+  });
+
+  it("refuses options that cannot be meant", () => {
+    const team = shouters();
+    const wrong: readonly object[] = [
+      {},
+      { team, teams: () => Promise.resolve({ team }) },
+      { team, tokn: "x" },
+      { team, token: "short" },
+      { team, tenants: [ACME, ACME] },
+      { team, tenants: [{ ...ACME, name: "A B" }] },
+      { team, tenants: [ACME], token: ACME.token },
+      { team, bodyLimit: 0 },
+      { team, origins: ["example.com"] },
+      { journal: memoryJournal() },
+    ];
+    for (const options of wrong) expect(() => createServer(options)).toThrow(/Expected/);
+  });
+});

@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createClient } from "../../src/client/index.ts";
+import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
+import { RunFeeds } from "../../src/server/run-feed.ts";
+import { tries } from "../effort.ts";
+import { all, door, request, served, shouters, waiters } from "./served-team.ts";
+
+/** A team that says as many words as its idea says. */
+function counters(): Team {
+  const Count = defineAction({
+    name: "Count",
+    run: async (ctx) => {
+      for (let n = 0; n < Number(ctx.text); n += 1) await ctx.step(`count ${n}`, {}, () => Promise.resolve("n".repeat(n)));
+      return "done";
+    },
+  });
+  return new Team({ name: "counters", roles: [defineRole({ name: "Cora", actions: [Count] })] });
+}
+
+/** Cuts the body of every answer after some bytes. */
+function cutting(fetch: (request: Request) => Promise<Response>, cuts: readonly number[]): (request: Request) => Promise<Response> {
+  const left = [...cuts];
+  return async (asked) => {
+    const response = await fetch(asked);
+    const cut = left.shift();
+    if (cut === undefined || response.body === null) return response;
+    const reader = response.body.getReader();
+    let bytes = 0;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(sink) {
+        const { done, value } = await reader.read();
+        if (done) return sink.close();
+        const part = value.subarray(0, cut - bytes);
+        bytes += part.length;
+        if (part.length > 0) sink.enqueue(part);
+        if (bytes < cut) return;
+        await reader.cancel();
+        sink.error(new TypeError("The connection was cut."));
+      },
+      cancel: () => reader.cancel(),
+    });
+    return new Response(body, response);
+  };
+}
+
+const seqs = (events: readonly RunEvent[]): readonly number[] => events.map(({ seq }) => seq);
+
+describe("a watcher of a run", () => {
+  it("RunClient.C1 EventStream.S1 loses and doubles no event, wherever the connection is cut", async () => {
+    const { server, client } = served({ team: counters() });
+    const { id } = await client.start({ idea: "30" });
+    const whole = await all(client.events(id));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 6_000 }), { maxLength: 6 }), async (cuts) => {
+        const clock = {
+          now: () => 0,
+          timer: (ms: number, fire: () => void) => (ms < 20_000 ? void queueMicrotask(fire) : undefined, () => undefined),
+        };
+        const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock });
+        expect(await all(flaky.events(id))).toEqual(whole);
+      }),
+      { numRuns: tries(25, 300) },
+    );
+    await server.close();
+  });
+
+  it("EventStream.S4 hears the end only when the run is at rest, and goes on behind the last event it had", async () => {
+    const gate = door();
+    const { server, client } = served({ team: waiters(gate) });
+    const { id } = await client.start({ idea: "slow" });
+    const watched = all(client.events(id));
+    gate.open();
+    const events = await watched;
+    expect(events.at(-1)).toMatchObject({ type: "run.ended" });
+    expect(seqs(await all(client.events(id, { from: 3 })))).toEqual(seqs(events).slice(3));
+    const asked = request(`/api/runs/${id}/events`, { headers: { "last-event-id": String(events.length - 1) } });
+    expect(await (await server.fetch(asked)).text()).toBe(`event: end\ndata: {"status":"finished","events":${events.length}}\n\n`);
+    expect((await server.fetch(request(`/api/runs/${id}/events`, { headers: { "last-event-id": "x" } }))).status).toBe(400);
+    await server.close();
+  });
+
+  it("goes on watching a run that is resumed, where it follows", async () => {
+    const { server, client } = served({ team: shouters() });
+    const { id } = await client.start({ idea: "one" });
+    const stop = new AbortController();
+    const seen: RunEvent[] = [];
+    const states: (string | undefined)[] = [];
+    const watching = (async (): Promise<void> => {
+      const events = client.events(id, { follow: true, signal: stop.signal, onState: ({ status }) => states.push(status) });
+      for await (const event of events) {
+        seen.push(event);
+        if (event.type !== "run.ended") continue;
+        if (seen.filter(({ type }) => type === "run.ended").length === 2) stop.abort();
+        else await client.publish(id, "two").then(() => client.resume(id));
+      }
+    })();
+    await expect(watching).rejects.toMatchObject({ code: "ABORTED" });
+    expect(seqs(seen)).toEqual(seen.map((_, place) => place));
+    expect(states).toContain(undefined);
+    await server.close();
+  });
+
+  it("EventStream.S2 EventStream.S3 costs the server one piece while it does not read", async () => {
+    const gate = door();
+    const { server, client } = served({ team: waiters(gate) });
+    const { id } = await client.start({ idea: "x".repeat(500_000) });
+    const response = await server.fetch(request(`/api/runs/${id}/events`));
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const sizes: number[] = [];
+    for (;;) {
+      const { value } = await reader.read();
+      sizes.push(value?.length ?? 0);
+      if (sizes.reduce((sum, size) => sum + size, 0) > 500_000) break;
+    }
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024);
+    await reader.cancel();
+    gate.open();
+    await server.close();
+  });
+
+  it("EventFrames.F1 EventFrames.F2 EventFrames.F3 shares what others have read", async () => {
+    const journal = memoryJournal();
+    const { runId } = await new Team({ roles: [defineRole({ name: "Sam", actions: [], react: () => undefined })], journal }).run(
+      "x".repeat(1_000),
+    ).result;
+    let reads = 0;
+    const counting = { ...journal, read: (id: string, from: number) => ((reads += 1), journal.read(id, from)), runs: () => journal.runs() };
+    const frames = new EventFrames(counting as typeof journal);
+    const [one, other] = await Promise.all([frames.load(runId, 0), frames.load(runId, 0)]);
+    expect(one).toEqual(other);
+    expect(reads).toBe(1);
+    const events = await all(journal.read(runId, 0));
+    expect(frames.get(runId, 1)).toEqual(frameOf(events[1] as RunEvent));
+    expect(await frames.load(runId, events.length)).toBeUndefined();
+    for (let n = 0; n < 80; n += 1) frames.add({ ...(events[0] as RunEvent), runId: `r${n}`, about: "y".repeat(1_000_000) } as RunEvent);
+    expect(frames.get("r0", 0)).toBeUndefined();
+    expect(frames.get("r79", 0)?.length).toBeGreaterThan(1_000_000);
+  });
+
+  it("RunFeeds.F1 RunFeeds.F2 leaves nothing behind", () => {
+    const subscribed: string[] = [];
+    const run = {
+      on: (type: string) => {
+        subscribed.push(type);
+        return () => void subscribed.splice(subscribed.indexOf(type), 1);
+      },
+    };
+    const feeds = new RunFeeds(new EventFrames(memoryJournal()));
+    let grown = 0;
+    feeds.driven("r", run);
+    expect(subscribed).toEqual([]);
+    const leave = feeds.follow("r", { grew: () => (grown += 1), notice: undefined });
+    expect(subscribed).toContain("model.delta");
+    feeds.ended("r");
+    expect([grown, subscribed]).toEqual([1, []]);
+    leave();
+    feeds.driven("r", run);
+    expect(subscribed).toEqual([]);
+  });
+});
