@@ -1,0 +1,103 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it } from "vitest";
+import { createClient } from "../../src/client/index.ts";
+import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { createServer, type Listening } from "../../src/server/index.ts";
+import { all, door, shouters, waiters } from "./served-team.ts";
+
+const TOKEN = "load-token-0123456789";
+const rate = { perSecond: 1e6, burst: 1e6 };
+const tenants = [{ name: "load", token: TOKEN, rate, runs: 5_000, streams: 5_000 }];
+
+/** Megabytes that are in use after a collection. */
+function heap(): number {
+  setFlagsFromString("--expose_gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed / 1e6;
+}
+
+/** A team whose role takes as many steps as its idea says, each in a turn of its own. */
+function counters(): Team {
+  const Count = defineAction({
+    name: "Count",
+    run: async (ctx) => {
+      for (let n = 0; n < Number(ctx.text); n += 1) await ctx.step(`count ${n}`, { n }, () => Promise.resolve("x".repeat(100)));
+      return "done";
+    },
+  });
+  const journal = memoryJournal({ events: 1_000_000, limit: 10_000 });
+  return new Team({ roles: [defineRole({ name: "Cora", actions: [Count] })], journal });
+}
+
+async function listening(team: Team): Promise<{ readonly at: Listening; readonly close: () => Promise<void> }> {
+  const server = createServer({ team, tenants });
+  const at = await server.listen();
+  return { at, close: () => server.close({ grace: 0 }) };
+}
+
+function isWhole(events: readonly RunEvent[]): boolean {
+  return events.every(({ seq }, place) => seq === place) && events.at(-1)?.type === "run.ended";
+}
+
+describe("a server under load", () => {
+  it("gives 200 watchers of 50 runs every event once, and keeps nothing", async () => {
+    const { at, close } = await listening(counters());
+    const client = createClient({ url: at.url, token: TOKEN });
+    const began = performance.now();
+    const before = heap();
+    const heaps: number[] = [];
+    let events = 0;
+    for (let turn = 0; turn < 3; turn += 1) {
+      const runs = await Promise.all(Array.from({ length: 50 }, () => client.start({ idea: "200" })));
+      const watched = runs.flatMap(({ id }) => Array.from({ length: 4 }, () => all(client.events(id))));
+      for (const seen of await Promise.all(watched)) {
+        events += seen.length;
+        expect(isWhole(seen)).toBe(true);
+      }
+      heaps.push(heap() - before);
+    }
+    console.log(
+      `50 runs, 200 watchers, 3 times: ${events} events in ${Math.round(performance.now() - began)} ms; MB kept: ${heaps.map((mb) => mb.toFixed(1)).join(", ")}`,
+    );
+    await close();
+  });
+
+  it("runs 1,000 runs at once", async () => {
+    const { at, close } = await listening(shouters());
+    const client = createClient({ url: at.url, token: TOKEN });
+    const began = performance.now();
+    const runs = await Promise.all(Array.from({ length: 1_000 }, (_, n) => client.start({ idea: `run ${n}` })));
+    const started = performance.now();
+    const ends = await Promise.all(runs.map(async ({ id }) => (await all(client.events(id))).at(-1)?.type));
+    expect(new Set(ends)).toEqual(new Set(["run.ended"]));
+    console.log(
+      `1,000 runs: started in ${Math.round(started - began)} ms, watched to the end in ${Math.round(performance.now() - began)} ms`,
+    );
+    await close();
+  });
+
+  it("holds 1,000 open streams, and a client that reads nothing of 10 MB", async () => {
+    const gate = door();
+    const { at, close } = await listening(waiters(gate, memoryJournal()));
+    const client = createClient({ url: at.url, token: TOKEN });
+    const { id } = await client.start({ idea: "x".repeat(900_000) });
+    const stop = new AbortController();
+    const before = heap();
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const idle = await Promise.all(
+      Array.from({ length: 1_000 }, () => fetch(`${at.url}/api/runs/${id}/events?from=2`, { headers, signal: stop.signal })),
+    );
+    const open = heap() - before;
+    const slow = await Promise.all(
+      Array.from({ length: 20 }, () => fetch(`${at.url}/api/runs/${id}/events`, { headers, signal: stop.signal })),
+    );
+    for (const { status } of [...idle, ...slow]) expect(status).toBe(200);
+    const stalled = heap() - before - open;
+    console.log(`1,000 open streams: ${open.toFixed(1)} MB; 20 that do not read 0.9 MB: ${stalled.toFixed(1)} MB`);
+    expect(stalled).toBeLessThan(20);
+    stop.abort();
+    gate.open();
+    await close();
+  });
+});
