@@ -1,8 +1,9 @@
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
-/** Bytes of the frames of all runs that are kept for the next reader. */
+/** Bytes of the frames of all runs that are kept for the next reader, and what each costs besides its text. */
 const MOST_BYTES = 64 * 1024 * 1024;
+const ENTRY_BYTES = 256;
 /** Events and bytes that one reading of the journal takes. */
 const PAGE_EVENTS = 256;
 const PAGE_BYTES = 256 * 1024;
@@ -95,11 +96,11 @@ export class EventFrames {
     const known = this.#frames.get(key);
     if (known !== undefined) return;
     this.#frames.set(key, frame);
-    this.#bytes += frame.length;
+    this.#bytes += frame.length + ENTRY_BYTES;
     for (const [oldest, { length }] of this.#frames) {
       if (this.#bytes <= MOST_BYTES || oldest === key) return;
       this.#frames.delete(oldest);
-      this.#bytes -= length;
+      this.#bytes -= length + ENTRY_BYTES;
     }
   }
 }

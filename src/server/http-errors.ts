@@ -48,7 +48,7 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /** Returns the HTTP status of an error. */
-export function statusOfError(error: unknown): number {
+function statusOfError(error: unknown): number {
   if (!TroupeError.isInstance(error)) return 500;
   const known = Object.hasOwn(STATUS, error.code) ? STATUS[error.code] : undefined;
   if (known !== undefined) return known;

@@ -3,10 +3,10 @@ import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, T
 import { createServer, type RunServer, type ServerOptions } from "../../src/server/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
-export const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
-export const Ask = defineAction({ name: "Ask", run: async (ctx) => `You said ${String(await ctx.human.ask(`What is ${ctx.text}?`))}.` });
+const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+const Ask = defineAction({ name: "Ask", run: async (ctx) => `You said ${String(await ctx.human.ask(`What is ${ctx.text}?`))}.` });
 /** One call of a model, which costs 10,000 micro-dollars: a cent. */
-export const Draft = defineAction({ name: "Draft", run: (ctx) => ctx.ask(`Write about ${ctx.text}.`, { maxTokens: 1_000 }) });
+const Draft = defineAction({ name: "Draft", run: (ctx) => ctx.ask(`Write about ${ctx.text}.`, { maxTokens: 1_000 }) });
 
 /** A team that answers at once. */
 export function shouters(journal: Journal = memoryJournal()): Team {
