@@ -45,15 +45,12 @@ describe("troupe serve", () => {
     });
     const first = await serving(cwd, stub.url, "0");
     const client = createClient({ url: first.url, token: TOKEN });
-    const began = performance.now();
     const runs = await Promise.all(Array.from({ length: RUNS }, (_, n) => client.start({ idea: `story ${n}` }, { key: `k${n}` })));
     const watching = runs.map(({ id }) => all(client.events(id, { follow: false })));
     await isHalf;
     first.child.process.kill("SIGKILL");
     await first.child.ended;
-    const killed = performance.now();
     const second = await serving(cwd, stub.url, new URL(first.url).port);
-    const ready = performance.now();
     const watched = await Promise.all(watching);
     for (const events of watched) {
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, place) => place));
@@ -64,9 +61,6 @@ describe("troupe serve", () => {
     expect(resumed).toBeGreaterThan(0);
     const again = await client.start({ idea: "story 0" }, { key: "k0" });
     expect([again.id, again.status]).toEqual([runs[0]?.id, "finished"]);
-    console.log(
-      `killed after ${Math.round(killed - began)} ms with ${resumed} of ${RUNS} runs under way; ready again in ${Math.round(ready - killed)} ms, all done in ${Math.round(performance.now() - ready)} ms more`,
-    );
     second.child.process.kill("SIGTERM");
     expect(await second.child.ended).toBe(0);
   });

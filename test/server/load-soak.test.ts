@@ -47,38 +47,27 @@ describe("a server under load", () => {
   it("gives 200 watchers of 50 runs every event once, and keeps nothing", async () => {
     const { at, close } = await listening(counters());
     const client = createClient({ url: at.url, token: TOKEN });
-    const began = performance.now();
     const before = heap();
     const heaps: number[] = [];
-    let events = 0;
     for (let turn = 0; turn < 3; turn += 1) {
       const runs = await Promise.all(Array.from({ length: 50 }, () => client.start({ idea: "200" })));
       const watched = runs.flatMap(({ id }) => Array.from({ length: 4 }, () => all(client.events(id))));
       for (const seen of await Promise.all(watched)) {
-        events += seen.length;
         expect(isWhole(seen)).toBe(true);
       }
       heaps.push(heap() - before);
     }
     // The first turn fills what is kept on purpose: summaries and the frames of late.
     expect((heaps[2] ?? Infinity) - (heaps[1] ?? 0)).toBeLessThan(15);
-    console.log(
-      `50 runs, 200 watchers, 3 times: ${events} events in ${Math.round(performance.now() - began)} ms; MB kept: ${heaps.map((mb) => mb.toFixed(1)).join(", ")}`,
-    );
     await close();
   });
 
   it("runs 1,000 runs at once", async () => {
     const { at, close } = await listening(shouters());
     const client = createClient({ url: at.url, token: TOKEN });
-    const began = performance.now();
     const runs = await Promise.all(Array.from({ length: 1_000 }, (_, n) => client.start({ idea: `run ${n}` })));
-    const started = performance.now();
     const ends = await Promise.all(runs.map(async ({ id }) => (await all(client.events(id))).at(-1)?.type));
     expect(new Set(ends)).toEqual(new Set(["run.ended"]));
-    console.log(
-      `1,000 runs: started in ${Math.round(started - began)} ms, watched to the end in ${Math.round(performance.now() - began)} ms`,
-    );
     await close();
   });
 
@@ -99,7 +88,7 @@ describe("a server under load", () => {
     );
     for (const { status } of [...idle, ...slow]) expect(status).toBe(200);
     const stalled = heap() - before - open;
-    console.log(`1,000 open streams: ${open.toFixed(1)} MB; 20 that do not read 0.9 MB: ${stalled.toFixed(1)} MB`);
+    expect(open).toBeLessThan(150);
     expect(stalled).toBeLessThan(20);
     stop.abort();
     gate.open();

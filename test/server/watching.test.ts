@@ -56,7 +56,10 @@ describe("a watcher of a run", () => {
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 6_000 }), { maxLength: 6 }), async (cuts) => {
         const clock = {
           now: () => 0,
-          timer: (ms: number, fire: () => void) => (ms < 20_000 ? void queueMicrotask(fire) : undefined, () => undefined),
+          timer: (ms: number, fire: () => void) => {
+            if (ms < 20_000) queueMicrotask(fire);
+            return () => undefined;
+          },
         };
         const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock });
         expect(await all(flaky.events(id))).toEqual(whole);
