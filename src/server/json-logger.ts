@@ -29,9 +29,10 @@ const jsonLoggerOptions: Known<JsonLoggerOptions> = { write: true, level: true, 
  * @example
  * import { jsonLogger } from "troupe/server";
  *
+ * const lines: string[] = [];
  * const clock = { now: () => 0, timer: () => () => undefined };
- * const logger = jsonLogger({ write: (line) => console.log(line.trim()), clock });
- * logger.info("A run started.", { run: "r1" }); // {"time":"1970-01-01T00:00:00.000Z","level":"info","message":"A run started.","run":"r1"}
+ * jsonLogger({ write: (line) => lines.push(line), clock }).info("A run started.", { run: "r1" });
+ * console.log(lines[0]?.trim()); // {"time":"1970-01-01T00:00:00.000Z","level":"info","message":"A run started.","run":"r1"}
  */
 export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
   checkKnownOptions("jsonLogger", options, jsonLoggerOptions);

@@ -77,7 +77,7 @@ export interface ServerSettings {
 }
 
 /** @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` */
-export function serverSettings(options: ServerOptions): ServerSettings {
+export function serverSettings(options: ServerOptions = {}): ServerSettings {
   checkKnownOptions("createServer", options, serverOptions);
   const { team, teams, tenants = [], token, hosts = [], origins = [], bodyLimit = DEFAULT_BODY_LIMIT, page, secrets = [] } = options;
   const journal = options.journal ?? team?.journal;
