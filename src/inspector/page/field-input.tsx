@@ -73,6 +73,6 @@ function control({ kind, choices, isRequired }: FormField, shared: Shared, onTex
     case "number":
       return <input {...shared} {...listen} type="text" inputMode={kind === "whole" ? "numeric" : "decimal"} />;
     case "text":
-      return <textarea {...shared} {...listen} rows={2} />;
+      return <textarea {...shared} {...listen} rows={1} />;
   }
 }

@@ -9,6 +9,8 @@ import { admissionIn, FIRST_PANEL, hashOf } from "./route.ts";
 import { useTheme } from "./theme.ts";
 
 const TOKEN = "troupe-token";
+/** Milliseconds for which the page tries to reach a server that is gone: a page may stay open over night. */
+const PATIENCE = 86_400_000;
 
 const place = document.querySelector("#app");
 const embedded = JSON.parse(document.querySelector("#troupe-runs")?.textContent ?? "[]") as readonly (readonly RunEvent[])[];
@@ -41,7 +43,7 @@ async function open(): Promise<void> {
   const token = takeToken();
   show({ state: "asking" });
   try {
-    const client = createClient(token === undefined ? {} : { token });
+    const client = createClient({ patience: PATIENCE, ...(token === undefined ? {} : { token }) });
     show({ state: "open", source: await liveSource(client, new AbortController().signal) });
   } catch (error) {
     show({ state: "refused", why: wordsOf(error) });

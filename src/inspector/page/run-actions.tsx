@@ -43,6 +43,7 @@ export function RunActionBar({ run, actions, ask }: RunActionsProps) {
         {status === "paused" && act("run", "Proceed", actions.proceed, true)}
         {isDriven && act("stop", "Stop", actions.stop)}
         {status !== undefined && RESTING.has(status) && act("run", "Resume", actions.resume, true)}
+        {status === "finished" && run.count.value > 0 && run.timeline.now.ready.size > 0 && act("run", "Resume", actions.resume, true)}
       </div>
       <div class="run-action-words">
         <Fault text={task.fault} />
@@ -52,5 +53,5 @@ export function RunActionBar({ run, actions, ask }: RunActionsProps) {
   );
 }
 
-/** States from which a run can go on. A finished run goes on too, when it has been told something. */
-const RESTING: ReadonlySet<string> = new Set(["waiting", "rounds", "budget", "stopped", "failed", "open", "finished"]);
+/** States from which a run can go on. A finished run goes on once a role has mail again. */
+const RESTING: ReadonlySet<string> = new Set(["waiting", "rounds", "budget", "stopped", "failed", "open"]);

@@ -42,11 +42,17 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
       </nav>
       <div class="run-body">
         <div class="panel">{chosen !== undefined && <chosen.Component run={run} />}</div>
-        <Drawer run={run} source={source} />
+        {!isShownBy(chosen?.id, run) && <Drawer run={run} source={source} />}
       </div>
       <Scrubber run={run} />
     </section>
   );
+}
+
+/** True where the panel shows in full what is selected, so that the drawer would repeat it. */
+function isShownBy(panel: string | undefined, run: OpenRun): boolean {
+  const kind = run.selection.value?.kind;
+  return (panel === "files" && kind === "file") || (panel === "roles" && kind === "role");
 }
 
 /** Watches a run, and asks how it stands now and after each pause in its events. Returns a function that asks at once. */
@@ -86,7 +92,7 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
             {way.why}
           </p>
         )}
-        {summary?.error !== undefined && (
+        {summary?.error !== undefined && summary.status !== "waiting" && (
           <p class="note note-bad">
             {summary.error.code}: {visibleText(summary.error.message)}
           </p>
