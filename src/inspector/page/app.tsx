@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { shownText } from "../../kernel/value-text.ts";
 import { ComparePage } from "./compare-page.tsx";
@@ -18,7 +18,12 @@ addEventListener("hashchange", () => {
 export type Opening =
   | { readonly state: "asking" }
   | { readonly state: "open"; readonly source: RunSource }
-  | { readonly state: "refused"; readonly why: string };
+  | {
+      readonly state: "refused";
+      readonly why: string;
+      /** Tries another token; undefined where the token is not what is wrong. */
+      readonly retry?: (token: string) => void;
+    };
 
 /** The whole page: its head, and the part that the address names. */
 export function App({ opening }: { readonly opening: Opening }) {
@@ -58,14 +63,49 @@ export function App({ opening }: { readonly opening: Opening }) {
             <p>The page asks the server for its runs.</p>
           </div>
         )}
-        {opening.state === "refused" && (
-          <div class="empty" role="alert">
-            <h1>The server refused the page</h1>
-            <p>{opening.why}</p>
-          </div>
-        )}
+        {opening.state === "refused" && <Refusal why={opening.why} retry={opening.retry} />}
       </main>
     </>
+  );
+}
+
+interface RefusalProps {
+  readonly why: string;
+  readonly retry: ((token: string) => void) | undefined;
+}
+
+function Refusal({ why, retry }: RefusalProps) {
+  const token = useSignal("");
+  return (
+    <div class="empty">
+      <div role="alert">
+        <h1>The server refused the page</h1>
+        <p>{why}</p>
+      </div>
+      {retry !== undefined && (
+        <form
+          class="token-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            retry(token.value.trim());
+          }}
+        >
+          <label>
+            <span>Token</span>{" "}
+            <input
+              class="field-input"
+              type="password"
+              autoComplete="off"
+              value={token.value}
+              onInput={({ currentTarget }) => (token.value = currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="button button-main">
+            Open
+          </button>
+        </form>
+      )}
+    </div>
   );
 }
 

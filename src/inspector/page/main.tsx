@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { createClient } from "../../client/client.ts";
+import { TroupeError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { App, type Opening } from "./app.tsx";
 import { liveSource } from "./live-source.ts";
@@ -39,15 +40,20 @@ function takeToken(): string | undefined {
   return token;
 }
 
-async function open(): Promise<void> {
-  const token = takeToken();
+async function open(token: string | undefined): Promise<void> {
   show({ state: "asking" });
   try {
     const client = createClient({ patience: PATIENCE, ...(token === undefined ? {} : { token }) });
     show({ state: "open", source: await liveSource(client, new AbortController().signal) });
   } catch (error) {
-    show({ state: "refused", why: wordsOf(error) });
+    const isToken = TroupeError.isInstance(error) && error.code === "TOKEN_INVALID";
+    show({ state: "refused", why: wordsOf(error), ...(isToken ? { retry } : {}) });
   }
+}
+
+function retry(token: string): void {
+  tabStorage?.setItem(TOKEN, token);
+  void open(token);
 }
 
 useTheme(
@@ -59,4 +65,4 @@ if (embedded.length > 0) {
   if (location.hash === "" && others.length === 0 && only?.[0] !== undefined)
     location.replace(hashOf({ page: "run", run: only[0].runId, panel: FIRST_PANEL }));
   show({ state: "open", source: offlineSource(embedded) });
-} else void open();
+} else void open(takeToken());

@@ -4,7 +4,7 @@ import { readPage } from "../../../src/inspector/page-file.ts";
 import { createServer, type RunServer } from "../../../src/server/index.ts";
 
 /** The token of the test's server. */
-const TOKEN = "a-token-for-the-tests";
+export const TOKEN = "a-token-for-the-tests";
 
 /** A server with a bakery whose roles ask people, on one port across restarts. */
 export class LiveHouse {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
-import { LiveHouse } from "./live-house.ts";
+import { LiveHouse, TOKEN } from "./live-house.ts";
 import { sampleRun } from "./sample-run.ts";
 import { openPage, program, startBrowser, violationsIn } from "./watched-page.ts";
 
@@ -254,9 +254,13 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await page.context().close();
   });
 
-  it("says what is wrong with the token", async () => {
+  it("says what is wrong with the token, and takes another", async () => {
     const { page } = await openPage(browser, house.address().replace(/token=.*/, "token=another-token-of-nobody"));
     await expect.poll(() => page.getByRole("alert").textContent()).toContain("The server refused the page");
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByRole("button", { name: "Open" }).click();
+    await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Runs");
     await page.context().close();
   });
 });
