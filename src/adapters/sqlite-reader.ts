@@ -7,8 +7,9 @@ import { chained, chainStart, ChatReader, type CheckedBody, decodeEvent, type St
 import type { FileOptions } from "./sqlite-file.ts";
 import { type RunHead, knownRun, PLACES } from "./sqlite-runs.ts";
 
-/** Most events of a page. */
+/** Most events of a page, and of the first one: who lists runs reads only the first event of each. */
 const PAGE_EVENTS = 500;
+const FIRST_EVENTS = 8;
 /** Most bytes of a page, unless one event has more. */
 const PAGE_BYTES = 1_000_000;
 
@@ -105,7 +106,8 @@ class Cursor {
   /** Reads the next page; one row of a broken file. */
   async page(rescue: Database | undefined): Promise<Page> {
     const { clock, patience } = this.#source.options;
-    const atOnce = rescue === undefined ? PAGE_EVENTS : 1;
+    const usual = this.#next === undefined ? FIRST_EVENTS : PAGE_EVENTS;
+    const atOnce = rescue === undefined ? usual : 1;
     try {
       const db = rescue ?? (await this.#source.open());
       const page = await patiently(() => db.transaction("DEFERRED", () => this.#read(db, atOnce)), clock, patience);
