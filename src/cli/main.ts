@@ -6,10 +6,12 @@ import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Host, HostSignal } from "./host.ts";
-import { failed, main } from "./program.ts";
+import { main } from "./program.ts";
 
 const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const words = process.argv.slice(2);
+/** Set once the process ends by an error that nothing handles. */
+let ending: Promise<never> | undefined;
 
 const host: Host = {
   version: ownVersion(),
@@ -41,13 +43,21 @@ process.stdout.on("error", (error) => {
   const code = systemCode(error);
   if (code === "EPIPE" || (code === "EIO" && process.stdout.isTTY)) return;
   const text = `Expected to write to standard output, but ${thrownText(error)}.`;
-  process.exit(failed(host, words, new TroupeError("OUTPUT_UNWRITABLE", text, { cause: error })));
+  endWith(new TroupeError("OUTPUT_UNWRITABLE", text, { cause: error }));
 });
 // Errors of stderr cannot be printed anywhere.
 process.stderr.on("error", () => {});
-process.on("uncaughtException", (error) => process.exit(failed(host, words, error)));
+process.on("uncaughtException", endWith);
 
-process.exit(await flushed(await main(host, words)));
+const code = await flushed(await main(host, words));
+// An error of a stream may have come meanwhile: its code counts.
+await ending;
+process.exit(code);
+
+/** Prints an error that nothing handles, and ends the process. The first one counts. */
+function endWith(error: unknown): void {
+  ending ??= import("./error-report.ts").then(({ failed }) => process.exit(failed(host, words, error)));
+}
 
 /** Waits until both streams are written: ending the process would drop their buffers where pipes are slow. */
 async function flushed(code: ExitCode): Promise<ExitCode> {

@@ -1,12 +1,10 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import { type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
-import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
+import { EXIT_CODES, type ExitCode } from "./errors.ts";
 import type { Host } from "./host.ts";
-import { jsonLine } from "./output.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { withAgent, withBounds, withCompany, withForked, withMetaGPT, withReach } from "./run-options.ts";
-import { styleFor, wantsColor } from "./screen/text.ts";
 import { withServe } from "./serve-options.ts";
 import type { Flags } from "./settings.ts";
 
@@ -70,18 +68,7 @@ const SEED = ["--seed <seed>", "decides everything that is random"] as const;
 
 /** Runs one command line to its end. Errors are printed. @returns the code to end the process with */
 export function main(host: Host, words: readonly string[]): Promise<ExitCode> {
-  return runProgram(host, words).catch((error: unknown) => failed(host, words, error));
-}
-
-/** Prints an error that no command handled. @returns the code to end the process with */
-export function failed(host: Host, words: readonly string[], error: unknown): ExitCode {
-  const { env, stderr, stdout } = host;
-  const report = errorReport(error, env);
-  const style = styleFor(wantsColor({ isOff: words.includes("--no-color"), env, isTTY: stderr.isTTY === true }));
-  const isVerbose = words.includes("--verbose") || words.includes("-v");
-  stderr.write(`${errorLines(report, { style, isVerbose }).join("\n")}\n`);
-  if (words.includes("--json")) stdout.write(jsonLine({ type: "error", code: report.code, message: report.message }));
-  return exitCodeOfError(error);
+  return runProgram(host, words).catch(async (error: unknown) => (await import("./error-report.ts")).failed(host, words, error));
 }
 
 async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {

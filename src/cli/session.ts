@@ -1,5 +1,6 @@
 import { ControlError } from "../kernel/errors.ts";
-import { errorLines, type ErrorReport, errorReport, type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
+import { errorLines, type ErrorReport, errorReport } from "./error-report.ts";
+import { type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
 import { type Host, Interruptions } from "./host.ts";
 import { JsonLines } from "./output.ts";
 import { Screen } from "./screen/screen.ts";

@@ -1,7 +1,8 @@
 import type { RunStatus } from "../../src/runtime/record/event.ts";
 import { AbortedError, BudgetError, JournalError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
-import { errorLines, errorReport, EXIT_CODES, exitCodeOf, exitCodeOfError, interruptionCode } from "../../src/cli/errors.ts";
+import { errorLines, errorReport } from "../../src/cli/error-report.ts";
+import { EXIT_CODES, exitCodeOf, exitCodeOfError, interruptionCode } from "../../src/cli/errors.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
 
 const plain = { style: styleFor(false), isVerbose: false };

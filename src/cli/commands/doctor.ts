@@ -5,7 +5,8 @@ import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts
 import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
 import { priceOf } from "../../model/price.ts";
-import { errorReport, type ExitCode } from "../errors.ts";
+import { errorReport } from "../error-report.ts";
+import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host } from "../host.ts";
 import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
