@@ -18,6 +18,7 @@ export const OPTION_WORDS: OptionWords = {
   "--stack": ["node", "page", "python"],
   "--reuse": ["all", "none"],
   "--format": ["mermaid", "dot", "json"],
+  "--log-level": ["debug", "info", "warn", "error"],
 };
 
 interface OptionWords extends Readonly<Record<string, readonly string[]>> {
@@ -28,6 +29,7 @@ interface OptionWords extends Readonly<Record<string, readonly string[]>> {
   readonly "--stack": readonly StackName[];
   readonly "--reuse": readonly ("all" | "none")[];
   readonly "--format": readonly FlowFormat[];
+  readonly "--log-level": readonly ("debug" | "info" | "warn" | "error")[];
 }
 
 /** The forms of `troupe runs flow`. */

@@ -49,10 +49,10 @@ process.stdout.on("error", (error) => {
 process.stderr.on("error", () => {});
 process.on("uncaughtException", endWith);
 
-const code = await flushed(await main(host, words));
+const exitCode = await flushed(await main(host, words));
 // An error of a stream may have come meanwhile: its code counts.
 await ending;
-process.exit(code);
+process.exit(exitCode);
 
 /** Prints an error that nothing handles, and ends the process. The first one counts. */
 function endWith(error: unknown): void {
