@@ -1,4 +1,4 @@
-// A user says more to a run: while it works, and after its end. Each message is recorded; a finished run goes on with it.
+// A user says more to a run, while it works and after its end, and a role comes and goes. All of it is recorded; a finished run goes on.
 import { createMessage, defineAction, defineRole, memoryJournal, Team, UserFeedback, UserRequirement } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
@@ -13,7 +13,14 @@ const writer = defineRole({
   ],
 });
 const journal = memoryJournal(); // sqlite({ path }) from troupe/sqlite keeps runs on disk
-const model = scriptedModel(["The sea is wide.", "The sea is wide and blue.", "The sea is blue.", "Blue sea."]);
+const model = scriptedModel([
+  "The sea is wide.",
+  "The sea is wide and blue.",
+  "The sea is blue.",
+  "Blue sea.",
+  "A blue wave.",
+  "A blue whale.",
+]);
 const team = new Team({ roles: [writer], model, journal });
 // #endregion
 
@@ -32,4 +39,13 @@ console.log((await team.resume("sea").result).output?.content); // The sea is bl
 
 const shorter = await team.resume("sea", { add: ["even shorter"] }).result; // both in one call
 console.log(shorter.status, shorter.output?.content); // finished Blue sea.
+// #endregion
+
+// #region hire
+const Judge = defineAction({ name: "Judge", run: (ctx) => `${ctx.text} It has ${ctx.text.split(" ").length} words.` });
+const critic = defineRole({ name: "Cora", reactions: [{ on: Change, do: Judge }] });
+await run.hire(critic);
+console.log((await team.resume("sea", { add: ["add a wave"] }).result).output?.content); // A blue wave. It has 3 words.
+await run.retire("Cora");
+console.log((await team.resume("sea", { add: ["no, a whale"] }).result).output?.content); // A blue whale.
 // #endregion

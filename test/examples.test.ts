@@ -98,7 +98,15 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     /"finished","run":"order-2","cost":0,"rounds":2}$/,
   ],
   "25-scheduler": [/^environment finished: (\d+ ?){10}$/, "team finished, equal after a stop: true"],
-  "26-feedback": ["UserFeedback to Wim", "The sea is wide and blue.", "waits for a resume: true", "The sea is blue.", "finished Blue sea."],
+  "26-feedback": [
+    "UserFeedback to Wim",
+    "The sea is wide and blue.",
+    "waits for a resume: true",
+    "The sea is blue.",
+    "finished Blue sea.",
+    "A blue wave. It has 3 words.",
+    "A blue whale.",
+  ],
   "27-verify": [/^A1 P0 (proven: 2 commands, |not checked: )/, "A2 P2 judged: A tone cannot be run.", /^(proven: true|not checked: .+)$/],
   "28-chat-service": [
     "Chef: Trout with almonds. Barkeeper: A dry Riesling.",

@@ -109,7 +109,7 @@ export class RunSpans {
       this.#parent = event.parent;
     }
     if (event.type === "run.ended") this.#hasEnded = true;
-    if (event.type === "run.resumed" && event.hired !== true) this.#hasEnded = false;
+    if (event.type === "run.resumed") this.#hasEnded = false;
   }
 
   /** Keeps the answer of a person that came while the run was not driven: its span comes in the next part of the run. */
@@ -154,8 +154,7 @@ export class RunSpans {
     }
   }
 
-  #resume({ hired, forked }: Extract<RunEvent, { readonly type: "run.resumed" }>): void {
-    if (hired === true) return;
+  #resume({ forked }: Extract<RunEvent, { readonly type: "run.resumed" }>): void {
     this.#endLeg({ "troupe.unfinished": true });
     this.#openLeg(forked === true ? {} : { "troupe.run.resumed": true });
   }

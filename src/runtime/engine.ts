@@ -8,7 +8,8 @@ import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, 
 import type { Funds } from "../model/funds.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { afterFailure } from "../role/failure-policy.ts";
-import type { HiredRoles } from "./hired-roles.ts";
+import type { Role } from "../role/role.ts";
+import { type HiredRoles, retirable } from "./hired-roles.ts";
 import type { Announcer, Tell } from "./observers.ts";
 import type { Opening } from "./opening.ts";
 import type { MessagePublished } from "./record/event.ts";
@@ -20,7 +21,7 @@ import { assertRoomOutside, deadlock, fullAtBarrier } from "./record/delivery.ts
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import type { ActivationHost, TurnResult, TurnTools } from "./turn/commit.ts";
+import type { ActivationHost, Begun, TurnResult, TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 /** The bounds of one run of an engine, besides its rounds. */
@@ -82,6 +83,8 @@ export class Engine implements DriverHost, ActivationHost {
   #running = 0;
   /** True once the process was found to have died during an activation: the next one may be the cause. */
   #hasDied = false;
+  /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
+  readonly #acting = new Map<RoleState, Begun | undefined>();
   #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
   #control: ControlError | undefined;
@@ -161,6 +164,39 @@ export class Engine implements DriverHost, ActivationHost {
     return { message: sent.message, recipients: sent.to };
   }
 
+  /**
+   * Hires a role on the way.
+   *
+   * @throws UsageError `ROLE_DUPLICATE` and the errors of {@link HiredRoles.add}
+   */
+  hire(role: Role, name: string): void {
+    const { hired, log } = this.#parts;
+    log.record({ type: "role.hired", roles: [hired.admit(role, name)] });
+    hired.join(role, name);
+    this.#wake?.();
+  }
+
+  /**
+   * Retires a role. An activation of it that is under way ends and takes effect.
+   *
+   * @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for the last role
+   */
+  retire(name: string): void {
+    const { dead } = this.state;
+    const before = dead.length;
+    this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
+    this.#parts.announcer.retired(name, dead.slice(before));
+    this.#wake?.();
+  }
+
+  /** The number of messages of the activation that a role is in. */
+  #takenBy(role: RoleState): number {
+    if (!this.#acting.has(role)) return 0;
+    const begun = this.#acting.get(role);
+    const taken = role.open?.take ?? (begun?.act === role.nextAct ? begun.take : role.retry.retake);
+    return Math.min(taken ?? 0, role.waiting);
+  }
+
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
   async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.#failure = undefined;
@@ -210,14 +246,20 @@ export class Engine implements DriverHost, ActivationHost {
     } catch (error) {
       return this.#turned(name, { kind: "broken", error });
     }
-    return isThenable(result) ? this.#turnedAfter(name, result) : this.#turned(name, result);
+    return isThenable(result) ? this.#turnedAfter(role, result) : this.#turned(name, result);
   }
 
-  #turnedAfter(name: string, turn: Promise<TurnResult>): Promise<TurnEnd> {
-    return turn.then(
-      (end) => this.#turned(name, end),
-      (error: unknown) => this.#turned(name, { kind: "broken", error }),
-    );
+  waits(role: RoleState, begun: Begun): void {
+    this.#acting.set(role, begun);
+  }
+
+  #turnedAfter(role: RoleState, turn: Promise<TurnResult>): Promise<TurnEnd> {
+    if (!this.#acting.has(role)) this.#acting.set(role, undefined);
+    const turned = (result: TurnResult | BrokenTurn): TurnEnd => {
+      this.#acting.delete(role);
+      return this.#turned(role.name, result);
+    };
+    return turn.then(turned, (error: unknown) => turned({ kind: "broken", error }));
   }
 
   #turned(name: string, result: TurnResult | BrokenTurn): TurnEnd {

@@ -108,7 +108,7 @@ export class Environment {
         logger,
         seed: state.seed,
         requirePrice: backing.requirePrice ?? false,
-        company: { description: this.description, colleagues: () => this.#hired.names },
+        company: { description: this.description, colleagues: (teamAt) => this.#hired.namesAt(teamAt) },
         isPlayedByModel: (name) => roleNamed(name)?.human === false,
         tell: announcer.telling,
       }),
@@ -192,6 +192,22 @@ export class Environment {
     }
   }
 
+  /**
+   * Hires a role into a run with a journal, on the way. The code of an agent must be loaded.
+   *
+   * @throws UsageError as {@link Environment.addRole}
+   * @internal
+   */
+  hire(role: Role, name: string): void {
+    assertRoleName(name);
+    this.#engine.hire(role, name);
+  }
+
+  /** Retires a role of a run with a journal. @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` @internal */
+  retire(name: string): void {
+    this.#engine.retire(name);
+  }
+
   /** Ends the activations that repeatedly killed the process. @internal */
   failPoisoned(limit: number): RunFailure | undefined {
     return this.#engine.failPoisoned(limit);
@@ -247,6 +263,14 @@ export class Environment {
     return this.#hired.names;
   }
 
+  /** The present team with its definitions, in hire order. @internal */
+  get team(): readonly (readonly [name: string, role: Role])[] {
+    return this.#hired.names.flatMap((name): readonly (readonly [string, Role])[] => {
+      const role = this.#hired.specOf(name)?.role;
+      return role === undefined ? [] : [[name, role]];
+    });
+  }
+
   /** Returns the present state of a role; undefined for an unknown name. */
   getRole(name: string): RoleView | undefined {
     const spec = this.#hired.specOf(name);
@@ -256,7 +280,7 @@ export class Environment {
 
   /**
    * Calls `listener` for every event or notice of a type; the returned function unsubscribes it. `run.started` comes right before the first
-   * message or run, with all roles hired by then; roles hired later come with a `run.resumed`.
+   * message or run, with all roles hired by then; roles hired later come with a `role.hired`.
    */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     return this.#observers.on(type, listener);

@@ -1,11 +1,12 @@
 import { UsageError } from "../kernel/errors.ts";
+import { listed, valueText } from "../kernel/value-text.ts";
 import { contentHash, deepFreeze, jsonRoundTrip } from "../kernel/json.ts";
 import { type Action, assertSameAction } from "../role/action.ts";
 import { agentMode } from "../role/react.ts";
 import { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredRole } from "./record/event.ts";
-import type { HiredAs } from "./record/role-state.ts";
+import type { HiredAs, RoleState } from "./record/role-state.ts";
 import { addRoleState, type RunState } from "./record/run-state.ts";
 import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening } from "./routing/directory.ts";
@@ -39,15 +40,24 @@ export class HiredRoles {
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.directory = new Directory((name) => {
-      const role = state.roles.get(name);
-      return role !== undefined && this.#hired[role.index] !== undefined ? role : undefined;
+    this.directory = new Directory({
+      get changes() {
+        return state.teamChanges;
+      },
+      find: (name) => state.roles.get(name),
+      has: ({ index }) => this.#hired[index] !== undefined,
     });
   }
 
-  /** In hire order. */
+  /** The present team, in hire order. */
   get names(): readonly string[] {
-    return [...this.#state.roles.values()].filter(({ index }) => this.#hired[index] !== undefined).map(({ name }) => name);
+    return this.namesAt(this.#state.teamChanges);
+  }
+
+  /** The team after that many changes, in hire order. */
+  namesAt(changes: number): readonly string[] {
+    const there = [...this.#state.roles.values()].filter((role) => this.#hired[role.index] !== undefined && role.wasHired(changes));
+    return there.map(({ name }) => name);
   }
 
   /** Loads the code of mode `agent` where a role uses it; undefined where none does. */
@@ -64,10 +74,33 @@ export class HiredRoles {
     const known = this.#state.roles.get(name);
     if (known !== undefined && this.#hired[known.index] !== undefined) throw duplicate(name);
     const definition = this.#definitionBy(role);
-    const state = known ?? addRoleState(this.#state, name, definition.as);
+    this.#bind(known ?? addRoleState(this.#state, name, definition.as), definition);
+  }
+
+  /**
+   * Returns a role that is to be hired on the way, as the run records it. A name that was retired is free for the same role only: the role
+   * comes back with its memory.
+   *
+   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `OPTION_INVALID`
+   */
+  admit(role: Role, name: string): HiredRole {
+    const known = this.#state.roles.get(name);
+    const { as } = this.#definitionBy(role);
+    if (known !== undefined && (known.isHired || known.fingerprint !== as.fingerprint)) throw taken(known);
+    return { name, ...as };
+  }
+
+  /** Gives a role of the run, which has been hired on the way, its definition. */
+  join(role: Role, name: string): void {
+    const state = this.#state.roles.get(name);
+    if (state !== undefined) this.#bind(state, this.#definitionBy(role));
+  }
+
+  #bind(state: RoleState, definition: Definition): void {
+    const isKnown = this.#hired[state.index] !== undefined;
     this.#hired[state.index] = definition;
     this.#hasAgent ||= definition.spec.mode === "agent";
-    this.directory.add(state, definition.listening);
+    if (!isKnown) this.directory.add(state, definition.listening);
   }
 
   /** Definitions of roles that only listen. */
@@ -120,6 +153,40 @@ function duplicate(name: string): UsageError {
     `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`,
   );
 }
+
+function taken({ name, isHired }: RoleState): UsageError {
+  const whose = isHired ? "which a role of the run has" : "which another role of the run had until it was retired";
+  return new UsageError(
+    "ROLE_DUPLICATE",
+    `Expected the name of a new role to be free, got "${name}", ${whose}. Hire it under another: hire(role, { name }).`,
+  );
+}
+
+/**
+ * Returns the role of a name that may be retired.
+ *
+ * @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for the last role
+ */
+export function retirable({ runId, roles }: RunState, name: string): RoleState {
+  const team = [...roles.values()].filter(({ isHired }) => isHired);
+  const role = team.find((member) => member.name === name);
+  if (role === undefined) {
+    const names = listed(
+      team.map((member) => member.name),
+      MOST_NAMES,
+    );
+    const came = roles.has(name) ? `${valueText(name)}, which was retired before` : valueText(name);
+    throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role of run ${runId}, got ${came}. There are: ${names}.`);
+  }
+  if (team.length > 1) return role;
+  throw new UsageError(
+    "ROLES_NONE",
+    `Expected run ${runId} to keep a role, but ${name} is its last. Hire another before, or stop the run.`,
+  );
+}
+
+/** Limit on the names in an error. */
+const MOST_NAMES = 20;
 
 const descriptions = new WeakMap<RoleSpec, HiredAs>();
 

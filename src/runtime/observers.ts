@@ -8,6 +8,7 @@ import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/e
 import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
+import type { DeadLetter } from "./record/run-state.ts";
 import type { RoleMemories } from "./role-memories.ts";
 
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
@@ -110,6 +111,16 @@ export class Announcer implements Observer {
       this.warn(role, `The mailbox of ${role} is full: message ${message.id} and others that have waited longest are dropped unread.`);
     }
     this.telling("message.dropped")?.({ type: "message.dropped", message, role });
+  }
+
+  /** Reports the unread messages of a retired role. */
+  retired(role: string, letters: readonly DeadLetter[]): void {
+    if (letters.length === 0) return;
+    this.warn(
+      role,
+      `${role} was retired before it had read ${letters.length === 1 ? "a message" : `${letters.length} messages`}: dead letters.`,
+    );
+    for (const { message } of letters) this.telling("message.dead")?.({ type: "message.dead", message, address: role });
   }
 
   gaveUp(role: string, error: unknown): void {

@@ -1,5 +1,5 @@
 import { recordedScheduler, type Scheduler } from "./schedulers/scheduler.ts";
-import type { HiredRole, RunResumed, RunStarted } from "./record/event.ts";
+import type { HiredRole, RoleHired, RunStarted } from "./record/event.ts";
 import type { RunLog } from "./record/run-log.ts";
 import { hiredRole, type HiredRoles } from "./hired-roles.ts";
 
@@ -38,12 +38,7 @@ export class Opening {
     } else if (this.#unrecorded.length > 0) {
       const names = this.#unrecorded;
       this.#unrecorded = [];
-      this.#log.recordKnown("run.resumed", (): RunResumed => ({
-        type: "run.resumed",
-        uncertain: [],
-        roles: this.#roles(names),
-        hired: true,
-      }));
+      this.#log.recordKnown("role.hired", (): RoleHired => ({ type: "role.hired", roles: this.#roles(names) }));
     }
   }
 

@@ -9,7 +9,7 @@ export function logEvent(logger: Logger, tenant: string, event: RunEvent): void 
     case "run.started":
       return logger.info("A run started.", { ...about, team: event.team });
     case "run.resumed":
-      return event.hired === true ? undefined : logger.info("A run goes on.", { ...about, uncertain: event.uncertain.length });
+      return logger.info("A run goes on.", { ...about, uncertain: event.uncertain.length });
     case "act.ended":
       return logger.debug("A role acted.", { ...about, role: event.role, round: event.round, said: event.said.length });
     case "act.failed":

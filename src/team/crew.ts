@@ -58,6 +58,8 @@ export interface Crew {
   /** Budgets that it shares with other runs of this process. */
   readonly pools: readonly BudgetPool[];
   readonly limits: ModelLimits | undefined;
+  /** Returns the definition of a role that a run has hired on the way. */
+  readonly reserve?: (hired: Pick<HiredRole, "name" | "traits">) => Role | undefined;
 }
 
 /** Returns the roles as a run records them. */
@@ -65,11 +67,40 @@ export function hiredBy(crew: Crew): readonly HiredRole[] {
   return crew.roles.map(([name, role]) => hiredRole(role, name));
 }
 
-/** Returns the roles as a fork records them: the roles of its parent in their order, missing ones as recorded, then the new roles. */
-export function hiredInOrder(before: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
-  const now = new Map(hiredBy(crew).map((role) => [role.name, role]));
-  const known = new Set(before.map(({ name }) => name));
-  return [...before.map((role) => now.get(role.name) ?? role), ...[...now.values()].filter(({ name }) => !known.has(name))];
+/** Returns the crew with the definitions of recorded roles that were hired on the way. */
+export function crewWith(hired: Iterable<Pick<HiredRole, "name" | "traits">>, crew: Crew): Crew {
+  const names = new Set(crew.roles.map(([name]) => name));
+  const found = [...hired].flatMap((one): Crew["roles"] => {
+    const role = names.has(one.name) ? undefined : crew.reserve?.(one);
+    if (role === undefined) return [];
+    names.add(one.name);
+    return [[one.name, role]];
+  });
+  return found.length === 0 ? crew : { ...crew, roles: [...crew.roles, ...found] };
+}
+
+/** Returns the crew without the roles that the run has retired. */
+export function presentCrew({ roles }: RunState, crew: Crew): Crew {
+  return { ...crew, roles: crew.roles.filter(([name]) => roles.get(name)?.isHired !== false) };
+}
+
+/** Returns recorded roles as the crew defines them now; one that the crew does not have as it was recorded. */
+export function definedNow(recorded: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
+  const roles = new Map(crewWith(recorded, crew).roles);
+  return recorded.map((role) => {
+    const now = roles.get(role.name);
+    return now === undefined ? role : hiredRole(now, role.name);
+  });
+}
+
+/**
+ * Returns the roles as a fork records them at its start: the roles of its parent in their order, then the new roles.
+ *
+ * @param later names of the roles that the shared past hires on the way
+ */
+export function hiredInOrder(before: readonly HiredRole[], crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
+  const known = new Set([...before.map(({ name }) => name), ...later]);
+  return [...definedNow(before, crew), ...hiredBy(crew).filter(({ name }) => !known.has(name))];
 }
 
 /** Returns the roles in the order in which the run hired them, which is the order of delivery. New roles come last. */

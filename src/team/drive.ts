@@ -14,7 +14,7 @@ import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
-import { publishDurably, publishOnce, type RunReceipt } from "./publishing.ts";
+import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
 import type { TeamOptions } from "./team-options.ts";
@@ -87,7 +87,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   await environment.log.durable();
   controls.started();
   let isOver = false;
-  controls.admits((message) => publishDurably(environment, message, { mask, isOver: () => isOver }));
+  controls.admits((change) => change(environment, { mask, isOver: () => isOver }));
   await rememberRecord(environment, run, seq);
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
@@ -113,11 +113,11 @@ async function driven(run: Drive, environment: Environment): Promise<RunEnd> {
   }
 }
 
-/** Publishes a message into a run that nobody drives. It starts nothing. */
-export async function publishAlone(run: TeamRun, message: Message | string): Promise<RunReceipt> {
+/** Makes a change from outside in a run that nobody drives. It starts nothing. */
+export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
-  return publishDurably(environment, message, { mask: run.mask, isOver: () => true });
+  return change(environment, { mask: run.mask, isOver: () => true });
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */

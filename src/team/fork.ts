@@ -3,7 +3,7 @@ import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
-import type { ForkPoint, RunEvent, RunResumed, Sent } from "../runtime/record/event.ts";
+import type { ForkPoint, HiredRole, RunEvent, RunResumed, Sent } from "../runtime/record/event.ts";
 import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../runtime/replay/fork-copy.ts";
 import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
@@ -11,10 +11,10 @@ import { maskedBody } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
-import { hiredInOrder, inOrderOf } from "./crew.ts";
+import { type Crew, crewWith, definedNow, hiredInOrder, inOrderOf } from "./crew.ts";
 import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./runs.ts";
-import { assertHired } from "./team-change.ts";
+import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
 
 /** The number of events in one append. */
@@ -49,7 +49,8 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
       await fork.journal.remove(fork.controls.id);
       throw error;
     });
-  const crew = { ...crewOf(fork.crew, bounds), roles: inOrderOf(state, fork.crew) };
+  const whole = crewWith(state.roles.values(), fork.crew);
+  const crew = { ...crewOf(whole, bounds), roles: inOrderOf(state, whole) };
   const isAfresh = o.reuse === "none";
   const afresh = isAfresh ? ({ afresh: true } as const) : {};
   const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsChange(state, bounds, crew) };
@@ -75,6 +76,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : events - 1);
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
   if (changes.length > 0) await assertChangeable(fork, changes, at);
+  const later = await hiredLater(fork, at);
   const state = new RunState(runId);
   const past = new ForkAnswers();
   let batch: RunEvent[] = [];
@@ -88,7 +90,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
     if (event.seq > at) return;
     // Only the first event of the fork has the roles that a changed team brought on the way.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
-    const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
+    const roles = rolesNow(event, crew, later);
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
     const copy = deepFreeze(maskedBody(mask, forked));
     apply(state, copy);
@@ -96,9 +98,27 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
     if (batch.length >= BATCH) await flush();
   });
   // A role of the run that is missing may have messages.
-  assertHired(parentId, state.roles.values(), crew);
+  assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
   await flush();
   return { state, past, lost };
+}
+
+/** Returns the roles of an event that brings roles, as the crew defines them now. */
+function rolesNow(event: RunEvent, crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
+  if (event.type === "run.started") return hiredInOrder(event.roles, crew, later);
+  return event.type === "role.hired" ? definedNow(event.roles, crew) : [];
+}
+
+/** Returns the names of the roles that the shared past hires on the way. */
+async function hiredLater({ journal, parentId, crew, controls: { signal } }: ForkParts, at: number): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for await (const event of readEvents(journal, parentId, { signal })) {
+    if (event.seq > at) break;
+    // Nearly always all roles were there from the start, and nothing has to be read.
+    if (event.type === "run.started" && hiredInOrder(event.roles, crew, names).length === event.roles.length) break;
+    if (event.type === "role.hired") for (const { name } of event.roles) names.add(name);
+  }
+  return names;
 }
 
 /** Visits the events of a parent. Returns a warning when the parent is damaged after the shared past. */

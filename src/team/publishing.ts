@@ -3,10 +3,12 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Environment } from "../runtime/environment.ts";
+import type { Role } from "../role/role.ts";
 import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { unwatchedCauses } from "./crew.ts";
 
 /** The result of publishing a message from outside into a run: it is recorded. */
 export interface RunReceipt extends Receipt {
@@ -16,6 +18,19 @@ export interface RunReceipt extends Receipt {
    */
   readonly waits: boolean;
 }
+
+/** The run that a change from outside is made in. */
+export interface ChangedRun {
+  readonly mask: Mask;
+  /** Returns true when the run has ended. */
+  readonly isOver: () => boolean;
+}
+
+/**
+ * A change of a run from outside: a message, or a role that is hired or retired. Resolves when it is recorded. It records before it first
+ * waits: later the run may have ended.
+ */
+export type RunChange<T> = (environment: Environment, run: ChangedRun) => Promise<T>;
 
 /**
  * Returns a message from outside as it was given, checked and frozen; a text stays a text.
@@ -45,15 +60,31 @@ export function publishOnce(environment: Environment, given: Message | string, m
   return { message: known.message, recipients: known.to };
 }
 
-/** Publishes a message from outside, and resolves when it is recorded. @param isOver returns true when the run has ended */
-export async function publishDurably(
-  environment: Environment,
-  given: Message | string,
-  { mask, isOver }: { readonly mask: Mask; readonly isOver: () => boolean },
-): Promise<RunReceipt> {
-  const receipt = publishOnce(environment, given, mask);
-  await environment.log.durable();
-  return { ...receipt, waits: isOver() && isUnread(environment.state, receipt) };
+/** Returns the change that publishes a message from outside. */
+export function publishing(given: Message | string): RunChange<RunReceipt> {
+  return async (environment, { mask, isOver }) => {
+    const receipt = publishOnce(environment, given, mask);
+    await environment.log.durable();
+    return { ...receipt, waits: isOver() && isUnread(environment.state, receipt) };
+  };
+}
+
+/** Returns the change that hires a role. */
+export function hiring(role: Role, name: string): RunChange<void> {
+  return async (environment) => {
+    environment.hire(role, name);
+    await environment.log.durable();
+  };
+}
+
+/** Returns the change that retires a role. It warns of causes that nobody of the team is left to cause. */
+export function retiring(name: string): RunChange<void> {
+  return async (environment) => {
+    const before = new Set(unwatchedCauses(environment.team, []));
+    environment.retire(name);
+    for (const warning of unwatchedCauses(environment.team, [])) if (!before.has(warning)) environment.warn(warning);
+    await environment.log.durable();
+  };
 }
 
 function isUnread({ roles, pending, held }: RunState, { message: { id }, recipients }: Receipt): boolean {

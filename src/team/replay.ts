@@ -1,14 +1,14 @@
 import { deliveryOf } from "../runtime/schedulers/scheduler.ts";
 import { Environment } from "../runtime/environment.ts";
-import { Replay } from "../runtime/replay/replay.ts";
+import { Replay, type ReplayParts } from "../runtime/replay/replay.ts";
 import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError, stepErrorFrom } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
+import type { HiredRole, RoleHired, RoleRetired, RunEvent, RunStarted } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
-import { type Crew, inOrderOf } from "./crew.ts";
+import { type Crew, crewWith, inOrderOf } from "./crew.ts";
 import { idleResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
@@ -24,20 +24,26 @@ export interface RecordedRun extends TeamParts {
 
 /** Replays a run from its record alone: see {@link Replay}. */
 export async function replayRun(parts: RecordedRun): Promise<RunResult> {
-  const { scratch, crew, controls, mask } = parts;
-  const { opening, stretches } = await outlineOf(parts);
-  const others = stretches.filter(({ team }) => !isTeam(team, crew));
-  assertHadTeam(parts, stretches, others);
+  const { scratch, controls, mask } = parts;
+  const { opening, stretches, arrivals, mobile } = await outlineOf(parts);
+  const crew = crewWith(arrivals, parts.crew);
+  const isOurs = isTeamOf(crew, mobile);
+  const others = stretches.filter(({ team }) => !isOurs(team));
+  assertHadTeam({ ...parts, crew }, stretches, others);
   await scratch.create(controls.id);
   const state = new RunState(controls.id);
   state.scheduler = opening.scheduler;
   state.parameters = opening.parameters ?? null;
   state.delivery = opening.delivery ?? deliveryOf(opening.scheduler);
   state.seed = opening.seed;
-  const environment = await environmentOf(parts, state, opening.parent?.at);
+  const environment = await environmentOf(parts, state, { sharedTo: opening.parent?.at, isOurs });
   environment.log.record(opening);
   // A role that was hired later keeps its place.
-  for (const role of stretches.flatMap(({ team }) => team)) if (!state.roles.has(role.name)) addRoleState(state, role.name, role);
+  for (const { isOnTheWay, ...role } of arrivals) {
+    if (state.roles.has(role.name)) continue;
+    const later = addRoleState(state, role.name, role);
+    if (isOnTheWay) later.awaitHire();
+  }
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
   if (others.length > 0) environment.warn(othersText(controls.id, others));
@@ -48,14 +54,14 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
 }
 
 async function environmentOf(
-  { options, journal, scratch, controls, crew }: RecordedRun,
+  { options, journal, scratch, controls }: RecordedRun,
   state: RunState,
-  sharedTo: number | undefined,
+  parts: Pick<ReplayParts, "sharedTo" | "isOurs">,
 ): Promise<Environment> {
   const { human: _human, ...rest } = options;
   // The replay itself observes the signal.
   const record = readEvents(journal, controls.id, { from: 1 });
-  const replay = new Replay({ record, sharedTo, isOurs: isTeamOf(crew), log: () => environment.log });
+  const replay = new Replay({ record, ...parts, log: () => environment.log });
   const environment: Environment = new Environment(
     { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
     {
@@ -77,24 +83,61 @@ interface Stretch {
   readonly team: readonly HiredRole[];
 }
 
-/** Returns the first event of a run, and its teams. @throws JournalError `RUN_NOT_STARTED` */
-async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<{
+/** A role as it came into the run. */
+interface Arrival extends HiredRole {
+  /** True for a role that was hired on the way. */
+  readonly isOnTheWay: boolean;
+}
+
+/** The start of a run and its teams. */
+interface Outline {
   readonly opening: RunStarted;
   readonly stretches: readonly Stretch[];
-}> {
+  readonly arrivals: readonly Arrival[];
+  /** Names of the roles that were hired or retired on the way. */
+  readonly mobile: ReadonlySet<string>;
+}
+
+/** Returns the start and the teams of a run. @throws JournalError `RUN_NOT_STARTED` */
+async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<Outline> {
   let opening: RunStarted | undefined;
   const stretches: Stretch[] = [];
+  const arrivals: Arrival[] = [];
+  const mobile = new Set<string>();
   for await (const event of readEvents(journal, id, { signal })) {
     if (event.seq === 0 && event.type !== "run.started") break;
     if (event.type === "run.started") {
       const { v: _v, runId: _runId, seq: _seq, time: _time, ...body } = event;
       opening = body;
     }
-    if ((event.type === "run.started" || event.type === "run.resumed") && event.roles !== undefined)
-      stretches.push({ from: event.seq, team: event.roles });
+    const team = teamFrom(event, stretches.at(-1)?.team ?? []);
+    if (team === undefined) continue;
+    stretches.push({ from: event.seq, team });
+    const isOnTheWay = event.type === "role.hired" || event.type === "role.retired";
+    if (isOnTheWay) for (const name of namesIn(event)) mobile.add(name);
+    arrivals.push(...team.map((role) => ({ ...role, isOnTheWay })));
   }
-  if (opening !== undefined) return { opening, stretches };
+  if (opening !== undefined) return { opening, stretches, arrivals, mobile };
   throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${id} has none. Run it first.`);
+}
+
+/** Returns the team from an event on; undefined where the event does not change it. */
+function teamFrom(event: RunEvent, before: readonly HiredRole[]): readonly HiredRole[] | undefined {
+  switch (event.type) {
+    case "run.started":
+    case "run.resumed":
+      return event.roles;
+    case "role.hired":
+      return [...before, ...event.roles];
+    case "role.retired":
+      return before.filter(({ name }) => name !== event.role);
+    default:
+      return undefined;
+  }
+}
+
+function namesIn(event: RoleHired | RoleRetired): readonly string[] {
+  return event.type === "role.hired" ? event.roles.map(({ name }) => name) : [event.role];
 }
 
 /** Refuses a team that no part of the run had. @throws JournalError `TEAM_CHANGED` */
@@ -112,15 +155,18 @@ function asRecorded(state: RunState, mask: Mask): RunResult {
   return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
 }
 
-function isTeam(team: readonly HiredRole[], crew: Crew): boolean {
-  return teamDifferences(team, crew).length === 0;
+/** True for the crew without the mobile roles that the team does not have at that time. */
+function isTeam(team: readonly HiredRole[], crew: Crew, mobile: ReadonlySet<string>): boolean {
+  const names = new Set(team.map(({ name }) => name));
+  const roles = crew.roles.filter(([name]) => names.has(name) || !mobile.has(name));
+  return teamDifferences(team, { ...crew, roles }).length === 0;
 }
 
 /** Returns `isTeam` with a cache, because the same few teams are compared repeatedly. */
-function isTeamOf(crew: Crew): (team: readonly HiredRole[]) => boolean {
+function isTeamOf(crew: Crew, mobile: ReadonlySet<string>): (team: readonly HiredRole[]) => boolean {
   const known = new WeakMap<readonly HiredRole[], boolean>();
   return (team) => {
-    const answer = known.get(team) ?? isTeam(team, crew);
+    const answer = known.get(team) ?? isTeam(team, crew, mobile);
     known.set(team, answer);
     return answer;
   };

@@ -13,10 +13,10 @@ import type { RunResult } from "../runtime/run-result.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
-import { hiredBy, inOrderOf } from "./crew.ts";
-import { drive, publishAlone, type TeamRun, resultOfFinished } from "./drive.ts";
+import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
+import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { SharedPast } from "./fork.ts";
-import type { RunReceipt } from "./publishing.ts";
+import type { RunChange } from "./publishing.ts";
 import { readEvents } from "./runs.ts";
 import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
@@ -57,9 +57,10 @@ interface ResumedWith {
  *
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
  */
-export async function resumeRun(run: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
-  const { options, journal, controls, state, idea } = run;
+export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
+  const { options, journal, controls, state, idea } = given;
   assertBegun(state, idea !== undefined);
+  const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
   if (isFinished(state) && news.length === 0) {
     controls.started();
@@ -68,12 +69,13 @@ export async function resumeRun(run: TeamRun, o: ResumeOptions, { first = [], ne
   recordedBy(state, options.scheduler);
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);
-  const isSameTeam = teamDifferences(state.team, crew).length === 0;
+  const present = presentCrew(state, crew);
+  const isSameTeam = teamDifferences(state.team, present).length === 0;
   const opening: RunResumed = {
     type: "run.resumed",
     uncertain: uncertainSteps(state),
     ...boundsChange(state, bounds, crew),
-    ...(isSameTeam ? {} : { roles: hiredBy(crew) }),
+    ...(isSameTeam ? {} : { roles: hiredBy(present) }),
     ...(o.reuse === "none" ? { afresh: true } : {}),
   };
   const past = state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal);
@@ -90,16 +92,17 @@ async function recalled(journal: Journal, state: RunState, parent: ForkPoint, si
 }
 
 /**
- * Records a message from outside in a run that nobody drives.
+ * Makes a change from outside in a run that nobody drives.
  *
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`
  */
-export function tellRun(run: TeamRun, message: Message | string, onTeamChange?: OnTeamChange): Promise<RunReceipt> {
-  const { state, crew } = run;
+export function changeRun<T>(run: TeamRun, change: RunChange<T>, onTeamChange?: OnTeamChange): Promise<T> {
+  const { state } = run;
   assertBegun(state, false);
+  const crew = crewWith(state.roles.values(), run.crew);
   admittedChange(state, crew, onTeamChange);
   const known = crew.roles.filter(([name]) => state.roles.has(name));
-  return publishAlone({ ...run, crew: { ...crew, roles: known } }, message);
+  return changeAlone({ ...run, crew: { ...crew, roles: known } }, change);
 }
 
 function assertBegun(state: RunState, hasIdea: boolean): void {

@@ -5,10 +5,22 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Message } from "../message/message.ts";
-import { checkedNews, type RunReceipt } from "./publishing.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
+import type { Role } from "../role/role.ts";
+import { agentMode } from "../role/react.ts";
+import { assertIsRole } from "../role/role-parts.ts";
+import { roleSpec } from "../role/role-spec.ts";
+import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 
-/** Publishes a message from outside into a run. */
-export type Publish = (message: Message | string) => Promise<RunReceipt>;
+/** Makes a change from outside in a run. */
+export type Admit = <T>(change: RunChange<T>) => Promise<T>;
+
+/** The way into a run when it is not under way, and the place where the definitions of its hired roles are kept. */
+export interface RunDoor {
+  /** @param observers they observe the event of the change */
+  later<T>(change: RunChange<T>, observers: ObserverRegistry): Promise<T>;
+  keep(name: string, role: Role): void;
+}
 
 /** The means by which a run is watched, paused and stopped. */
 export interface RunControls {
@@ -21,8 +33,8 @@ export interface RunControls {
   readonly started: () => void;
   /** Resolves when activations may start. */
   readonly resumed: () => Promise<void> | undefined;
-  /** Called with the way in for messages from outside when the run is driven, and with undefined right before its end is recorded. */
-  readonly admits: (publish: Publish | undefined) => void;
+  /** Called with the way in for changes from outside when the run is driven, and with undefined right before its end is recorded. */
+  readonly admits: (admit: Admit | undefined) => void;
 }
 
 /**
@@ -54,9 +66,9 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
-  readonly #publishLater: Publish | undefined;
-  #publish: Publish | undefined;
-  /** Resolves when messages from outside can come, or never will. */
+  readonly #door: RunDoor | undefined;
+  #admit: Admit | undefined;
+  /** Resolves when changes from outside can come, or never will. */
   readonly #admitted: Promise<void>;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
@@ -65,17 +77,17 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
-  /** @param publishLater publishes into the run after its end; undefined for a replay */
+  /** @param door undefined for a replay */
   constructor(
     id: string,
     journal: Journal,
     signal: AbortSignal | undefined,
     drive: (controls: RunControls) => Promise<RunResult>,
-    publishLater?: (message: Message | string, observers: ObserverRegistry) => Promise<RunReceipt>,
+    door?: RunDoor,
   ) {
     this.id = id;
     this.#journal = journal;
-    this.#publishLater = publishLater && ((message): Promise<RunReceipt> => publishLater(message, this.#observers));
+    this.#door = door;
     let admit = (): void => {};
     this.#admitted = new Promise((resolve) => (admit = resolve));
     let begin = (): void => {};
@@ -91,8 +103,8 @@ export class Run implements AsyncIterable<RunEvent> {
         begin();
       },
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
-      admits: (publish) => {
-        this.#publish = publish;
+      admits: (admits) => {
+        this.#admit = admits;
         admit();
       },
     };
@@ -103,7 +115,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.result = drive(controls).finally(() => {
       stopped.removeEventListener("abort", proceed);
       this.#phase = "ended";
-      this.#publish = undefined;
+      this.#admit = undefined;
       admit();
       this.#grew();
     });
@@ -144,18 +156,62 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async publish(message: Message | string): Promise<RunReceipt> {
-    const later = this.#publishLater;
-    if (later === undefined) {
-      const expected = `Expected a run that goes on, but this is a replay of ${this.id}, which repeats its record`;
-      throw new UsageError("REPLAY_FIXED", `${expected}. Publish into the run itself: team.send("${this.id}", message).`);
-    }
-    const news = checkedNews(message);
+    this.#open();
+    return this.change(publishing(checkedNews(message)));
+  }
+
+  /**
+   * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
+   * then on. An activation that is under way knows the team as it was when the activation began, or when its last step ended. The run keeps the
+   * role when it is resumed, replayed or forked. In another process the team needs the definition: in `roles`, or in the option `reserve` of
+   * {@link Team}. The name of a retired role is free for the same role only, which comes back with its memory.
+   *
+   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
+   * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
+   */
+  async hire(role: Role, o: { readonly name?: string } = {}): Promise<void> {
+    const door = this.#open();
+    assertIsRole(role);
+    checkKnownOptions("hire", o, { name: true });
+    const { name = role.name } = o;
+    if (roleSpec(role).mode === "agent") await agentMode();
+    await this.change(hiring(role, name));
+    door.keep(name, role);
+  }
+
+  /**
+   * Retires a role of this run. Resolves when it is recorded. An activation of the role that is under way ends and takes effect. Unread messages
+   * become dead letters, and so does a message that is sent to the role later. While the run is not under way, an activation that was cut off or
+   * waits for a person is given up, and its messages are dead letters too. Roles that watch what only the retired role causes go on; a warning
+   * names the causes. What the role said and spent stays in the result.
+   *
+   * @throws UsageError `ROLE_UNKNOWN` for a name that the run does not have or has retired; `ROLES_NONE` for its last role; `REPLAY_FIXED` for
+   * a replay
+   * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
+   */
+  async retire(name: string): Promise<void> {
+    await this.change(retiring(name));
+  }
+
+  /** @throws UsageError `REPLAY_FIXED` */
+  #open(): RunDoor {
+    if (this.#door !== undefined) return this.#door;
+    const expected = `Expected a run that goes on, but this is a replay of ${this.id}, which repeats its record`;
+    throw new UsageError(
+      "REPLAY_FIXED",
+      `${expected}. Change the run itself: team.send("${this.id}", message), or team.resume("${this.id}").`,
+    );
+  }
+
+  /** Makes a change from outside, also after the run has ended. @internal */
+  async change<T>(change: RunChange<T>): Promise<T> {
+    const door = this.#open();
     await this.#admitted;
-    if (this.#publish !== undefined) return this.#publish(news);
+    if (this.#admit !== undefined) return this.#admit(change);
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
-    return later(news);
+    return door.later(change, this.#observers);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */

@@ -10,8 +10,9 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
-import { isSameMessage, type RunReceipt } from "./publishing.ts";
-import { Run, type RunControls } from "./run.ts";
+import { isSameMessage, type RunChange } from "./publishing.ts";
+import type { Reserve } from "./reserve.ts";
+import { Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
 
 /** The work that drives a run to its end, for now. */
@@ -25,16 +26,16 @@ export interface ClaimedRun {
   readonly idea: Message | undefined;
 }
 
-/** Options for a message that is published into a run that is not under way here. */
+/** Options for a change of a run that is not under way here. */
 export interface AloneOptions {
-  /** They observe the event of the message. */
+  /** They observe the event of the change. */
   readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
   readonly onTeamChange?: OnTeamChange | undefined;
 }
 
-/** Publishes a message from outside into a run that is not under way here. */
-export type PublishAlone = (runId: string, message: Message | string, o: AloneOptions) => Promise<RunReceipt>;
+/** Makes a change from outside in a run that is not under way here. */
+export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptions) => Promise<T>;
 
 interface UnderWay {
   readonly run: Run;
@@ -52,28 +53,30 @@ interface UnderWay {
 export class Runs {
   readonly #journal: Journal;
   readonly #mask: Mask;
-  readonly #publishAlone: PublishAlone;
+  readonly #changeAlone: ChangeAlone;
+  readonly #reserve: Reserve;
   readonly #underWay = new Map<string, UnderWay>();
   /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
 
-  constructor(journal: Journal, mask: Mask, publishAlone: PublishAlone) {
+  constructor(journal: Journal, mask: Mask, reserve: Reserve, changeAlone: ChangeAlone) {
     this.#journal = journal;
     this.#mask = mask;
-    this.#publishAlone = publishAlone;
+    this.#reserve = reserve;
+    this.#changeAlone = changeAlone;
   }
 
   isUnderWay(id: string): boolean {
     return this.#underWay.has(id);
   }
 
-  /** Publishes a message from outside into a run, also into one that is under way here. */
-  publish(id: string, message: Message | string, o: Partial<AloneOptions> = {}): Promise<RunReceipt> {
+  /** Makes a change from outside in a run, also in one that is under way here. */
+  change<T>(id: string, change: RunChange<T>, o: Partial<AloneOptions> = {}): Promise<T> {
     const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
     const known = this.#underWay.get(id);
     return known === undefined
-      ? this.#publishAlone(id, message, { observers, signal, onTeamChange })
-      : untilAborted(known.run.publish(message), signal);
+      ? this.#changeAlone(id, change, { observers, signal, onTeamChange })
+      : untilAborted(known.run.change(change), signal);
   }
 
   /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
@@ -82,18 +85,15 @@ export class Runs {
     if (known === undefined) return this.begin(id, signal, work, idea);
     if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, this.#mask)) return known.run;
     const refused = ideaDiffers(id);
-    return this.handle(
-      id,
-      this.#journal,
-      signal,
-      () => Promise.reject(refused),
-      () => Promise.reject(refused),
-    );
+    return this.handle(id, this.#journal, signal, () => Promise.reject(refused), { later: () => Promise.reject(refused), keep() {} });
   }
 
   /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
-    const run = this.handle(id, this.#journal, signal, work, (message, observers) => this.publish(id, message, { observers }));
+    const run = this.handle(id, this.#journal, signal, work, {
+      later: (change, observers) => this.change(id, change, { observers }),
+      keep: (name, role) => this.#reserve.keep(id, name, role),
+    });
     if (this.#underWay.has(id)) return run;
     this.#underWay.set(id, { run, idea });
     void run.result.then(() => this.#underWay.delete(id));
@@ -101,13 +101,7 @@ export class Runs {
   }
 
   /** Returns a run whose events are in `journal`. */
-  handle(
-    id: string,
-    journal: Journal,
-    signal: AbortSignal | undefined,
-    work: RunWork,
-    publishLater?: ConstructorParameters<typeof Run>[4],
-  ): Run {
+  handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: RunWork, door?: RunDoor): Run {
     const drive = async (controls: RunControls): Promise<RunResult> => {
       try {
         return await work(controls);
@@ -117,7 +111,7 @@ export class Runs {
         return runResult(new RunState(id), { reason: "interrupted", ...end }, this.#mask);
       }
     };
-    return new Run(id, journal, signal, drive, publishLater);
+    return new Run(id, journal, signal, drive, door);
   }
 
   /** Creates a run in the journal. @throws JournalError `RUN_EXISTS` unless the run may exist */

@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { HiredRole } from "../runtime/record/event.ts";
+import type { RoleState } from "../runtime/record/role-state.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { type Crew, hiredBy } from "./crew.ts";
 
@@ -52,12 +53,18 @@ export function teamDifferenceText({ role, kind, trait, from, to }: TeamDifferen
   return kind === "missing" ? `${role} is missing` : `${role} is new`;
 }
 
-/** Returns the differences of a crew from the team of a run. @throws JournalError `TEAM_CHANGED` for a difference that is refused */
+/** Returns the differences of a crew from the team of a run. A retired role counts while it has an activation to end. @throws JournalError `TEAM_CHANGED` for a difference that is refused */
 export function admittedChange({ runId, roles }: RunState, crew: Crew, onTeamChange: OnTeamChange = "refuse"): readonly TeamDifference[] {
-  const differences = teamDifferences(roles.values(), crew);
+  const needed = [...roles.values()].filter(isNeeded);
+  const differences = teamDifferences(needed, { ...crew, roles: crew.roles.filter(([name]) => isNeeded(roles.get(name))) });
   if (differences.length > 0 && onTeamChange === "refuse")
     throw teamChanged(runId, differences, 'Go on with the team it was started with, or with this one: { onTeamChange: "continue" }.');
   return differences;
+}
+
+/** False for a retired role that has nothing left to do. */
+export function isNeeded(role: RoleState | undefined): boolean {
+  return role === undefined || role.isHired || role.waiting > 0;
 }
 
 /** Returns the error for a crew that is not the one of a run. */

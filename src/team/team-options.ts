@@ -23,6 +23,11 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
   readonly name?: string;
   readonly roles?: Iterable<Role>;
   /**
+   * Definitions of roles that runs hire on the way ({@link Run.hire}); no run begins with them. A run that has hired such a role is resumed,
+   * forked and replayed by its definition here, which is found by the definition's own name. The process that hired it needs none. Default: none.
+   */
+  readonly reserve?: Iterable<Role>;
+  /**
    * Limit on the spending of all runs of the team together, in micro-dollars: see `usd`. It is also the recorded limit of each run alone.
    * Or a pool that is shared with others: `budgetPool(usd(5))` of `troupe/limits`. Default: no bound.
    */
@@ -41,6 +46,7 @@ export const teamOptions: Known<TeamOptions> = {
   memory: true,
   name: true,
   roles: true,
+  reserve: true,
   budget: true,
   allowUnpriced: true,
   journal: true,

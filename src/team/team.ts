@@ -18,8 +18,9 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { type Crew, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
-import { checkedNews, isSameMessage, type RunReceipt } from "./publishing.ts";
-import { answerTo, findQuestion, resumeRun, startRun, tellRun } from "./resume.ts";
+import { checkedNews, isSameMessage, publishing, type RunChange, type RunReceipt } from "./publishing.ts";
+import { Reserve } from "./reserve.ts";
+import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { type AloneOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
 import { checkOnTeamChange } from "./team-change.ts";
@@ -61,6 +62,7 @@ export class Team {
   readonly #parts: TeamParts;
   readonly #roster = new Roster();
   readonly #runs: Runs;
+  readonly #reserve: Reserve;
   readonly #limits: ModelLimits | undefined;
   /** Bounds each run alone, and is recorded with it. */
   #budget: MicroUsd | undefined;
@@ -77,7 +79,8 @@ export class Team {
     if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
-    this.#runs = new Runs(journal, this.#parts.mask, (...given) => this.#publishAlone(...given));
+    this.#reserve = new Reserve(options.reserve ?? []);
+    this.#runs = new Runs(journal, this.#parts.mask, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);
@@ -131,9 +134,9 @@ export class Team {
   run(idea: string | Message, o: RunOptions = {}): Run {
     checkKnownOptions("run of a team", o, runOptions);
     const said = this.#idea(idea);
-    const crew = this.#crew(o);
-    this.#assertHired();
     const id = this.#id(o.id);
+    const crew = this.#crew(o, id);
+    this.#assertHired();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.claimed(id, controls.signal, async ({ epoch, state, idea: recorded }) => {
@@ -154,7 +157,7 @@ export class Team {
    */
   resume(runId: string, o: ContinueOptions = {}): Run {
     checkKnownOptions("resume", o, continueOptions);
-    const crew = this.#crew(o);
+    const crew = this.#crew(o, runId);
     const news = (o.add ?? []).map(checkedNews);
     if (news.length > 0 && this.#runs.isUnderWay(runId)) {
       throw new UsageError(
@@ -183,7 +186,7 @@ export class Team {
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
     checkKnownOptions("send", o, sendOptions);
     checkOnTeamChange(o.onTeamChange);
-    return this.#runs.publish(runId, checkedNews(message), o);
+    return this.#runs.change(runId, publishing(checkedNews(message)), o);
   }
 
   /**
@@ -201,7 +204,7 @@ export class Team {
     if (this.#runs.isUnderWay(runId)) {
       throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
     }
-    const crew = this.#crew(o);
+    const crew = this.#crew(o, runId);
     const run = this.#runs.launch(runId, o.signal, (controls) =>
       this.#runs.claimed(runId, controls.signal, async ({ epoch, state }) => {
         const { journal, mask } = this.#parts;
@@ -222,9 +225,10 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
-    const crew = this.#crew(o);
+    const crew = this.#crew(o, parentId);
     checkSeed(o.seed);
     const id = this.#id(o.id);
+    this.#reserve.inherit(id, parentId);
     const said = (o.add ?? []).map(checkedNews);
     return this.#runs.begin(id, o.signal, async (controls) => {
       await this.#runs.create(id, false);
@@ -240,7 +244,7 @@ export class Team {
    */
   replay(runId: string, o: ReplayOptions = {}): Run {
     checkKnownOptions("replay", o, replayOptions);
-    const crew = this.#crew({});
+    const crew = this.#crew({}, runId);
     const scratch = memoryJournal({ events: Number.MAX_SAFE_INTEGER });
     return this.#runs.handle(runId, scratch, o.signal, async (controls) => {
       // Loaded here because most programs never replay.
@@ -249,16 +253,16 @@ export class Team {
     });
   }
 
-  #publishAlone(runId: string, message: Message | string, { observers, signal, onTeamChange }: AloneOptions): Promise<RunReceipt> {
-    const crew = this.#crew({});
+  #changeAlone<T>(runId: string, change: RunChange<T>, { observers, signal, onTeamChange }: AloneOptions): Promise<T> {
+    const crew = this.#crew({}, runId);
     const nothing = (): undefined => undefined;
     const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, admits: nothing };
     return this.#runs.claimed(runId, signal, ({ epoch, state }) =>
-      tellRun({ ...this.#parts, controls, crew, epoch, state }, message, onTeamChange),
+      changeRun({ ...this.#parts, controls, crew, epoch, state }, change, onTeamChange),
     );
   }
 
-  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange }: ResumeOptions): Crew {
+  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange }: ResumeOptions, runId: string): Crew {
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
     checkReuse(reuse);
@@ -269,6 +273,7 @@ export class Team {
       budget: this.#budget,
       pools: [isBudgetPool(budget) ? budget : undefined, ...pools, this.#pool].filter((pool) => pool !== undefined),
       limits: allLimits(sharedLimits(limits), this.#limits),
+      reserve: (hired) => this.#reserve.find(runId, hired),
     };
   }
 

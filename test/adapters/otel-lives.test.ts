@@ -86,7 +86,7 @@ describe("the trace of any run", () => {
           expect(spans().length, "every span ends").toBe(counted.begun());
           expectSound(spans());
           expect(spans().filter(({ name }) => name.startsWith("invoke_workflow")).length).toBe(
-            1 + events.filter((event) => event.type === "run.resumed" && event.hired !== true).length,
+            1 + events.filter((event) => event.type === "run.resumed").length,
           );
           const acts = takenBy(events);
           expect([...acts.keys()].toSorted()).toEqual(

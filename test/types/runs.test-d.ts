@@ -125,6 +125,10 @@ describe("events", () => {
           return event.error.message;
         case "round.ended":
           return String(event.round);
+        case "role.hired":
+          return event.roles.map(({ name }) => name).join();
+        case "role.retired":
+          return `${event.role} ${event.keeps}`;
         case "run.resumed":
           return String(event.uncertain.length);
         case "run.ended":
@@ -157,7 +161,7 @@ describe("a run", () => {
     expectTypeOf<RunStatus>().toEqualTypeOf<"finished" | "rounds" | "budget" | "stopped" | "waiting" | "failed">();
     expectTypeOf<RunResult["output"]>().toEqualTypeOf<Message | undefined>();
     expectTypeOf<RunResult["error"]>().toEqualTypeOf<TroupeError | undefined>();
-    expectTypeOf<DeadLetter["reason"]["kind"]>().toEqualTypeOf<"no such address" | "failed">();
+    expectTypeOf<DeadLetter["reason"]["kind"]>().toEqualTypeOf<"no such address" | "failed" | "retired">();
     expectTypeOf(new Environment().publishMessage("x")).toEqualTypeOf<Receipt>();
   });
 

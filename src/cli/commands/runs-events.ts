@@ -67,6 +67,10 @@ function eventText(event: RunEvent): string {
       return `${shown(event.act, 80)} ${event.then}: ${shown(event.error.message, 200)}`;
     case "round.ended":
       return String(event.round);
+    case "role.hired":
+      return event.roles.map(({ name }) => shown(name, 40)).join(", ");
+    case "role.retired":
+      return shown(event.role, 80);
     case "run.resumed":
       return event.uncertain.length === 0 ? "" : `${plural(event.uncertain.length, "step")} in flight before`;
     case "run.ended":

@@ -216,12 +216,19 @@ function saidLines({ said }: RunDetail, style: Style): readonly string[] {
 function deadLines(dead: readonly DeadLetter[], style: Style): readonly string[] {
   if (dead.length === 0) return [];
   const lines = dead.slice(0, LISTED).map(({ message, reason }) => {
-    const why =
-      reason.kind === "failed"
-        ? `${shown(reason.role, 60)} failed: ${shown(reason.error.message, 200)}`
-        : `nobody is ${shown(reason.address, 60)}`;
-    return `  ${shown(message.causeBy, 60)} of ${shown(message.sentFrom, 60)}: ${why}`;
+    return `  ${shown(message.causeBy, 60)} of ${shown(message.sentFrom, 60)}: ${whyDead(reason)}`;
   });
   const more = dead.length > LISTED ? [`  and ${dead.length - LISTED} more`] : [];
   return ["", style.warn(plural(dead.length, "dead letter")), ...lines, ...more];
+}
+
+function whyDead(reason: DeadLetter["reason"]): string {
+  switch (reason.kind) {
+    case "failed":
+      return `${shown(reason.role, 60)} failed: ${shown(reason.error.message, 200)}`;
+    case "retired":
+      return `${shown(reason.role, 60)} was retired before it read this`;
+    case "no such address":
+      return `nobody is ${shown(reason.address, 60)}`;
+  }
 }

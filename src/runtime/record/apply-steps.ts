@@ -56,7 +56,7 @@ export function endStep(state: RunState, event: StepEnded): void {
     ...record,
     inFlight: false,
     paid,
-    outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
+    outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, teamAt: state.teamChanges },
   });
 }
 

@@ -6,6 +6,7 @@ import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { deliveryOf } from "../schedulers/scheduler.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
+import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, openNamed, roleOf, progress, addRoleState, type DeadLetter, OUTSIDE, RunState } from "./run-state.ts";
 import { deliver, deliverHeld, measureMailboxes } from "./delivery.ts";
 import {
@@ -106,6 +107,10 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return failActivation(state, event);
     case "round.ended":
       return endRound(state, event);
+    case "role.hired":
+      return hire(state, event);
+    case "role.retired":
+      return retire(state, event);
     case "run.resumed":
       return resume(state, event);
     case "run.ended":
@@ -166,10 +171,6 @@ function placeOf(state: RunState, { reason }: DeadLetter): number {
 }
 
 function resume(state: RunState, event: RunResumed): void {
-  if (event.hired === true) {
-    for (const role of event.roles ?? []) addRoleState(state, role.name, role);
-    return;
-  }
   for (const { role, record } of stepsInFlight(state)) {
     const { started } = record;
     settleAtHold(state, started);
@@ -217,18 +218,18 @@ function changeTeam(state: RunState, roles: readonly HiredRole[]): void {
   for (const role of roles) {
     const known = state.roles.get(role.name);
     if (known === undefined) addRoleState(state, role.name, role);
-    else known.hireAgain(role);
+    else takeBack(state, known, role);
   }
 }
 
 /** Applies the beginning of an activation. */
 function openActivation(state: RunState, event: ActStarted): void {
-  const { act, attempt, take, at } = event;
+  const { act, attempt, take, at, teamAt = state.teamChanges } = event;
   const role = roleOf(state, event.role);
   if (role.open !== undefined) throw damaged(`${role.name} began ${act} while ${role.open.act} was open`);
   if (act !== role.nextAct) throw damaged(`${act} is not the next activation of ${role.name}`);
   if (take > role.waiting) throw damaged(`${act} takes ${take} messages of ${role.waiting}`);
-  const open = { act, attempt, take, at, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
+  const open = { act, attempt, take, at, teamAt, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
   role.activation = { kind: "open", open, retry: role.retry };
   state.open.add(role.name);
 }

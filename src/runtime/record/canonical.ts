@@ -95,9 +95,13 @@ class CanonicalLog {
         return;
       case "run.resumed":
         if (event.roles !== undefined) this.#hire(event.roles);
-        if (event.hired === true) this.#push(-1, [{ type: "hired", roles: event.roles }]);
-        else this.#end = noEnd;
+        this.#end = noEnd;
         return;
+      case "role.hired":
+        this.#hire(event.roles);
+        return this.#push(-1, [{ type: event.type, roles: event.roles }]);
+      case "role.retired":
+        return this.#push(-1, [{ type: event.type, role: event.role, keeps: event.keeps }]);
       case "act.started":
       case "act.resumed":
         return;

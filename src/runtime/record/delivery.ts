@@ -63,6 +63,7 @@ export function deliverHeld(state: RunState): void {
 
 /** A message whose id already waits changes nothing. */
 function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
+  if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
   const { mailbox } = role;
   if (mailbox.has(message.id)) return;
   // No mailbox is full as long as fewer messages were delivered than the smallest one holds.
@@ -120,7 +121,7 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
   for (const { to } of said) for (const name of to) counts.set(name, (counts.get(name) ?? 0) + 1);
   for (const [name, count] of counts) {
     const role = state.roles.get(name);
-    if (role === undefined) continue;
+    if (role === undefined || !role.isHired) continue;
     const { limit, overflow } = mailboxOf(state, role);
     if (overflow !== "refuse") continue;
     const waiting = state.delivery === "round" ? 0 : role.waiting - (role === speaker ? take : 0);
@@ -136,7 +137,7 @@ export function fullAtBarrier(state: RunState): QueueFullError | undefined {
     if (sent.dropped === true) continue;
     for (const name of sent.to) {
       const role = state.roles.get(name);
-      if (role === undefined) continue;
+      if (role === undefined || !role.isHired) continue;
       const { limit, overflow } = mailboxOf(state, role);
       if (overflow !== "refuse") continue;
       const count = (counts.get(name) ?? role.waiting) + 1;

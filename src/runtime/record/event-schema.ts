@@ -152,7 +152,15 @@ const openings = ({ bounds, event, hiredRole, json, sentFields, text, whole }: P
 });
 
 const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
-  "act.started": event("act.started", { act: text, role: text, n: whole, attempt: whole, take: whole, at: number }),
+  "act.started": event("act.started", {
+    act: text,
+    role: text,
+    n: whole,
+    attempt: whole,
+    take: whole,
+    at: number,
+    teamAt: whole.exactOptional(),
+  }),
   "act.resumed": event("act.resumed", { act: text }),
   "step.started": event("step.started", {
     act: text,
@@ -200,6 +208,7 @@ const activationEnds = ({ error, event, json, jsonRecord, lastLife, memoryOp, nu
     joins: record(record(text)).exactOptional(),
     summary: closed({ oldest: text, older: texts, recent: texts, covered: texts, waits: whole.exactOptional() }).exactOptional(),
     at: number.exactOptional(),
+    teamAt: whole.exactOptional(),
     ...lastLife,
   }),
   "act.failed": event("act.failed", {
@@ -211,19 +220,21 @@ const activationEnds = ({ error, event, json, jsonRecord, lastLife, memoryOp, nu
     stepFailed: z.boolean(),
     then: z.enum(["retry", "isolate", "dead", "stop"]),
     at: number.exactOptional(),
+    teamAt: whole.exactOptional(),
     ...lastLife,
   }),
 });
 
 const closings = ({ bounds, error, event, hiredRole, text, whole }: Parts) => ({
   "round.ended": event("round.ended", { round: whole }),
+  "role.hired": event("role.hired", { roles: list(hiredRole) }),
+  "role.retired": event("role.retired", { role: text, keeps: whole }),
   "run.resumed": event("run.resumed", {
     uncertain: list(closed({ act: text, key: text, hold: whole })),
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),
     roles: list(hiredRole).exactOptional(),
     forked: z.literal(true).exactOptional(),
-    hired: z.literal(true).exactOptional(),
     afresh: z.literal(true).exactOptional(),
     saved: whole.exactOptional(),
   }),

@@ -107,6 +107,8 @@ export interface ActStarted {
   readonly take: number;
   /** Milliseconds: the value of `now()` until the first answer. */
   readonly at: number;
+  /** The number of changes of the team before it began, where more came before this event: an activation knows the team as it was then. */
+  readonly teamAt?: number;
 }
 
 /** An activation that a crash had left open began again. Recorded before its body runs, and only while the cause of a crash is searched. */
@@ -185,6 +187,8 @@ export interface ActEnded extends StepTrace {
   readonly take: number;
   /** Milliseconds: when it began, where no `act.started` has it. */
   readonly at?: number;
+  /** As in `act.started`, where there is none. */
+  readonly teamAt?: number;
   readonly said: readonly Sent[];
   readonly memory: readonly RecordedMemoryOp[];
   readonly working: readonly RecordedMemoryOp[];
@@ -206,6 +210,8 @@ export interface ActFailed extends StepTrace {
   readonly take: number;
   /** Milliseconds: when it began, where no `act.started` has it. */
   readonly at?: number;
+  /** As in `act.started`, where there is none. */
+  readonly teamAt?: number;
   readonly error: ErrorRecord;
   /** True when one of its steps failed: then a retry reuses the good answers. */
   readonly stepFailed: boolean;
@@ -231,12 +237,27 @@ export interface RunResumed {
   readonly roles?: readonly HiredRole[];
   /** The run did not stop: it is a fork that continues another run's past. */
   readonly forked?: true;
-  /** The run did not stop: `roles` were hired on the way, besides the earlier ones. */
-  readonly hired?: true;
   /** Answers of failed attempts are not reused; in a fork, neither are the parent's answers after the shared past. */
   readonly afresh?: true;
   /** Micro-dollars that steps in flight had cost the run it was copied from. */
   readonly saved?: number;
+}
+
+/** Roles were hired on the way: they get the messages that are routed from here on. */
+export interface RoleHired {
+  readonly type: "role.hired";
+  readonly roles: readonly HiredRole[];
+}
+
+/** A role was retired on the way: it gets no further message, and its unread ones are dead letters. */
+export interface RoleRetired {
+  readonly type: "role.retired";
+  readonly role: string;
+  /**
+   * The number of messages that the activation under way had taken: it ends and takes effect. 0: none is under way; one that was cut off is
+   * given up, and its messages are dead letters too.
+   */
+  readonly keeps: number;
 }
 
 /** The run ended. It can be resumed, after the status `finished` only with a message that came since. */
@@ -257,6 +278,8 @@ export type RunEventBody =
   | ActEnded
   | ActFailed
   | RoundEnded
+  | RoleHired
+  | RoleRetired
   | RunResumed
   | RunEnded;
 
@@ -315,6 +338,8 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "act.ended": true,
   "act.failed": true,
   "round.ended": true,
+  "role.hired": true,
+  "role.retired": true,
   "run.resumed": true,
   "run.ended": true,
 };

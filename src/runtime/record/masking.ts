@@ -36,6 +36,8 @@ export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
       const about = body.about === undefined ? {} : { about: masked(mask, body.about) };
       return { ...body, team: mask(body.team), roles: body.roles.map((role) => maskedRole(mask, role)), ...about };
     }
+    case "role.hired":
+      return { ...body, roles: body.roles.map((role) => maskedRole(mask, role)) };
     case "run.resumed":
       return body.roles === undefined ? body : { ...body, roles: body.roles.map((role) => maskedRole(mask, role)) };
     default:

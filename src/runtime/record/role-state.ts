@@ -27,6 +27,8 @@ export interface StepOutcome {
   readonly value: Json;
   readonly error: ErrorRecord | undefined;
   readonly at: number;
+  /** The number of changes of the team before it was recorded. */
+  readonly teamAt: number;
 }
 
 /** An activation that has begun in the record and has not ended. */
@@ -35,6 +37,8 @@ export interface OpenActivation {
   readonly attempt: number;
   readonly take: number;
   readonly at: number;
+  /** The number of changes of the team before it began. */
+  readonly teamAt: number;
   readonly steps: Map<string, StepRecord>;
   /** Deaths of the process during it since the last progress of the run. */
   crashes: number;
@@ -86,6 +90,8 @@ class RareParts {
   summary: RoleSummary = NOTHING_SUMMED_UP;
   workingMemory: Memory | undefined;
   hiredAgain: HiredAs | undefined;
+  /** The changes of the team by which the role came and left in turn. Undefined: it was there from the start. */
+  turns: readonly number[] | undefined;
 }
 
 /**
@@ -94,6 +100,8 @@ class RareParts {
  * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: a role that waits is its name, its place and a shared
  * definition.
  * RoleState.R2 (`#hired`) the first definition gives the initial state and the memory limit, also when the role is hired again by another.
+ * RoleState.R3 (`wasHired`) whether it belonged to the team is known for every change of the team, so an activation that runs again finds the
+ * team that it began with.
  */
 export class RoleState {
   readonly name: string;
@@ -134,6 +142,33 @@ export class RoleState {
   /** Replaces the definition. The state of the role stays. */
   hireAgain(as: HiredAs): void {
     this.#parts.hiredAgain = as;
+  }
+
+  /** True while it belongs to the team. A retired role may still end its last activation. */
+  get isHired(): boolean {
+    const turns = this.#rare?.turns;
+    return turns === undefined || turns.length % 2 === 1;
+  }
+
+  /** True where it belonged to the team after that many changes of the team. */
+  wasHired(teamAt: number): boolean {
+    const turns = this.#rare?.turns;
+    return turns === undefined || turns.filter((turn) => turn <= teamAt).length % 2 === 1;
+  }
+
+  /** Notes that a role which is not there yet comes with a later event. */
+  awaitHire(): void {
+    this.#parts.turns = [];
+  }
+
+  /** Lets it come, or come back, with a change of the team. */
+  join(change: number): void {
+    this.#parts.turns = [...(this.#parts.turns ?? []), change];
+  }
+
+  /** Lets it leave with a change of the team. */
+  leave(change: number): void {
+    this.#parts.turns = [...(this.#parts.turns ?? [0]), change];
   }
 
   get mailbox(): MessageQueue {
@@ -218,6 +253,12 @@ export class RoleState {
     if (this.#rare !== undefined)
       copy.#rare = Object.assign(new RareParts(), this.#rare, { workingMemory: this.#rare.workingMemory?.copy() });
     return copy;
+  }
+
+  /** Gives up the present activation, if one was begun. Its name is not used again. */
+  abandonActivation(): void {
+    if (this.open !== undefined || this.activation.retry.failures > 0) this.n += 1;
+    this.activation = WAITING;
   }
 
   get #parts(): RareParts {

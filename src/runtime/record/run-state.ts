@@ -13,12 +13,13 @@ export type RunPhase =
   | { readonly phase: "running" }
   | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
 
-/** A message without a recipient, or one on which its role failed. */
+/** A message without a recipient, one on which its role failed, or one that its role had not read when it was retired. */
 export interface DeadLetter {
   readonly message: Message;
   readonly reason:
     | { readonly kind: "no such address"; readonly address: string }
-    | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord };
+    | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord }
+    | { readonly kind: "retired"; readonly role: string };
 }
 
 /** The place of senders outside in the order of hiring: behind all roles. */
@@ -76,8 +77,10 @@ export class RunState {
   /** True when its parent answers no step after the shared events. */
   isAfresh: boolean = false;
   phase: RunPhase = { phase: "running" };
-  /** The roles it began with, or was resumed with: `roles` has every role there ever was. */
+  /** The present team, as it was recorded: `roles` has every role there ever was. */
   team: readonly HiredRole[] = [];
+  /** The number of events that hired or retired roles on the way. */
+  teamChanges: number = 0;
   readonly roles: Map<string, RoleState> = new Map();
   readonly ready: Set<RoleState> = new Set();
   /** Activations that have ended in the present round. */

@@ -1,4 +1,5 @@
 import type { ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
+import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
 /**
@@ -137,9 +138,19 @@ export class RunTally {
       case "act.failed":
         for (const [key, { started }] of this.#steps) if (started.act === event.act) this.#steps.delete(key);
         return;
+      case "role.hired":
+        for (const { name } of event.roles) this.#roles.add(name);
+        return;
+      case "role.retired":
+        // Its activation was given up: an answer can no longer come.
+        for (const [key, step] of this.#steps) {
+          if (event.keeps > 0 || roleNameIn(step.started.act) !== event.role) continue;
+          this.#settleAtHold(step);
+          this.#steps.delete(key);
+        }
+        return;
       case "run.resumed":
         for (const { name } of event.roles ?? []) this.#roles.add(name);
-        if (event.hired === true) return;
         for (const step of this.#steps.values()) this.#settleAtHold(step);
         if (event.forked === true) this.#calls = 0;
         return this.#goesOn();

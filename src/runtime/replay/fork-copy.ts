@@ -23,6 +23,7 @@ export interface MessageChange {
 export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
+  /** The roles of an event that brings roles, as they are now. */
   readonly roles: readonly HiredRole[];
   /** Micro-dollars. Undefined: the budget with which the parent began. */
   readonly budget: number | undefined;
@@ -48,6 +49,8 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
       const saved = event.uncertain.reduce((sum, { hold }) => sum + hold, event.saved ?? 0);
       return { ...rest, runId, uncertain: [], ...(saved === 0 ? {} : { saved }) };
     }
+    case "role.hired":
+      return { ...event, runId, roles: copy.roles };
     case "step.started": {
       const { reused: _reused, unpriced: _unpriced, ...rest } = event;
       return { ...rest, runId, hold: 0 };

@@ -187,10 +187,11 @@ function isOuter(event: ActEnded | ActFailed): boolean {
 /**
  * Makes the beginning of an activation without steps, which a live run does not record. A replay needs to know its messages and its time.
  */
-function beginningOf({ act, role, take, at }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
+function beginningOf({ act, role, take, at, teamAt }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
   const known = state.roles.get(role);
   const attempt = (known?.retry.failures ?? 0) + 1;
-  return { type: "act.started", act, role, n: known?.n ?? 0, attempt, take, at: at ?? now };
+  const team = teamAt === undefined ? {} : { teamAt };
+  return { type: "act.started", act, role, n: known?.n ?? 0, attempt, take, at: at ?? now, ...team };
 }
 
 function bodyOf({ v: _v, runId: _runId, seq: _seq, time: _time, ...body }: RunEvent): RunEventBody {

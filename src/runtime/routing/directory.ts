@@ -6,6 +6,8 @@ export interface Recipient {
   readonly name: string;
   /** Place in the order of hiring. */
   readonly index: number;
+  /** True where it belonged to the team after that many changes of the team. */
+  wasHired(changes: number): boolean;
 }
 
 /** The addresses and causes of the roles of one definition, besides their names. */
@@ -22,6 +24,16 @@ export interface Recipients {
   readonly dead: readonly string[];
 }
 
+/** Tells which roles belong to the team. */
+export interface Membership {
+  /** The number of changes of the team so far. */
+  readonly changes: number;
+  /** Returns the role of a name, also one that has left. */
+  find(name: string): Recipient | undefined;
+  /** True for a role with a definition now. A team may go on without one of its roles. */
+  has(role: Recipient): boolean;
+}
+
 /** The roles hired by one definition, in the order of hiring. */
 type ListenerGroup = Recipient[];
 
@@ -33,11 +45,12 @@ const MOST_KEPT_NAMES = 1_000_000;
  * message.
  *
  * Directory.D1 (`#listOf`) finding the recipients of a message costs as much as it has recipients, however many roles there are: the list
- * for a cause or an address is cached until the next role is hired.
+ * for a cause or an address is cached until the team changes.
  * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
+ * Directory.D3 (`route`) an activation that began before a change of the team finds the recipients of that time, also when it runs again.
  */
 export class Directory {
-  readonly #find: (name: string) => Recipient | undefined;
+  readonly #members: Membership;
   readonly #groups = new Map<Listening, ListenerGroup>();
   readonly #byAddress = new Map<string, ListenerGroup[]>();
   readonly #byCause = new Map<string, ListenerGroup[]>();
@@ -47,10 +60,11 @@ export class Directory {
   readonly #watched = new Set<string>();
   readonly #lists = new Map<string, readonly string[]>();
   #keptNames = 0;
+  /** The number of changes of the team before the cached lists were made. */
+  #keptAt = 0;
 
-  /** @param find returns the hired role of a name */
-  constructor(find: (name: string) => Recipient | undefined) {
-    this.#find = find;
+  constructor(members: Membership) {
+    this.#members = members;
   }
 
   /** @param listening one object for all roles of one definition */
@@ -65,11 +79,12 @@ export class Directory {
    * its cause or observe everything, but neither its sender nor the role that publishes it in the sender's name.
    *
    * @param publisher the role that publishes it; default: its sender
+   * @param at the number of changes of the team that the publisher knows of; default: all
    */
-  route(message: Message, publisher: string = message.sentFrom): Recipients {
+  route(message: Message, publisher: string = message.sentFrom, at: number = this.#members.changes): Recipients {
     const { sendTo } = message;
-    if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher);
-    const routes = sendTo.map((address) => this.#routeTo(address, message, publisher));
+    if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher, at);
+    const routes = sendTo.map((address) => this.#routeTo(address, message, publisher, at));
     const names = new Set(routes.flatMap(({ to }) => to));
     return { to: Object.freeze(this.#inHireOrder([...names])), dead: routes.flatMap(({ dead }) => dead) };
   }
@@ -79,30 +94,34 @@ export class Directory {
     return this.#watched.has(cause);
   }
 
-  #routeTo(address: string, message: Message, publisher: string): Recipients {
+  #routeTo(address: string, message: Message, publisher: string, at: number): Recipients {
     if (address === ROUTE_TO_NONE) return { to: nobody, dead: nobody };
-    if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher), dead: nobody };
+    if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher, at), dead: nobody };
     const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
     const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
-    const named = groups === undefined && this.#find(name) !== undefined ? Object.freeze([name]) : nobody;
-    const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, name);
+    const named = groups === undefined && this.#member(name, at) !== undefined ? Object.freeze([name]) : nobody;
+    const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, at, name);
     return to.length > 0 ? { to, dead: nobody } : { to: nobody, dead: Object.freeze([address]) };
   }
 
-  #watchers({ causeBy, sentFrom }: Message, publisher: string): readonly string[] {
+  #watchers({ causeBy, sentFrom }: Message, publisher: string, at: number): readonly string[] {
     const groups = this.#byCause.get(causeBy);
-    const to = this.#listOf(groups === undefined ? "everything" : `cause ${causeBy}`, [...(groups ?? []), ...this.#observers]);
+    const to = this.#listOf(groups === undefined ? "everything" : `cause ${causeBy}`, [...(groups ?? []), ...this.#observers], at);
     if (!to.includes(sentFrom) && !to.includes(publisher)) return to;
     return Object.freeze(to.filter((name) => name !== sentFrom && name !== publisher));
   }
 
   /** @param name of a role that is in the list, too */
-  #listOf(key: string, groups: readonly ListenerGroup[], name?: string): readonly string[] {
-    const known = this.#lists.get(key);
+  #listOf(key: string, groups: readonly ListenerGroup[], at: number, name?: string): readonly string[] {
+    const isNow = at === this.#members.changes;
+    if (isNow && this.#keptAt !== at) this.#forgetLists();
+    const known = isNow ? this.#lists.get(key) : undefined;
     if (known !== undefined) return known;
-    const own = name === undefined ? undefined : this.#find(name);
+    const own = name === undefined ? undefined : this.#member(name, at);
     const roles = new Set([...groups.flat(), ...(own === undefined ? [] : [own])]);
-    const list = Object.freeze([...roles].sort((a, b) => a.index - b.index).map((role) => role.name));
+    const members = [...roles].filter((role) => this.#isMember(role, at));
+    const list = Object.freeze(members.sort((a, b) => a.index - b.index).map((role) => role.name));
+    if (!isNow) return list;
     this.#keptNames += list.length;
     if (this.#keptNames > MOST_KEPT_NAMES) this.#forgetLists();
     this.#lists.set(key, list);
@@ -112,11 +131,21 @@ export class Directory {
   #forgetLists(): void {
     this.#lists.clear();
     this.#keptNames = 0;
+    this.#keptAt = this.#members.changes;
   }
 
   #inHireOrder(names: string[]): string[] {
-    const placeOf = (name: string): number => this.#find(name)?.index ?? 0;
+    const placeOf = (name: string): number => this.#members.find(name)?.index ?? 0;
     return names.sort((a, b) => placeOf(a) - placeOf(b));
+  }
+
+  #member(name: string, at: number): Recipient | undefined {
+    const role = this.#members.find(name);
+    return role !== undefined && this.#isMember(role, at) ? role : undefined;
+  }
+
+  #isMember(role: Recipient, at: number): boolean {
+    return role.wasHired(at) && this.#members.has(role);
   }
 
   #newGroup(listening: Listening): ListenerGroup {

@@ -30,10 +30,15 @@ export interface AnswererParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly seed: string;
-  readonly company: { readonly description: string; colleagues(): readonly string[] };
+  readonly company: { readonly description: string; colleagues(teamAt: number): readonly string[] };
   /** True for the name of a hired role that no person plays. */
   readonly isPlayedByModel: (name: string) => boolean;
   readonly tell: Tell;
+}
+
+/** A role with the text that introduces it to its model. */
+export interface Introduced {
+  readonly introduction: string;
 }
 
 /** One question of one role. */
@@ -41,6 +46,7 @@ export interface ActivationQuestion {
   readonly steps: StepPort;
   readonly spec: RoleSpec;
   readonly card: RoleCard;
+  readonly asker: Introduced;
   readonly prompt: string;
   readonly options: AskOptions & { readonly schema?: z.ZodType };
   /** The remembered messages for it. */
@@ -74,10 +80,10 @@ export class Answerer {
 
   /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
   async ask(question: ActivationQuestion): Promise<unknown> {
-    const { spec, options, card, steps, prompt, remembered = [] } = question;
+    const { spec, options, card, asker, steps, prompt, remembered = [] } = question;
     if (spec.role.human) return this.persons.askPlayer(steps, card, prompt, options.schema);
     const { system, images, temperature, maxTokens, schema } = options;
-    const introduction = this.introduction(card);
+    const { introduction } = asker;
     const messages: readonly ChatMessage[] = [
       { role: "system", content: system === undefined ? introduction : `${introduction}\n\n${system}` },
       ...remembered,
@@ -111,9 +117,9 @@ export class Answerer {
   }
 
   /** Returns the door of the effect of a step. */
-  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
+  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard, asker: Introduced): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
-      this.ask({ steps: door, spec, card, prompt, options });
+      this.ask({ steps: door, spec, card, asker, prompt, options });
     const { key, mode, signal, ending, attempts, step } = door;
     const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
     return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: this.persons.human(door, card) };
@@ -121,13 +127,15 @@ export class Answerer {
 
   /**
    * Returns the system prompt that introduces a role: its description unchanged, else its name, profile, goal and constraints (MetaGPT's
-   * prefix), and its colleagues. Nothing in it changes from call to call, so providers can cache it and forks do not pay for it again.
+   * prefix), and its colleagues. It changes only with the team, so providers can cache it and forks do not pay for it again.
+   *
+   * @param teamAt the number of changes of the team that the role knows of
    */
-  introduction(card: RoleCard): string {
+  introduction(card: RoleCard, teamAt: number): string {
     const { description, colleagues } = this.#parts.company;
     const self = card.description === "" ? describe(card) : card.description;
     if (description === "") return self;
-    const others = colleagues().filter((name) => name !== card.name);
+    const others = colleagues(teamAt).filter((name) => name !== card.name);
     return `${self} You are in ${description}${others.length === 0 ? "" : ` with the roles ${others.join(", ")}`}.`;
   }
 

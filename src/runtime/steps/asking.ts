@@ -10,7 +10,7 @@ import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { RoleTurn } from "../turn/turn.ts";
 
 /** The parts of a role's context that its questions use. */
-type Asker = Pick<RoleContext, "role" | "memory" | "news" | "logger" | "signal">;
+type Asker = Pick<RoleContext, "role" | "introduction" | "memory" | "news" | "logger" | "signal">;
 
 /**
  * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the door, the
@@ -63,7 +63,7 @@ export class Asking {
     const { steps, tools, definition } = this.#turn;
     const { answerer } = tools;
     const { spec } = definition;
-    const question = { steps, spec, card: this.#asker.role, prompt, options };
+    const question = { steps, spec, card: this.#asker.role, asker: this.#asker, prompt, options };
     const recollection = spec.role.human ? undefined : this.#remembering();
     if (options.recall === false || recollection === undefined) return answerer.ask(question);
     const answer = recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));
@@ -75,7 +75,9 @@ export class Asking {
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions): Promise<T> {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    return this.#step({ kind: "step", name, request, ...o }, (door) => effect(answerer.effectDoor(door, spec, this.#asker.role)));
+    return this.#step({ kind: "step", name, request, ...o }, (door) =>
+      effect(answerer.effectDoor(door, spec, this.#asker.role, this.#asker)),
+    );
   }
 
   async recall(about: string | undefined): Promise<readonly ChatMessage[]> {

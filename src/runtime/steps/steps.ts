@@ -54,6 +54,7 @@ export class ActivationSteps implements StepPort {
   readonly #reused = new Map<string, StepOutcome>();
   #phase: "open" | "closing" | "closed" = "open";
   #now: number;
+  #teamAt: number;
   /** Settles when all answers asked for so far are released. Never rejects. */
   #last: Promise<unknown> | undefined;
   #control: ControlError | undefined;
@@ -64,12 +65,18 @@ export class ActivationSteps implements StepPort {
     this.#parts = parts;
     this.#requests = new StepRequests(parts.mask);
     this.#now = parts.startedAt;
+    this.#teamAt = parts.teamAt;
     if (parts.isOver) this.#phase = "closed";
   }
 
   /** Milliseconds: the time of the last released answer. */
   get now(): number {
     return this.#now;
+  }
+
+  /** The number of changes of the team before the last released answer was recorded. */
+  get teamAt(): number {
+    return this.#teamAt;
   }
 
   /** The first interruption, if there was one. */
@@ -175,7 +182,7 @@ export class ActivationSteps implements StepPort {
 
   /** Lets the effect happen, and records its tries and its answer. */
   async #live<T>(step: AskedStep, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
-    const { scope, begin, mask, clock, recorded } = this.#parts;
+    const { scope, begin, mask, clock, recorded, log } = this.#parts;
     const { spec, key } = step;
     begin();
     const untimed = isUntimed(spec);
@@ -187,11 +194,14 @@ export class ActivationSteps implements StepPort {
       const value = await scope.until(effect(this.#door(step, tries, tries.deadline)));
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
-      return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now() });
+      return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), teamAt: log.state.teamChanges });
     } catch (error) {
       this.#fails(step);
       const control = this.#controlIn(error);
-      if (control === undefined) return tries.answer({ ok: false, value: null, error: maskedError(mask, error), at: clock.now() });
+      if (control === undefined) {
+        const failed = { ok: false, value: null, error: maskedError(mask, error) };
+        return tries.answer({ ...failed, at: clock.now(), teamAt: log.state.teamChanges });
+      }
       tries.interrupt();
       throw control;
     } finally {
@@ -224,6 +234,7 @@ export class ActivationSteps implements StepPort {
     const outcome = await answer;
     await nextMacrotask();
     this.#now = Math.max(this.#now, outcome.at);
+    this.#teamAt = Math.max(this.#teamAt, outcome.teamAt);
     return outcome;
   }
 
@@ -264,13 +275,13 @@ export class ActivationSteps implements StepPort {
 
   /** Records the answer of another run as that of the step, where there is one. */
   #sourced({ spec, request, key, asked, parent }: AskedStep, tries: Tries): StepOutcome | undefined {
-    const { act, role, past, begin } = this.#parts;
+    const { act, role, past, begin, log } = this.#parts;
     const { kind, name, fresh = false } = spec;
     const sourced = past?.answer({ role, act, key, kind, name, request, asked, in: parent, isFresh: fresh });
     if (sourced === undefined) return undefined;
     begin();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
-    return sourced.outcome;
+    return { ...sourced.outcome, teamAt: log.state.teamChanges };
   }
 
   /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */

@@ -41,6 +41,8 @@ export interface StepsParts {
   readonly mode: StepDoor["mode"];
   /** Milliseconds: the time of the activation until the first answer. */
   readonly startedAt: number;
+  /** The number of changes of the team that the activation knows of until the first answer. */
+  readonly teamAt: number;
   /** True when the activation ended before it asked for its steps. */
   readonly isOver: boolean;
 }

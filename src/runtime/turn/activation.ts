@@ -228,7 +228,7 @@ export class Activation implements RoleContext {
   }
 
   get introduction(): string {
-    return this.#turn.tools.answerer.introduction(this.role);
+    return this.#turn.tools.answerer.introduction(this.role, this.#turn.teamAt);
   }
 
   get human(): Human {

@@ -47,6 +47,8 @@ export interface Begun {
   readonly take: number;
   /** Milliseconds: its recorded beginning. */
   readonly at: number;
+  /** The number of changes of the team before its beginning. */
+  readonly teamAt: number;
   /** Milliseconds: its beginning in this process. */
   readonly beganAt: number;
 }
@@ -75,10 +77,19 @@ export type TurnResult =
   | { readonly kind: "suspended"; readonly control: ControlError };
 
 /** Records that an activation began, unless that is recorded. */
-export function recordBegin({ log }: TurnTools, role: RoleState, { act, take, at }: Begun): void {
+export function recordBegin({ log }: TurnTools, role: RoleState, begun: Begun): void {
   if (role.open !== undefined) return;
-  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt: role.retry.failures + 1, take, at });
+  const { act, take, at } = begun;
+  const attempt = role.retry.failures + 1;
+  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, begun) });
 }
+
+/** Returns the member of an event that tells the team an activation began with, where that has changed since. */
+function earlierTeam({ state }: RunLog, { teamAt }: Begun): Pick<ActEnded, "teamAt"> {
+  return teamAt === state.teamChanges ? NO_CHANGE : { teamAt };
+}
+
+const NO_CHANGE = Object.freeze({});
 
 /** The steps of an attempt, summarized at its end. */
 export interface StepsSummary {
@@ -100,7 +111,7 @@ export function commit(
 ): TurnResult {
   const { log } = tools;
   if (outcome.kind === "done") {
-    const { said } = log.record(endedEvent(log.state.round, role, begun, outcome.changes, steps.life));
+    const { said } = log.record(endedEvent(log, role, begun, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
   const { error, place } = outcome;
@@ -113,7 +124,7 @@ export function commit(
     role: role.name,
     round: log.state.round,
     take,
-    ...(role.open === undefined ? { at } : {}),
+    ...(role.open === undefined ? { at, ...earlierTeam(log, begun) } : {}),
     ...steps.life,
     error: failureRecord(error, tools.mask),
     stepFailed: steps.failedStep !== undefined,
@@ -124,12 +135,15 @@ export function commit(
 }
 
 /** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
-function endedEvent(round: number, role: RoleState, { act, take, at }: Begun, changes: Changes, life: StepTrace): ActEnded {
+function endedEvent(log: RunLog, role: RoleState, begun: Begun, changes: Changes, life: StepTrace): ActEnded {
+  const { act, take, at, teamAt } = begun;
+  const { round, teamChanges } = log.state;
   const { said, memory, working, state, plan, joins, summary } = changes;
   const event: { -readonly [Member in keyof ActEnded]: ActEnded[Member] } =
     role.open === undefined
       ? { type: "act.ended", act, role: role.name, round, take, at, said, memory, working }
       : { type: "act.ended", act, role: role.name, round, take, said, memory, working };
+  if (role.open === undefined && teamAt !== teamChanges) event.teamAt = teamAt;
   if (state !== undefined) event.state = state;
   if (plan !== undefined) event.plan = plan;
   if (joins !== undefined) event.joins = joins;
@@ -164,6 +178,8 @@ export interface ActivationHost {
   /** The long-term memory of a role, if it has one. */
   memoryOf(role: string): RoleMemory | undefined;
   readonly directory: Pick<Directory, "route">;
+  /** Notes an attempt that does not end at once. */
+  waits(role: RoleState, begun: Begun): void;
 }
 
 /** @throws UsageError `DEPS_MISSING` always */

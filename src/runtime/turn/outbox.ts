@@ -69,7 +69,7 @@ export class Outbox {
     const message = this.issue(given, cause);
     const before = this.sent.get(message);
     if (before !== undefined) return before;
-    const { to, dead } = this.#turn.tools.host.directory.route(message, this.#turn.role.name);
+    const { to, dead } = this.#turn.tools.host.directory.route(message, this.#turn.role.name, this.#turn.teamAt);
     const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
     this.sent.set(message, sent);
     return sent;

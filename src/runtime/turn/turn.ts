@@ -50,12 +50,13 @@ async function tracedAttempt(tools: TurnTools, definition: Definition, role: Rol
   return attempt(tools, definition, role);
 }
 
-function begin({ clock, past }: TurnTools, role: RoleState): Begun {
+function begin({ clock, past, log }: TurnTools, role: RoleState): Begun {
   const { open } = role;
   const now = clock.now();
-  if (open !== undefined) return { act: open.act, take: open.take, at: open.at, beganAt: now };
+  if (open !== undefined) return { act: open.act, take: open.take, at: open.at, teamAt: open.teamAt, beganAt: now };
   const act = role.nextAct;
-  return { act, take: Math.min(role.retry.retake ?? role.waiting, role.waiting), at: past?.startOf(act) ?? now, beganAt: now };
+  const take = Math.min(role.retry.retake ?? role.waiting, role.waiting);
+  return { act, take, at: past?.startOf(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
 }
 
 /** The phase of an attempt. */
@@ -107,6 +108,11 @@ export class RoleTurn {
     return this.#steps === undefined ? this.begun.at : this.#steps.now;
   }
 
+  /** The number of changes of the team that the activation knows of: those before its beginning, or before the last released answer. */
+  get teamAt(): number {
+    return this.#steps === undefined ? this.begun.teamAt : this.#steps.teamAt;
+  }
+
   /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
   run(): Awaitable<TurnResult> {
     let body: void | Promise<void>;
@@ -119,6 +125,7 @@ export class RoleTurn {
   }
 
   #await(body: Promise<void>): Promise<TurnResult> {
+    this.tools.host.waits(this.role, this.begun);
     const { state } = this.tools.log;
     // The taken messages must not be dropped while the activation waits, and the record must show that.
     if (state.delivery === "turn" && mailboxOf(state, this.role).overflow === "drop-oldest") recordBegin(this.tools, this.role, this.begun);
@@ -209,6 +216,7 @@ export class RoleTurn {
       role: role.name,
       budgetShare: this.definition.spec.role.budgetShare,
       startedAt: begun.at,
+      teamAt: begun.teamAt,
       isOver: this.#phase === "over",
     });
   }

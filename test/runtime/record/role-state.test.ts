@@ -62,7 +62,7 @@ describe("the next activation of a role", () => {
 
   test("forgets the failed attempts of the one before, and goes on with messages that are still to be tried alone", () => {
     const role = new RoleState("Ann", 0, as);
-    const carry = new Map([["k", { ok: true, value: 1, error: undefined, at: 1 }]]);
+    const carry = new Map([["k", { ok: true, value: 1, error: undefined, at: 1, teamAt: 0 }]]);
     role.activation = { kind: "waiting", retry: { ...NO_RETRY, failures: 2, strikes: 1, isolated: 2, retake: 1, carry } };
     role.completeActivation();
     expect([role.n, role.retry]).toEqual([1, { ...NO_RETRY, isolated: 1, retake: 1 }]);

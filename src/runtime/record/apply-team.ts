@@ -1,0 +1,69 @@
+import type { Message } from "../../message/message.ts";
+import { settleAtHold } from "./apply-steps.ts";
+import { measureMailboxes } from "./delivery.ts";
+import type { HiredRole, RoleHired, RoleRetired } from "./event.ts";
+import type { RoleState } from "./role-state.ts";
+import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
+
+/** Applies that roles were hired on the way. One that was retired before comes back with its memory and its state. */
+export function hire(state: RunState, { roles }: RoleHired): void {
+  state.teamChanges += 1;
+  for (const role of roles) {
+    const known = state.roles.get(role.name);
+    if (known?.isHired === true) throw damaged(`role ${role.name} was hired twice`);
+    (known ?? addRoleState(state, role.name, role)).join(state.teamChanges);
+    known?.hireAgain(role);
+  }
+  state.team = [...state.team, ...roles];
+  measureMailboxes(state);
+}
+
+/**
+ * Applies that a role was retired. Its unread messages become dead letters. The activation under way keeps its own; one that was cut off is
+ * given up.
+ */
+export function retire(state: RunState, { role: name, keeps }: RoleRetired): void {
+  const role = roleOf(state, name);
+  if (!role.isHired) throw damaged(`role ${name} was retired and did not belong to the team`);
+  if (keeps > role.waiting) throw damaged(`role ${name} was retired with ${keeps} messages of ${role.waiting}`);
+  state.teamChanges += 1;
+  role.leave(state.teamChanges);
+  state.team = state.team.filter((hired) => hired.name !== name);
+  if (keeps === 0) giveUp(state, role);
+  const left = role.mailbox.popAll();
+  for (const message of left.slice(0, keeps)) role.mailbox.append(message);
+  if (keeps === 0) state.ready.delete(role);
+  for (const message of [...left.slice(keeps), ...heldFor(state, role)])
+    state.dead.push({ message, reason: { kind: "retired", role: name } });
+}
+
+/** Brings a role of the record into a team that it does not belong to. */
+export function takeBack(state: RunState, known: RoleState, role: HiredRole): void {
+  known.hireAgain(role);
+  if (!known.isHired) known.join(state.teamChanges);
+}
+
+/** Steps of the activation in flight may have been paid. */
+function giveUp(state: RunState, role: RoleState): void {
+  for (const { started, inFlight } of role.open?.steps.values() ?? []) {
+    if (!inFlight) continue;
+    settleAtHold(state, started);
+    state.uncertain += started.hold;
+  }
+  role.abandonActivation();
+  state.open.delete(role.name);
+  state.suspects.delete(role.name);
+}
+
+/** Takes the messages that wait for room in the mailbox of a role, and lets their senders go on. */
+function heldFor(state: RunState, role: RoleState): readonly Message[] {
+  const held = state.held.filter((one) => one.role === role);
+  if (held.length === 0) return [];
+  state.held = state.held.filter((one) => one.role !== role);
+  for (const { order } of held) {
+    const left = (state.blocked.get(order) ?? 1) - 1;
+    if (left === 0) state.blocked.delete(order);
+    else state.blocked.set(order, left);
+  }
+  return held.map(({ message }) => message);
+}

@@ -1,0 +1,44 @@
+import type { Role } from "../role/role.ts";
+import { rolesIn } from "../role/role-parts.ts";
+import { roleSpec } from "../role/role-spec.ts";
+import type { HiredRole } from "../runtime/record/event.ts";
+
+/** Limit on the runs whose definitions are kept. */
+const MOST_RUNS = 1_000;
+
+/**
+ * The definitions of roles that runs hire on the way, by which these runs are resumed, forked and replayed. It owns the definitions of the
+ * team's option `reserve`, and those that runs of this process were given. A record has no definition, because code cannot be recorded.
+ *
+ * Reserve.V1 (`find`): the definition that the run itself was given goes before one of the option.
+ * Reserve.V2 (`keep`): definitions are kept for the last 1,000 runs that hired a role.
+ */
+export class Reserve {
+  readonly #byName = new Map<string, Role>();
+  readonly #ofRuns = new Map<string, Map<string, Role>>();
+
+  /** @throws UsageError `OPTION_INVALID`, and the errors of a role that cannot be hired */
+  constructor(roles: Iterable<Role>) {
+    for (const role of rolesIn(roles)) this.#byName.set(roleSpec(role as Role).card.name, role as Role);
+  }
+
+  /** Keeps the definition of a role that a run has hired under a name. */
+  keep(runId: string, name: string, role: Role): void {
+    const roles = this.#ofRuns.get(runId) ?? new Map<string, Role>();
+    this.#ofRuns.delete(runId);
+    this.#ofRuns.set(runId, roles.set(name, role));
+    const [oldest] = this.#ofRuns.keys();
+    if (this.#ofRuns.size > MOST_RUNS && oldest !== undefined) this.#ofRuns.delete(oldest);
+  }
+
+  /** Keeps the definitions of a run for its fork. */
+  inherit(runId: string, parentId: string): void {
+    for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);
+  }
+
+  /** Returns the definition of a role of a run: by its name there, else by the definition's own name. */
+  find(runId: string, { name, traits }: Pick<HiredRole, "name" | "traits">): Role | undefined {
+    const { name: own } = (traits["card"] ?? {}) as { readonly name?: unknown };
+    return this.#ofRuns.get(runId)?.get(name) ?? (typeof own === "string" ? this.#byName.get(own) : undefined);
+  }
+}

@@ -1,0 +1,302 @@
+import { describe, expect, test } from "vitest";
+import { createMessage } from "../../src/message/message.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
+import { eventsOf, journalWith } from "./recorded.ts";
+
+/** Answers everything from outside with its own name and what it heard. */
+function echo(name: string, watch: readonly string[] = ["UserRequirement"]): Role {
+  return answering(name, (rc) => rc.news.map(({ content }) => rc.message(`${name}: ${content}`)), { watch });
+}
+
+function teamOf(options: TeamOptions = {}): { readonly team: Team; readonly journal: Journal } {
+  const journal = options.journal ?? memoryJournal();
+  return { team: new Team({ seed: "s", roles: [echo("Ann")], ...options, journal }), journal };
+}
+
+/** A role whose first activation works, within a step, until it is let go. */
+function busy(name: string): { readonly role: Role; readonly atWork: Promise<void>; readonly go: () => void } {
+  let [go, begun] = [(): void => {}, (): void => {}];
+  const mayGo = new Promise<void>((resolve) => (go = resolve));
+  const atWork = new Promise<void>((resolve) => (begun = resolve));
+  const role = answering(name, async (rc) => {
+    if (rc.news.some(({ content }) => content === "idea")) {
+      await rc.step("work", {}, async () => {
+        begun();
+        await mayGo;
+        return null;
+      });
+    }
+    return rc.message(`${name} heard ${contents(rc.news).join(", ")}`);
+  });
+  return { role, atWork, go };
+}
+
+async function isReplayed(team: Team, journal: Journal): Promise<void> {
+  const replay = team.replay("r");
+  const again: RunEvent[] = [];
+  for await (const event of replay) again.push(event);
+  const { error } = await replay.result;
+  expect(error).toBeUndefined();
+  expect(canonical(again)).toBe(canonical(await eventsOf(journal, "r")));
+}
+
+describe("a role that is hired on the way", () => {
+  test.each(["rounds", "eager"] as const)("under %s gets what is said from then on, and the run replays", async (scheduler) => {
+    const { role, atWork, go } = busy("Bea");
+    const { team, journal } = teamOf({ roles: [role], scheduler });
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    await run.hire(echo("Cid"));
+    expect((await eventsOf(journal, "r")).at(-1)).toMatchObject({ type: "role.hired", roles: [{ name: "Cid" }] });
+    expect((await run.publish("more")).recipients).toEqual(["Bea", "Cid"]);
+    go();
+    const result = await run.result;
+    expect(contents(result.outputs).toSorted()).toEqual(["Bea heard idea", "Bea heard more", "Cid: more"]);
+    expect(team.roleNames).toEqual(["Bea"]);
+    await isReplayed(team, journal);
+  });
+
+  test("belongs to the run after its end too: it is resumed in this team, and in another with its definition", async () => {
+    const { team, journal } = teamOf();
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.hire(echo("Bob"), { name: "Bert" });
+    await team.send("r", "more");
+    expect(contents((await team.resume("r").result).outputs)).toEqual(["Ann: idea", "Ann: more", "Bob: more"]);
+    const copy = await journalWith("r", await eventsOf(journal, "r"));
+    const without = teamOf({ journal: copy }).team;
+    expect((await without.resume("r", { add: ["again"] }).result).error).toMatchObject({
+      code: "TEAM_CHANGED",
+      message: expect.stringContaining("Bert is missing") as string,
+    });
+    const other = teamOf({ journal: copy, reserve: [echo("Bob")] });
+    expect(contents((await other.team.resume("r", { add: ["again"] }).result).outputs).slice(-2)).toEqual(["Ann: again", "Bob: again"]);
+    await isReplayed(other.team, copy);
+    expect(contents((await other.team.run("fresh").result).outputs)).toEqual(["Ann: fresh"]);
+  });
+
+  test("is forked with the run, by its present definition; a fork from before does not have it", async () => {
+    const { team, journal } = teamOf();
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    const before = (await eventsOf(journal, "r")).length - 1;
+    await run.hire(echo("Bob"));
+    await team.resume("r", { add: ["more"] }).result;
+    const fork = team.fork("r", { id: "f", add: ["other"] });
+    expect(contents((await fork.result).outputs)).toEqual(["Ann: idea", "Ann: more", "Bob: more", "Ann: other", "Bob: other"]);
+    expect(contents((await team.resume("f", { add: ["last"] }).result).outputs).slice(-2)).toEqual(["Ann: last", "Bob: last"]);
+    const early = team.fork("r", { at: before, add: ["early"] });
+    expect(contents((await early.result).outputs)).toEqual(["Ann: idea", "Ann: early"]);
+    const everyone = teamOf({ journal, roles: [echo("Ann"), echo("Bob")] }).team;
+    const whole = everyone.fork("r", { id: "w" });
+    expect((await whole.result).status).toBe("finished");
+    expect((await eventsOf(journal, "w"))[0]).toMatchObject({ roles: [{ name: "Ann" }] });
+  });
+
+  test("may be hired by a colleague within a step, who can write to it at once", async () => {
+    const deps: { hire?: () => Promise<void> } = {};
+    const chief = answering("Ann", async (rc) => {
+      const before = rc.introduction;
+      const early = rc.message("too early", { sendTo: "Bob" });
+      await rc.step("hire", {}, async () => {
+        await deps.hire?.();
+        return null;
+      });
+      return [early, rc.message(`${before.includes("Bob")} ${rc.introduction.includes("Bob")}`, { sendTo: "Bob" })];
+    });
+    const { team, journal } = teamOf({ roles: [chief, listener("Cid", { watch: [] })], description: "a shop" });
+    const run = team.run("idea", { id: "r" });
+    deps.hire = () => run.hire(echo("Bob", []));
+    expect(contents((await run.result).outputs)).toEqual(["Bob: too early", "Bob: false true"]);
+    await isReplayed(team, journal);
+  });
+
+  test("RoleState.R3, Directory.D3 an activation that had begun before knows the team of then, also when it runs again", async () => {
+    const { team, journal } = teamOf({ roles: [], description: "a shop" });
+    let [go, begun] = [(): void => {}, (): void => {}];
+    const mayGo = new Promise<void>((resolve) => (go = resolve));
+    const atWork = new Promise<void>((resolve) => (begun = resolve));
+    // It waits for something that is no step: nothing in the record shows when it read its introduction.
+    const slow = answering("Ann", async (rc) => {
+      begun();
+      await mayGo;
+      return rc.message(`${rc.introduction.includes("Bob")}`, { sendTo: "<all>" });
+    });
+    team.hire(slow);
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    await run.hire(echo("Bob", ["Ann"]));
+    go();
+    expect(contents((await run.result).outputs)).toEqual(["false"]);
+    expect((await eventsOf(journal, "r")).find(({ type }) => type === "act.ended")).toMatchObject({ teamAt: 0 });
+    await isReplayed(team, journal);
+  });
+
+  test("whose model answers by an agent acts like one that was there from the start", async () => {
+    const agent = defineRole({ name: "Bob", reactMode: "agent" });
+    const { team, journal } = teamOf({ model: scriptedModel(() => "done by an agent") });
+    const run = team.run("idea", { id: "r" });
+    await run.hire(agent);
+    await run.result;
+    expect(contents((await team.resume("r", { add: ["more"] }).result).outputs)).toContain("done by an agent");
+    await isReplayed(team, journal);
+  });
+});
+
+describe("a role that is retired", () => {
+  test("leaves its unread mail as dead letters, and has no address any more", async () => {
+    const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob")] });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await team.send("r", createMessage("for Bob", { sendTo: "Bob", id: "m" }));
+    const dead: string[] = [];
+    run.on("message.dead", ({ message }) => void dead.push(message.content));
+    await run.retire("Bob");
+    expect((await eventsOf(journal, "r")).at(-1)).toMatchObject({ type: "role.retired", role: "Bob", keeps: 0 });
+    expect(dead).toEqual(["for Bob"]);
+    expect((await team.send("r", "more")).recipients).toEqual(["Ann"]);
+    expect((await team.send("r", createMessage("late", { sendTo: "Bob" }))).recipients).toEqual([]);
+    const result = await team.resume("r").result;
+    expect(contents(result.outputs)).toEqual(["Ann: idea", "Bob: idea", "Ann: more"]);
+    expect(result.deadLetters.map(({ message, reason }) => [message.content, reason.kind])).toEqual([
+      ["for Bob", "retired"],
+      ["late", "no such address"],
+    ]);
+    await isReplayed(team, journal);
+    const without = teamOf({ journal }).team;
+    expect((await without.resume("r", { add: ["and more"] }).result).status).toBe("finished");
+  });
+
+  test.each(["rounds", "eager"] as const)("under %s ends what it is at, and takes effect", async (scheduler) => {
+    const { role, atWork, go } = busy("Bea");
+    const { team, journal } = teamOf({ roles: [role, echo("Ann", [])], scheduler });
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    await run.publish("never read");
+    await run.retire("Bea");
+    expect((await eventsOf(journal, "r")).at(-1)).toMatchObject({ type: "role.retired", role: "Bea", keeps: 1 });
+    go();
+    const result = await run.result;
+    expect([result.status, contents(result.outputs)]).toEqual(["finished", ["Bea heard idea"]]);
+    expect(result.deadLetters.map(({ message, reason }) => [message.content, reason])).toEqual([
+      ["never read", { kind: "retired", role: "Bea" }],
+    ]);
+    await isReplayed(team, journal);
+    const whole = await eventsOf(journal, "r");
+    for (let cut = whole.findIndex(({ type }) => type === "role.retired") + 1; cut < whole.length; cut += 1) {
+      const again = busy("Bea");
+      again.go();
+      const cutOff = teamOf({ roles: [again.role, echo("Ann", [])], scheduler, journal: await journalWith("r", whole.slice(0, cut)) });
+      expect((await cutOff.team.resume("r").result).status).toBe("finished");
+      expect(canonical(await eventsOf(cutOff.journal, "r"))).toBe(canonical(whole));
+    }
+  });
+
+  test("gives up a question that waits for a person, and the run goes on without the answer", async () => {
+    const asks = answering("Ann", async (rc) => rc.message(await rc.human.ask("Good?")));
+    const { team, journal } = teamOf({ roles: [asks, echo("Bob")] });
+    const run = team.run("idea", { id: "r" });
+    expect((await run.result).status).toBe("waiting");
+    await run.retire("Ann");
+    const result = await team.resume("r").result;
+    expect([result.status, result.questions, contents(result.outputs)]).toEqual(["finished", [], ["Bob: idea"]]);
+    expect(result.deadLetters.map(({ reason }) => reason)).toEqual([{ kind: "retired", role: "Ann" }]);
+    await isReplayed(team, journal);
+  });
+
+  test("whose action fails is got rid of: its message is a dead letter, and the run goes on", async () => {
+    const { team, journal } = teamOf({ roles: [answering("Ill", () => Promise.reject(new Error("broken"))), echo("Bob")] });
+    const run = team.run("idea", { id: "r" });
+    expect((await run.result).status).toBe("failed");
+    await run.retire("Ill");
+    const result = await team.resume("r").result;
+    expect([result.status, contents(result.outputs), result.deadLetters.length]).toEqual(["finished", ["Bob: idea"], 1]);
+    await isReplayed(team, journal);
+  });
+
+  test("is warned of where others watch what nobody causes any more", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const Write = defineAction({ name: "Write", run: () => "a poem" });
+    const Read = defineAction({ name: "Read", run: () => "read" });
+    const wim = defineRole({ name: "Wim", actions: [Write] });
+    const rea = defineRole({ name: "Rea", actions: [Read], watch: [Write] });
+    const { team } = teamOf({ roles: [wim, rea], logger });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.retire("Wim");
+    expect(warnings.join()).toContain('Rea watches "Write", which nobody of this team can cause');
+  });
+
+  test("comes back under its name with what it remembers; another role does not get the name", async () => {
+    const counter = answering("Cat", (rc) => rc.message(`${rc.memory.get().length} remembered`));
+    const { team, journal } = teamOf({ roles: [echo("Ann", []), counter] });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.retire("Cat");
+    await expect(run.hire(echo("Cat", ["Else"]))).rejects.toMatchObject({ code: "ROLE_DUPLICATE" });
+    await expect(run.hire(echo("Dan"), { name: "Cat" })).rejects.toThrow(/another role of the run had until it was retired/);
+    await team.send("r", "unheard");
+    await run.hire(counter);
+    const { outputs } = await team.resume("r", { add: ["heard"] }).result;
+    expect(contents(outputs)).toEqual(["1 remembered", "2 remembered"]);
+    await isReplayed(team, journal);
+  });
+});
+
+describe("what is refused", () => {
+  test("an unknown or retired name, the last role, a role twice, and what is no role; nothing is recorded", async () => {
+    const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob")] });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.retire("Bob");
+    const before = await eventsOf(journal, "r");
+    await expect(run.retire("Zoe")).rejects.toThrow(/"Zoe".*There are: Ann/);
+    await expect(run.retire("Bob")).rejects.toThrow(/retired before/);
+    await expect(run.retire("Ann")).rejects.toMatchObject({ code: "ROLES_NONE" });
+    await expect(run.hire(echo("Ann"))).rejects.toMatchObject({ code: "ROLE_DUPLICATE" });
+    await expect(run.hire({ name: "Eve" } as Role)).rejects.toMatchObject({ code: "ROLE_INVALID" });
+    await expect(run.hire(echo("Eve"), { name: "<all>" })).rejects.toMatchObject({ code: "ROLE_INVALID" });
+    await expect(run.hire(echo("Eve"), { alias: "Eva" } as object)).rejects.toMatchObject({ code: "OPTION_UNKNOWN" });
+    const Write = (): Role => defineRole({ name: "Eve", actions: [defineAction({ name: "Write", run: () => "x" })] });
+    await run.hire(Write());
+    await expect(run.hire(Write(), { name: "Eva" })).rejects.toMatchObject({ code: "ACTION_DUPLICATE" });
+    expect(await eventsOf(journal, "r")).toHaveLength(before.length + 1);
+    expect([...fold(await eventsOf(journal, "r")).roles.keys()]).toEqual(["Ann", "Bob", "Eve"]);
+  });
+
+  test("a change of a replay, and of a run that was refused", async () => {
+    const { team } = teamOf();
+    await team.run("idea", { id: "r" }).result;
+    await expect(team.replay("r").hire(echo("Bob"))).rejects.toMatchObject({ code: "REPLAY_FIXED" });
+    await expect(team.replay("r").retire("Ann")).rejects.toMatchObject({ code: "REPLAY_FIXED" });
+    await expect(team.resume("nobody's").hire(echo("Bob"))).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    await expect(team.resume("nobody's").retire("Ann")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+  });
+});
+
+test("a record in which a role comes twice, or leaves without having come, is damaged", async () => {
+  const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob")] });
+  const run = team.run("idea", { id: "r" });
+  await run.result;
+  await run.hire(echo("Cid"));
+  await run.retire("Cid");
+  const events = await eventsOf(journal, "r");
+  const [hired, retired] = events.slice(-2) as [RunEvent, RunEvent];
+  const after = (...more: readonly RunEvent[]): unknown =>
+    fold([...events, ...more.map((event, n) => ({ ...event, seq: events.length + n }))]);
+  expect(() => after(hired)).not.toThrow();
+  expect(() => after(hired, hired)).toThrow(/hired twice/);
+  expect(() => after(retired)).toThrow(/did not belong to the team/);
+  expect(() => after({ ...retired, role: "Ann", keeps: 3 } as RunEvent)).toThrow(/3 messages of 0/);
+});
