@@ -54,7 +54,7 @@ async function live(
     for (let turns = latency(); turns > 0; turns -= 1) await nextMacrotask();
     return null;
   };
-  let run: Run | undefined;
+  const now: { run?: Run } = {};
   const definitions = new Map<Name, Role>();
   const worker = (name: Name): Role =>
     answering(
@@ -73,7 +73,7 @@ async function live(
     if (changes === undefined) return undefined;
     for (const [nth, change] of changes.entries()) {
       await rc.step("change", { nth, ...change }, async () => {
-        if (run !== undefined) await make(run, change, definitions.get(change.name) as Role);
+        if (now.run !== undefined) await make(now.run, change, definitions.get(change.name) as Role);
         return wait();
       });
     }
@@ -84,7 +84,7 @@ async function live(
   const roles = begin.map((name) => definitions.get(name) as Role);
   const team = new Team({ seed: "s", scheduler, description: "a shop", roles, reserve: definitions.values(), journal });
   const begun = team.run("idea", { id: "r" });
-  run = begun;
+  now.run = begun;
   const made: Promise<void>[] = [];
   let ended = kept.filter(({ type }) => type === "act.ended").length;
   begun.on("act.ended", () => {

@@ -100,8 +100,15 @@ function textOf(event: RunEvent): string {
       return `${event.act}  ${event.error.message}`.slice(0, MOST);
     case "round.ended":
       return `Round ${event.round} ended: its messages are delivered.`;
+    case "role.hired":
+      return event.roles
+        .map(({ name }) => name)
+        .join(", ")
+        .slice(0, MOST);
+    case "role.retired":
+      return event.role;
     case "run.resumed":
-      return event.hired === true ? "Roles were hired." : "The run was resumed.";
+      return "The run was resumed.";
     case "run.ended":
       return `The run ended: ${event.status}.`;
   }
