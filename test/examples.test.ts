@@ -113,6 +113,11 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "Chef: Lentils with leeks. Barkeeper: A light red wine.",
     "4 calls",
   ],
+  "29-traces": [
+    "Bridge to open in May",
+    "requests: 1",
+    "gen_ai.client.token.usage, gen_ai.client.operation.duration, gen_ai.workflow.duration, gen_ai.invoke_agent.duration",
+  ],
   "30-serve": [
     "0 run.started",
     "1 message",
@@ -123,11 +128,6 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "Hello Ada, about tea.",
     "0 RUN_UNKNOWN",
     "200",
-  ],
-  "29-traces": [
-    "Bridge to open in May",
-    "requests: 1",
-    "gen_ai.client.token.usage, gen_ai.client.operation.duration, gen_ai.workflow.duration, gen_ai.invoke_agent.duration",
   ],
 };
 
