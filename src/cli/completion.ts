@@ -40,24 +40,26 @@ interface Place {
 const DEFAULT_COMMANDS: Readonly<Record<string, string>> = { troupe: "run", runs: "ls", memory: "ls" };
 
 /** The names of events, as `EVENT_TYPES` has them: that file is loaded with many others. */
-const EVENTS: readonly RunEvent["type"][] = [
-  "run.started",
-  "message",
-  "act.started",
-  "act.resumed",
-  "step.started",
-  "step.ended",
-  "act.ended",
-  "act.failed",
-  "round.ended",
-  "run.resumed",
-  "run.ended",
-];
+const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
+  "run.started": true,
+  message: true,
+  "act.started": true,
+  "act.resumed": true,
+  "step.started": true,
+  "step.ended": true,
+  "act.ended": true,
+  "act.failed": true,
+  "round.ended": true,
+  "role.hired": true,
+  "role.retired": true,
+  "run.resumed": true,
+  "run.ended": true,
+};
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   ...OPTION_WORDS,
   "--crew": [...OPTION_WORDS["--crew"], "data-interpreter", "research"],
-  "--type": EVENTS,
+  "--type": Object.keys(EVENTS),
 };
 /** Options that take several names, with commas between. */
 const LISTS: ReadonlySet<string> = new Set(["--tools", "--allow"]);
