@@ -95,10 +95,20 @@ function differencesOf(then: Hired | undefined, now: HiredRole): readonly TeamDi
   if (then === undefined) return [{ role, kind: "new" }];
   if (then.fingerprint === now.fingerprint) return [];
   const [before, after] = [flat(then.traits), flat(now.traits)];
-  const traits = [...new Set([...before.keys(), ...after.keys()])];
+  const traits = [...new Set([...before.keys(), ...after.keys()])].filter((trait) => isDescribed(before) || !isDescription(trait));
   const changed = traits.filter((trait) => canonicalJson(before.get(trait) ?? null) !== canonicalJson(after.get(trait) ?? null));
+  if (changed.length === 0 && !isDescribed(before) && isDescribed(after)) return [];
   if (changed.length === 0) return [{ role, kind: "changed", trait: "fingerprint", from: then.fingerprint, to: now.fingerprint }];
   return changed.map((trait) => ({ role, kind: "changed", trait, from: shortened(before.get(trait)), to: shortened(after.get(trait)) }));
+}
+
+function isDescription(trait: string): boolean {
+  return trait.startsWith("action ");
+}
+
+/** True for a role whose descriptions of actions are recorded. Those of an earlier version are not, and are not compared. */
+function isDescribed(traits: ReadonlyMap<string, Json>): boolean {
+  return [...traits.keys()].some(isDescription);
 }
 
 /** Returns the traits by name: the lines of the card one by one, because its texts are long. */

@@ -94,6 +94,15 @@ describe("a team that changed since", () => {
     ]);
   });
 
+  test("a record without descriptions of actions, as of an earlier version, is gone on with", async () => {
+    const writer = (description: string, goal: string): Role =>
+      defineRole({ name: "Wim", goal, actions: [defineAction({ name: "Write", description, run: () => "one" })] });
+    const journal = await finished(writer("", "short"));
+    expect((await new Team({ journal, roles: [writer("Write a poem.", "short")] }).resume("r").result).status).toBe("finished");
+    const { error } = await new Team({ journal, roles: [writer("Write a poem.", "long")] }).resume("r").result;
+    expect(differencesIn(error)).toMatchObject([{ role: "Wim", kind: "changed", trait: "goal", from: '"short"', to: '"long"' }]);
+  });
+
   test("another value of the option is refused before anything happens", async () => {
     const team = new Team({ journal: await finished(echo()), roles: [echo()] });
     const wrong = { onTeamChange: "force" as OnTeamChange };
