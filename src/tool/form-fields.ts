@@ -1,3 +1,4 @@
+import { aText, iterable, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { referred, schemaFaults } from "./answer-faults.ts";
@@ -30,6 +31,13 @@ export interface FormField {
   readonly root: SchemaNode;
 }
 
+const aSchema: Shape = object("a JSON Schema");
+const aField: Shape = object("a field of formFields", { path: listOf(aText), kind: aText, schema: aSchema, root: aSchema });
+const aFilledField: Shape = {
+  says: "a field of formFields with its value",
+  fits: (pair) => Array.isArray(pair) && aField.fits(pair[0]),
+};
+
 /** Limit on the fields of a form; the rest is one field of JSON. */
 const MOST_FIELDS = 100;
 /** Limit on the levels of objects whose members are fields of their own. */
@@ -37,8 +45,13 @@ const MOST_LEVELS = 4;
 /** Limit on references that lead to references. */
 const MOST_REFERENCES = 8;
 
-/** Returns the fields of a form in their order. Members of inner objects are fields too; there is at least one. */
+/**
+ * Returns the fields of a form in their order. Members of inner objects are fields too; there is at least one.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`
+ */
 export function formFields(schema: JsonObject): readonly FormField[] {
+  takes("formFields", "the schema", schema, aSchema);
   const fields: FormField[] = [];
   addFields(fields, { path: [], node: schema, isRequired: true, root: schema });
   return fields.length > 0 && fields.length <= MOST_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
@@ -145,8 +158,13 @@ const NO = /^(?:n|no|false|0)$/i;
 /**
  * Reads a typed text as the value of a field: `yes`, `3`, the number or the value of a choice, the lines of a list, JSON. A text that cannot
  * be read so is returned as it is, and the check refuses it.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`
  */
-export function readField({ kind, choices = [], takesNull }: FormField, text: string): Json {
+export function readField(field: FormField, text: string): Json {
+  takes("readField", "the field", field, aField);
+  takes("readField", "the text", text, aText);
+  const { kind, choices = [], takesNull } = field;
   const typed = text.trim();
   if (takesNull && (typed === "" || typed === "null")) return null;
   switch (kind) {
@@ -191,17 +209,29 @@ function jsonOr(typed: string, other: Json): Json {
   }
 }
 
-/** Returns what is wrong with the value of a field, as a sentence; undefined where it fits. */
-export function fieldFault({ schema, root }: FormField, value: Json): string | undefined {
-  const [fault] = schemaFaults(value, schema, root);
+/**
+ * Returns what is wrong with the value of a field, as a sentence; undefined where it fits.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`
+ */
+export function fieldFault(field: FormField, value: Json): string | undefined {
+  takes("fieldFault", "the field", field, aField);
+  const [fault] = schemaFaults(value, field.schema, field.root);
   if (fault === undefined) return undefined;
   return fault.path === "" ? fault.text : `${fault.path}: ${fault.text}`;
 }
 
-/** Returns the answer that the values of fields make. A field without a value is left out, and the object around it is there. */
+/**
+ * Returns the answer that the values of fields make. A field without a value is left out, and the object around it is there.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`
+ */
 export function filledIn(values: Iterable<readonly [field: FormField, value: Json | undefined]>): Json {
+  takes("filledIn", "the values", values, iterable("fields with their values"));
   const root: Filled = { members: new Map() };
-  for (const [{ path }, value] of values) {
+  for (const pair of values) {
+    takes("filledIn", "each of the values", pair, aFilledField);
+    const [{ path }, value] = pair;
     if (path.length === 0 && value !== undefined) return value;
     let place = root;
     for (const name of path.slice(0, -1)) {

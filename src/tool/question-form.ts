@@ -1,3 +1,4 @@
+import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { listed, shownText, valueText } from "../kernel/value-text.ts";
@@ -48,6 +49,7 @@ const NAMED_CHOICES = 20;
  * @param form undefined for a question that takes any text
  */
 export function checkAnswer(form: QuestionForm | undefined, answer: unknown): AnswerCheck {
+  takes("checkAnswer", "the form", form, orNothing(aForm));
   const length = typeof answer === "string" ? answer.length : jsonLength(answer);
   if (length === undefined) return wrong(`Expected an answer that JSON can carry, got ${valueText(answer)}.`);
   if (length > LONGEST_ANSWER) return wrong(`Expected an answer of at most ${LONGEST_ANSWER} characters, got ${length}.`);
@@ -56,10 +58,19 @@ export function checkAnswer(form: QuestionForm | undefined, answer: unknown): An
   return checkFields(form.schema, answer as Json);
 }
 
-/** Returns the faults of an answer as one text: `age: Expected a whole number, got "old".` */
+/** Returns the faults of an answer as one text: `age: Expected a whole number, got "old".` @throws UsageError `ARGUMENT_INVALID` */
 export function faultsText(faults: readonly AnswerFault[]): string {
+  takes("faultsText", "the faults", faults, listOf(aFault));
   return faults.map(({ path, text }) => (path === "" ? text : `${shownText(path)}: ${text}`)).join(" ");
 }
+
+const aFault: Shape = object("a fault of an answer", { path: aText, text: aText });
+const aForm: Shape = {
+  says: "a form of a question: choices, or a schema of fields",
+  fits: (form) =>
+    object("choices", { kind: aText, choices: listOf(object("a choice", { value: aText })) }).fits(form) ||
+    object("fields", { kind: aText, schema: object("a JSON Schema") }).fits(form),
+};
 
 type ChoicesForm = Extract<QuestionForm, { readonly kind: "choices" }>;
 
