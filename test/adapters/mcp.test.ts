@@ -95,7 +95,7 @@ describe("the official servers", () => {
     expect(resultText(result)).toMatch(/number/);
   });
 
-  test("streamable HTTP gives the same tools as standard input and output, and the same answers", async () => {
+  inSoak(test)("streamable HTTP gives the same tools as standard input and output, and the same answers", async () => {
     const { url } = await overHttp();
     const far = await opened({ server: { url } });
     const near = await opened({ server: node(EVERYTHING, "stdio") });

@@ -6,7 +6,7 @@ import { checkCommands } from "../../src/checks/commands.ts";
 import type { Verdict } from "../../src/checks/verification.ts";
 import { AbortedError } from "../../src/kernel/errors.ts";
 import { refusedSandbox } from "../../src/workspace/sandbox.ts";
-import { someOf, tries } from "../effort.ts";
+import { inSoak, someOf, tries } from "../effort.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { criterionOf, isolates, projectOf, sandbox, sandboxes } from "./project.ts";
 
@@ -135,7 +135,7 @@ describe("the evidence of a criterion", () => {
     expect((await verdictOf(steps)).evidence).toMatch(/is not there\.\n2 later steps were not run\.$/);
   });
 
-  it("shows what cannot be seen, and where long texts differ", async () => {
+  inSoak(it)("shows what cannot be seen, and where long texts differ", async () => {
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
     const script = (text: string): string => `process.stdout.write(${JSON.stringify(text)})`;
     const told = async (text: string, rule: TextRule): Promise<string> => (await verdictOn(script(text), { stdout: rule })).evidence;
@@ -157,7 +157,7 @@ describe("the evidence of a criterion", () => {
     expect(verdict.evidence).not.toContain("\u001b");
   });
 
-  it("is the same each time", async () => {
+  inSoak(it)("is the same each time", async () => {
     const script = `process.emitWarning("old"); console.log(process.cwd(), import.meta.dirname); process.exitCode = 1;`;
     expect(await verdictOn(script)).toEqual(await verdictOn(script));
   });

@@ -194,7 +194,7 @@ describe("spotCheck", () => {
     ]);
   });
 
-  it("tries one function of each file before a second of it", async () => {
+  inSoak(it)("tries one function of each file before a second of it", async () => {
     const bad = (name: string): string => `export function ${name}1() { return 1; }\nexport function ${name}2() { return 2; }\n`;
     const tests = `${use}import { a1, a2 } from "../a.mjs"; import { b1, b2 } from "../b.mjs"; import { c1, c2 } from "../c.mjs";
       test("all", () => assert.ok([a1, a2, b1, b2, c1, c2].every((each) => typeof each === "function")));`;
@@ -211,7 +211,7 @@ describe("spotCheck", () => {
     expect((await faultsOf({ "src/sum.mjs": source, "tests/sum.test.mjs": named }))[1]).toEqual([]);
   });
 
-  it.runIf(hasPython)("refuses tests in Python that use nothing of the project", async () => {
+  inSoak(it.runIf(hasPython))("refuses tests in Python that use nothing of the project", async () => {
     const text = "import unittest\nclass A(unittest.TestCase):\n    def test_add(self): self.assertEqual(sum([1, 2]), 3)\n";
     expect((await faultsOf({ "calc.py": "def add(a, b):\n    return a + b\n", "test_calc.py": text }))[1]).toEqual([
       "The tests in Python use no file of the project, so they cannot fail when it is wrong.",

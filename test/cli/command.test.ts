@@ -152,7 +152,7 @@ describe("words without a run", () => {
 });
 
 describe("a bundled idea", () => {
-  it("is played to a project whose tests pass", async () => {
+  inSoak(it)("is played to a project whose tests pass", async () => {
     const at = folder("demo");
     const { code, stdout, stderr } = await run(["demo", "todo", "--out", "project", "--quiet"], { cwd: at });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

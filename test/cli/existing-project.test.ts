@@ -77,7 +77,7 @@ describe("a project that is there", () => {
     expect(git(project, "status", "--porcelain")).toBe("");
   });
 
-  it("with uncommitted changes is changed on a branch of its own, with force too, and nothing of the user's moves", async () => {
+  inSoak(it)("with uncommitted changes is changed on a branch of its own, with force too, and nothing of the user's moves", async () => {
     await using stub = await changing();
     const { cwd, project } = repository();
     writeFileSync(join(project, "src/add.mjs"), "// mine, not committed\n");

@@ -182,7 +182,7 @@ describe("a product of size M", () => {
     expect(await workspace.read("src/add.mjs")).toContain(RIGHT);
   });
 
-  it("takes no test that passes on nothing", async () => {
+  inSoak(it)("takes no test that passes on nothing", async () => {
     const empty = { path: written.path, content: 'import { test } from "node:test";\ntest("A1: adds", () => {});\n' };
     const { calls } = await work({
       Alice: [brief("M")],

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type ExistingProject, openExisting } from "../../src/workspace/existing-project.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 import { fingerprint, git, put, userProject } from "./user-project.ts";
-import { someOf } from "../effort.ts";
+import { inSoak, someOf } from "../effort.ts";
 
 const end = { message: "Change the app", author: "Engineer", date: 1_700_000_000_000 };
 
@@ -93,7 +93,7 @@ describe("line ends", () => {
     return root;
   }
 
-  it.each(["attributes", "setting"] as const)("that a checkout converts (%s) are committed as git knows them", async (how) => {
+  inSoak(it.each(["attributes", "setting"] as const))("that a checkout converts (%s) are committed as git knows them", async (how) => {
     const root = converting(how);
     const project = await openExisting({ root, name: "r1" });
     expect(project.place.kind).toBe("in place");

@@ -190,7 +190,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", (_
     expect(result.failures.length).toBe(40);
   });
 
-  it("names the file that never ends, and keeps the results of the others", async () => {
+  inSoak(it)("names the file that never ends, and keeps the results of the others", async () => {
     const root = projectOf({
       "a.test.mjs": `${use}import http from "node:http"; test("opens", () => { http.createServer().listen(0); });`,
       "b.test.mjs": `${use}test("good", () => {});`,
