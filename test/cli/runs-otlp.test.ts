@@ -114,6 +114,7 @@ describe("troupe runs export --otlp", () => {
   it.each([
     [["--otlp", "http://user:pass@localhost:4318"], "OPTION_INVALID"],
     [["--otlp", "http://"], "OPTION_INVALID"],
+    [["--otlp", "grpc://localhost:4317"], "OPTION_INVALID"],
     [["file.ndjson", "--otlp", "other.jsonl"], "OPTION_CONFLICT"],
     [["--content"], "OPTION_CONFLICT"],
   ])("refuses %j", async (words, code) => {

@@ -67,13 +67,13 @@ export function runsOtlp(
 
 /** The address that traces are sent to: that of a receiver without a path gets the one that OTLP names. Undefined for a file. */
 function receiverOf(target: string): URL | undefined {
-  if (!/^https?:\/\//i.test(target)) return undefined;
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(target)) return undefined;
   const url = URL.canParse(target) ? new URL(target) : undefined;
-  if (url === undefined || url.username !== "" || url.password !== "") {
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
     throw invalidOption(
       "--otlp",
       "a file, or an address without a user such as http://localhost:4318",
-      url === undefined ? target : url.host,
+      url === undefined ? target : `${url.protocol}//${url.host}`,
     );
   }
   if (url.pathname === "/") url.pathname = "/v1/traces";
