@@ -30,9 +30,12 @@ export async function bundlePage() {
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>Troupe</title>',
     `<link rel="icon" href="${ICON}"><style>${style}</style></head>`,
-    `<body><div id="app"></div>${EMBEDDED}<script type="module">${script}</script></body></html>\n`,
+    `<body><div id="app">${LOADING}</div>${EMBEDDED}<script type="module">${script}</script></body></html>\n`,
   ].join("");
 }
+
+/** Seen while the browser reads the runs of a large file: the script comes behind them. */
+const LOADING = '<main class="empty"><h1>Reading the runs</h1><p>They appear here once all of this page has been read.</p></main>';
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#4a3aa7"/><path d="M3.5 5h9M8 5v7" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>',

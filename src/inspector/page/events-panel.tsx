@@ -84,7 +84,7 @@ const MOST = 200;
 function textOf(event: RunEvent): string {
   switch (event.type) {
     case "run.started":
-      return `${event.team}: ${event.roles.map(({ name }) => name).join(", ")}`.slice(0, MOST);
+      return `${event.team === "" ? "The team" : event.team}: ${event.roles.map(({ name }) => name).join(", ")}`.slice(0, MOST);
     case "message":
       return event.message.content.slice(0, MOST);
     case "act.started":

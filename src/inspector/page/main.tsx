@@ -17,6 +17,8 @@ const place = document.querySelector("#app");
 const embedded = JSON.parse(document.querySelector("#troupe-runs")?.textContent ?? "[]") as readonly (readonly RunEvent[])[];
 const tabStorage = storageOf(() => sessionStorage);
 
+place?.replaceChildren();
+
 function show(opening: Opening): void {
   if (place !== null) render(<App opening={opening} />, place);
 }

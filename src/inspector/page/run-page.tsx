@@ -41,11 +41,22 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
         ))}
       </nav>
       <div class="run-body">
-        <div class="panel">{chosen !== undefined && <chosen.Component run={run} />}</div>
+        <div class="panel">{run.count.value === 0 ? <Coming run={run} /> : chosen !== undefined && <chosen.Component run={run} />}</div>
         {!isShownBy(chosen?.id, run) && <Drawer run={run} source={source} />}
       </div>
       <Scrubber run={run} />
     </section>
+  );
+}
+
+/** Stands in place of a panel until the first event is here: an empty panel would say that the run has none. */
+function Coming({ run }: { readonly run: OpenRun }) {
+  const events = run.standing.value?.summary.events;
+  return (
+    <div class="empty" role="status">
+      <h2>{events === 0 ? "The run has no events yet" : "Reading the run"}</h2>
+      <p>{events === undefined || events === 0 ? "Its events appear here as they come." : `On their way: ${plural(events, "event")}.`}</p>
+    </div>
   );
 }
 
@@ -121,7 +132,7 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
           </>
         )}
         {first !== undefined && last !== undefined && <Fact name="Duration" value={durationText(last.time - first.time)} />}
-        <Fact name="Events" value={counted(run.count.value)} />
+        <Fact name="Events" value={eventsText(run.count.value, summary?.events ?? 0)} />
       </dl>
       {summary?.parent !== undefined && (
         <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
@@ -130,6 +141,11 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
       )}
     </div>
   );
+}
+
+/** While a long run is read, how much of it is here. */
+function eventsText(here: number, all: number): string {
+  return here < all ? `${counted(here)} of ${counted(all)}` : counted(here);
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {

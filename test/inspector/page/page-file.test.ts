@@ -38,6 +38,11 @@ describe("the page of the inspector", () => {
     expect(page).not.toMatch(/<(?:script|img|link|iframe)[^>]*\s(?:src|href)="(?!data:)/);
   });
 
+  it("says that it reads before its script runs, which stands behind the runs", () => {
+    expect(page.indexOf("Reading the runs")).toBeGreaterThan(0);
+    expect(page.indexOf("Reading the runs")).toBeLessThan(page.indexOf('id="troupe-runs"'));
+  });
+
   it("never takes a text for HTML", () => {
     const files = filesBelow("src/inspector/page", "").filter((path) => /\.tsx?$/.test(path));
     expect(files.length).toBeGreaterThan(5);

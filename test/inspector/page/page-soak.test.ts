@@ -77,6 +77,38 @@ describe.runIf(program !== undefined)("an offline page", () => {
     }
   });
 
+  it("fits a window of 400 pixels in every view: nothing is wider, the slider can be dragged, the details lie above", async () => {
+    const { page, faults } = await openPage(browser, await offlineFile("narrow", [await sampleRun()]));
+    await page.setViewportSize({ width: 400, height: 800 });
+    for (const { id } of PANELS) {
+      await toPanel(page, id);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), id).toBe(400);
+      expect((await page.getByRole("slider").boundingBox())?.width, id).toBeGreaterThan(100);
+    }
+    await toPanel(page, "graph");
+    const name = await page.getByRole("button", { name: "Ann", exact: true }).first().boundingBox();
+    expect(name?.height).toBeLessThan(30);
+    await toPanel(page, "lanes");
+    const bar = page.locator(".bar").last();
+    await bar.click();
+    await expect.poll(() => drawer(page).count()).toBe(1);
+    const above = await bar.evaluate((element) => {
+      const { left, top } = element.getBoundingClientRect();
+      return document.elementFromPoint(left + 3, top + 3)?.closest("aside, .drawer") !== null;
+    });
+    expect(above).toBe(true);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("draws the head of a chosen arrow as large as the others", async () => {
+    const { page } = await openPage(browser, await offlineFile("heads", [await sampleRun()]));
+    await toPanel(page, "lanes");
+    const units = await page.locator(".arrows marker").evaluateAll((all) => all.map((one) => one.getAttribute("markerUnits")));
+    expect(units).toEqual(["userSpaceOnUse", "userSpaceOnUse", "userSpaceOnUse"]);
+    await page.context().close();
+  });
+
   it("shows hostile texts as texts, and a message of 10 MB piece by piece", async () => {
     const long = `${"x".repeat(10_000_000)} the end`;
     const url = await offlineFile("hostile", [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long")]);
@@ -173,6 +205,17 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await expect.poll(() => button("Pause").count()).toBe(1);
     house.goOn();
     await expect.poll(async () => (house.goOn(), page.locator(".run-head .badge").first().textContent())).toBe("Finished");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("says that a run is read before its first event is here", async () => {
+    await house.run("plain bread", "late");
+    const { page, faults } = await openPage(browser, "about:blank");
+    await page.route("**/events*", () => undefined);
+    await page.goto(house.address("late"));
+    await expect.poll(() => page.locator(".panel").textContent()).toMatch(/Reading the run.*On their way: \d+ events/);
+    expect(await violationsIn(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -264,13 +264,22 @@ function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayerProps) 
   return (
     <svg class="arrows" width={frame.width} height={height} aria-hidden="true">
       <defs>
-        <marker id="arrow-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+        <marker
+          id="arrow-head"
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="9"
+          markerHeight="9"
+          markerUnits="userSpaceOnUse"
+          orient="auto-start-reverse"
+        >
           <path d="M0 0.8L8 4L0 7.2Z" fill="context-stroke" />
         </marker>
-        <marker id="arrow-open" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8">
+        <marker id="arrow-open" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
           <circle cx="4" cy="4" r="2.8" fill="var(--sheet)" stroke="context-stroke" stroke-width="1.4" />
         </marker>
-        <marker id="arrow-gone" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="8" markerHeight="8">
+        <marker id="arrow-gone" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
           <path d="M1 1L7 7M7 1L1 7" stroke="context-stroke" stroke-width="1.6" />
         </marker>
       </defs>
