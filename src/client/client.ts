@@ -178,7 +178,7 @@ export class RunClient {
     return this.#post<MessageReceipt>(pathOf(runId, "messages"), body, o);
   }
 
-  /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_UNKNOWN` */
+  /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
   answer(runId: string, questionId: string, answer: Json, o: CallOptions = {}): Promise<RunSummary> {
     return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { answer }, o);
   }

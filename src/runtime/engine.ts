@@ -182,10 +182,7 @@ export class Engine implements DriverHost, ActivationHost {
    * @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for the last role
    */
   retire(name: string): void {
-    const { dead } = this.state;
-    const before = dead.length;
     this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
-    this.#parts.announcer.retired(name, dead.slice(before));
     this.#wake?.();
   }
 

@@ -109,7 +109,7 @@ export class Environment {
         seed: state.seed,
         requirePrice: backing.requirePrice ?? false,
         company: { description: this.description, colleagues: (teamAt) => this.#hired.namesAt(teamAt) },
-        isPlayedByModel: (name) => roleNamed(name)?.human === false,
+        isPlayedByModel: (name, teamAt) => this.#hired.roleAt(name, teamAt)?.human === false,
         tell: announcer.telling,
       }),
       hired: this.#hired,

@@ -60,6 +60,11 @@ export class HiredRoles {
     return there.map(({ name }) => name);
   }
 
+  /** The definition of a role that belonged to the team after that many changes. */
+  roleAt(name: string, changes: number): Role | undefined {
+    return this.#state.roles.get(name)?.wasHired(changes) === true ? this.specOf(name)?.role : undefined;
+  }
+
   /** Loads the code of mode `agent` where a role uses it; undefined where none does. */
   load(): Promise<unknown> | undefined {
     return this.#hasAgent ? agentMode() : undefined;

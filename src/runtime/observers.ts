@@ -113,14 +113,17 @@ export class Announcer implements Observer {
     this.telling("message.dropped")?.({ type: "message.dropped", message, role });
   }
 
-  /** Reports the unread messages of a retired role. */
-  retired(role: string, letters: readonly DeadLetter[]): void {
-    if (letters.length === 0) return;
-    this.warn(
-      role,
-      `${role} was retired before it had read ${letters.length === 1 ? "a message" : `${letters.length} messages`}: dead letters.`,
-    );
-    for (const { message } of letters) this.telling("message.dead")?.({ type: "message.dead", message, address: role });
+  /** Reports the dead letters of retired roles; those of other kinds are reported with their cause. */
+  retired(letters: readonly DeadLetter[]): void {
+    const unread = new Map<string, number>();
+    for (const { message, reason } of letters) {
+      if (reason.kind !== "retired") continue;
+      const { role } = reason;
+      unread.set(role, (unread.get(role) ?? 0) + 1);
+      this.telling("message.dead")?.({ type: "message.dead", message, address: role });
+    }
+    for (const [role, count] of unread)
+      this.warn(role, `${role} was retired before it had read ${count === 1 ? "a message" : `${count} messages`}: dead letters.`);
   }
 
   gaveUp(role: string, error: unknown): void {

@@ -143,14 +143,14 @@ export class ServedRuns {
   /**
    * Answers a question of a run. Where other roles still work it waits until the run is at rest.
    *
-   * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`; UsageError `RUN_ACTIVE`
+   * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; UsageError `RUN_ACTIVE`
    */
   answer(account: TenantAccount, runId: string, question: string, answer: Json): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
       const { questions = [] } = await this.#summaries.of(runId);
       const isOpen = questions.some(({ id }) => id.startsWith(question));
       if (isOpen && !(await this.#rests(runId))) throw active(runId);
-      if (!isOpen && this.#driven.has(runId)) throw await this.#answered(runId, question);
+      if (!isOpen && this.#driven.has(runId)) throw await this.#notWaiting(runId, question, questions);
       await this.#drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
         team.answer(runId, question, answer as string, { ...common, ...bounds({}, opened) }),
       );
@@ -340,14 +340,9 @@ export class ServedRuns {
     return isDone;
   }
 
-  async #answered(runId: string, question: string): Promise<Error> {
-    const { asks } = await import("../runtime/record/questions.ts");
-    for await (const event of this.#parts.journal.read(runId, 0)) {
-      if (!asks(event, question)) continue;
-      const text = `Expected a question that waits, but ${question} of run ${runId} has been answered.`;
-      return new JournalError("QUESTION_ANSWERED", text);
-    }
-    return new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${runId} that waits, got ${question}.`);
+  async #notWaiting(runId: string, id: string, waiting: NonNullable<RunSummary["questions"]>): Promise<JournalError> {
+    const { closedQuestion } = await import("../runtime/record/questions.ts");
+    return closedQuestion(this.#parts.journal.read(runId, 0), { runId, id, waiting });
   }
 
   async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -109,6 +109,13 @@ export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   return crew.roles.toSorted(([a], [b]) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
+/** A cause that a role watches and no role can cause. */
+export interface UnwatchedCause {
+  readonly role: string;
+  readonly cause: string;
+  readonly warning: string;
+}
+
 /** Limit on the causes in a warning. */
 const MOST_CAUSES = 10;
 
@@ -118,7 +125,7 @@ const MOST_CAUSES = 10;
  *
  * @param said the messages from outside at the start
  */
-export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly string[] {
+export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly UnwatchedCause[] {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
   if (!specs.every(({ spec }) => reactsByDefault(spec))) return [];
   const causes = new Set<string>([UserRequirement.name, UserFeedback.name]);
@@ -129,8 +136,10 @@ export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | 
   return specs.flatMap(({ name, spec }) =>
     spec.watch
       .filter((cause) => !causes.has(cause))
-      .map(
-        (cause) => `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes], MOST_CAUSES)}.`,
-      ),
+      .map((cause) => ({
+        role: name,
+        cause,
+        warning: `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes], MOST_CAUSES)}.`,
+      })),
   );
 }

@@ -1,4 +1,4 @@
-import { JournalError } from "../kernel/errors.ts";
+import { JournalError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -91,7 +91,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   await rememberRecord(environment, run, seq);
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
-  if (opening[0]?.type === "run.started") for (const warning of unwatchedCauses(crew.roles, said)) environment.warn(warning);
+  if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);
   const end: RunEnd = failure === undefined ? await driven(run, environment) : { reason: "interrupted", failure, control: undefined };
   if (failure !== undefined) await environment.memories.rest();
@@ -109,8 +109,17 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
 async function driven(run: Drive, environment: Environment): Promise<RunEnd> {
   for (;;) {
     const end = await environment.drive(run.state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run));
+    if (waitsForRetired(end, run.state)) continue;
     if (end.reason !== "idle" || end.failure !== undefined || end.control !== undefined || !environment.hasWork) return end;
   }
+}
+
+/** True for an end because of a question that was given up: its role was retired while others worked. */
+function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boolean {
+  if (failure !== undefined || !(control instanceof WaitingError)) return false;
+  const { role } = control.data as { readonly role: string };
+  const asker = roles.get(role);
+  return asker !== undefined && !asker.isHired && asker.waiting === 0;
 }
 
 /** Makes a change from outside in a run that nobody drives. It starts nothing. */

@@ -80,9 +80,10 @@ export function hiring(role: Role, name: string): RunChange<void> {
 /** Returns the change that retires a role. It warns of causes that nobody of the team is left to cause. */
 export function retiring(name: string): RunChange<void> {
   return async (environment) => {
-    const before = new Set(unwatchedCauses(environment.team, []));
+    const before = unwatchedCauses(environment.team, []);
     environment.retire(name);
-    for (const warning of unwatchedCauses(environment.team, [])) if (!before.has(warning)) environment.warn(warning);
+    for (const { role, cause, warning } of unwatchedCauses(environment.team, []))
+      if (!before.some((known) => known.role === role && known.cause === cause)) environment.warn(warning);
     await environment.log.durable();
   };
 }

@@ -1,3 +1,4 @@
+import { UsageError } from "../kernel/errors.ts";
 import type { Role } from "../role/role.ts";
 import { rolesIn } from "../role/role-parts.ts";
 import { roleSpec } from "../role/role-spec.ts";
@@ -17,9 +18,14 @@ export class Reserve {
   readonly #byName = new Map<string, Role>();
   readonly #ofRuns = new Map<string, Map<string, Role>>();
 
-  /** @throws UsageError `OPTION_INVALID`, and the errors of a role that cannot be hired */
+  /** @throws UsageError `OPTION_INVALID`, `ROLE_DUPLICATE`, and the errors of a role that cannot be hired */
   constructor(roles: Iterable<Role>) {
-    for (const role of rolesIn(roles)) this.#byName.set(roleSpec(role as Role).card.name, role as Role);
+    for (const role of rolesIn(roles)) {
+      const { name } = roleSpec(role as Role).card;
+      if (this.#byName.has(name))
+        throw new UsageError("ROLE_DUPLICATE", `Expected definitions of different names in reserve, got a second "${name}". Rename one.`);
+      this.#byName.set(name, role as Role);
+    }
   }
 
   /** Keeps the definition of a role that a run has hired under a name. */

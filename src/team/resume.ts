@@ -6,7 +6,7 @@ import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { asks, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
+import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -129,18 +129,14 @@ function uncertainSteps(state: RunState): RunResumed["uncertain"] {
 /**
  * Returns the pending question whose id begins with `id`.
  *
- * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`; ControlError when the signal aborts
+ * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts
  */
 export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
   const pending = pendingQuestions(state);
   const meant = pending.filter((question) => id !== "" && question.id.startsWith(id));
   const [question] = meant;
   if (question !== undefined && meant.length === 1) return question;
-  if (await wasAsked(journal, state.runId, id, signal)) {
-    throw new JournalError("QUESTION_ANSWERED", `Expected a question that waits, but ${id} of run ${state.runId} has been answered.`);
-  }
-  const known = pending.length === 0 ? "none waits" : pending.map((one) => `${one.id} (${one.role})`).join(", ");
-  throw new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${state.runId} that waits, got ${id}. Waiting: ${known}.`);
+  throw await closedQuestion(readEvents(journal, state.runId, { signal }), { runId: state.runId, id, waiting: pending });
 }
 
 /**
@@ -157,7 +153,8 @@ export function answerTo(
   if (form === undefined && typeof answer !== "string")
     throw new UsageError("OPTION_INVALID", `Expected an answer as text, got ${typeof answer}.`);
   if (deadline <= now && byDefault !== undefined) {
-    const when = new Date(deadline).toISOString();
+    const time = new Date(deadline);
+    const when = Number.isNaN(time.getTime()) ? String(deadline) : time.toISOString();
     throw new JournalError(
       "QUESTION_EXPIRED",
       `Expected an answer to ${id} before its deadline, ${when}. Resume the run: it takes the default, ${shownText(valueText(byDefault))}.`,
@@ -181,9 +178,4 @@ export function answerTo(
     `Expected an answer that fits the question ${id}, which stays open. ${faultsText(check.faults)}`,
     { data: { faults: check.faults } },
   );
-}
-
-async function wasAsked(journal: Journal, runId: string, id: string, signal: AbortSignal): Promise<boolean> {
-  for await (const event of readEvents(journal, runId, { signal })) if (asks(event, id)) return true;
-  return false;
 }

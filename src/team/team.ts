@@ -197,7 +197,7 @@ export class Team {
    * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form, with what is wanted: nothing is recorded, and the
    * question stays open; `OPTION_INVALID` when the run is under way, or the answer to a question without a form is no text
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`; `QUESTION_EXPIRED` when its deadline has
-   * passed and it has a default, which the next resume takes
+   * passed and it has a default, which the next resume takes; `QUESTION_GIVEN_UP` when its role was retired, or its activation ended without it
    */
   async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);

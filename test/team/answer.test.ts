@@ -1,3 +1,4 @@
+import { answerTo } from "../../src/team/resume.ts";
 import { describe, expect, test } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
@@ -91,4 +92,11 @@ describe("a run that waits for people", () => {
     ).result;
     for await (const event of journal.read("r", 0)) expect(JSON.stringify(event)).not.toContain("my-password");
   });
+});
+
+test("an answer after a deadline that no date can name is refused as late", () => {
+  const question = { id: "q", role: "Ann", text: "?", default: "no", deadline: -1e300, act: "Ann#0~1", key: "k", try: 1 };
+  expect(() => answerTo(question, "yes", { mask: (text) => text, now: 0 })).toThrow(
+    expect.objectContaining({ code: "QUESTION_EXPIRED" }) as Error,
+  );
 });

@@ -31,7 +31,8 @@ describe("the definitions of roles that runs hire on the way", () => {
     expect(kept).toEqual([true, false, true, true]);
   });
 
-  test("are refused where they are no roles", () => {
+  test("are refused where they are no roles, and where two have one name", () => {
+    expect(() => new Reserve([listener("Bob"), listener("Bob")])).toThrow(/a second "Bob"/);
     expect(() => new Team({ reserve: [{ name: "Bob" } as Role] })).toThrow(/role/);
     expect(() => new Team({ reserve: listener("Bob") as unknown as Role[] })).toThrow(/list of roles/);
   });

@@ -1,3 +1,4 @@
+import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isRecord, isText } from "../../kernel/value-kind.ts";
 import { permissionForm } from "../../tool/approval.ts";
@@ -47,8 +48,36 @@ export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: 
   return question;
 }
 
+/**
+ * Returns the error for a question that does not wait: `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, or `QUESTION_UNKNOWN` where it never was
+ * asked.
+ *
+ * @param waiting the questions that wait
+ */
+export async function closedQuestion(
+  events: AsyncIterable<RunEvent>,
+  { runId, id, waiting }: { readonly runId: string; readonly id: string; readonly waiting: readonly PendingQuestion[] },
+): Promise<JournalError> {
+  const isAmbiguous = id !== "" && waiting.some((question) => question.id.startsWith(id));
+  let step: string | undefined;
+  let isAnswered = false;
+  for await (const event of events) {
+    if (!isAmbiguous && asks(event, id)) step = `${event.act} ${event.key}`;
+    else if (event.type === "step.ended" && event.ok && step === `${event.act} ${event.key}`) isAnswered = true;
+  }
+  if (isAnswered)
+    return new JournalError("QUESTION_ANSWERED", `Expected a question that waits, but ${id} of run ${runId} has been answered.`);
+  if (step !== undefined)
+    return new JournalError(
+      "QUESTION_GIVEN_UP",
+      `Expected a question that waits, but ${id} of run ${runId} was given up: its role was retired, or its activation ended without the answer.`,
+    );
+  const known = waiting.length === 0 ? "none waits" : waiting.map((one) => `${one.id} (${one.role})`).join(", ");
+  return new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${runId} that waits, got ${id}. Waiting: ${known}.`);
+}
+
 /** True for an event that asks a question whose id begins with `id`. */
-export function asks(event: RunEvent, id: string): boolean {
+function asks(event: RunEvent, id: string): event is Extract<RunEvent, { readonly type: "step.started" }> {
   return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
 }
 

@@ -5,7 +5,7 @@ import { applyNext, skipEvent } from "./apply.ts";
 import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { maskedBody } from "./masking.ts";
-import type { RunState } from "./run-state.ts";
+import type { DeadLetter, RunState } from "./run-state.ts";
 
 /** A journal with the right to write one run into it. */
 export interface OwnedRun {
@@ -21,6 +21,8 @@ export interface Observer {
   observe(event: RunEvent, taken?: readonly Message[]): void;
   /** Receives every message that a full mailbox dropped. */
   dropped(role: string, message: Message): void;
+  /** Receives the messages that became dead letters because their recipients were retired. */
+  retired(letters: readonly DeadLetter[]): void;
 }
 
 /** The parts of a log. */
@@ -87,10 +89,12 @@ export class RunLog {
     const clean = maskedBody(this.#mask, body);
     const event = this.#isMade(body.type) ? { ...this.#envelope, ...clean } : undefined;
     const taken = event !== undefined && body.type === "act.ended" ? this.#taken(body) : undefined;
+    const buried = state.dead.length;
     applyNext(state, event ?? clean, state.runId);
     const { justDropped } = state;
     if (event !== undefined) this.#send(event, taken);
     for (const { role, message } of justDropped) this.#observer.dropped(role.name, message);
+    if (state.dead.length > buried) this.#observer.retired(state.dead.slice(buried));
     return clean;
   }
 
@@ -187,4 +191,4 @@ export class RunLog {
   }
 }
 
-const noObserver: Observer = { observes: () => false, observe() {}, dropped() {} };
+const noObserver: Observer = { observes: () => false, observe() {}, dropped() {}, retired() {} };

@@ -16,7 +16,7 @@ import { bothOf, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
 import type { HumanPort } from "../../tool/approval.ts";
-import { Persons } from "./persons.ts";
+import { type AskingRole, Persons } from "./persons.ts";
 
 /** The shared parts of the answers to all roles. */
 export interface AnswererParts {
@@ -31,8 +31,8 @@ export interface AnswererParts {
   readonly logger: Logger;
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(teamAt: number): readonly string[] };
-  /** True for the name of a hired role that no person plays. */
-  readonly isPlayedByModel: (name: string) => boolean;
+  /** True for the name of a role that no person plays, and that was hired after that many changes of the team. */
+  readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
   readonly tell: Tell;
 }
 
@@ -117,12 +117,12 @@ export class Answerer {
   }
 
   /** Returns the door of the effect of a step. */
-  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard, asker: Introduced): EffectDoor {
+  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
       this.ask({ steps: door, spec, card, asker, prompt, options });
     const { key, mode, signal, ending, attempts, step } = door;
     const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
-    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: this.persons.human(door, card) };
+    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: this.persons.human(door, asker) };
   }
 
   /**

@@ -8,9 +8,10 @@ import type { ChatMessage } from "../../model/chat-message.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { RoleTurn } from "../turn/turn.ts";
+import type { AskingRole } from "./persons.ts";
 
 /** The parts of a role's context that its questions use. */
-type Asker = Pick<RoleContext, "role" | "introduction" | "memory" | "news" | "logger" | "signal">;
+type Asker = Pick<RoleContext, "role" | "introduction" | "memory" | "news" | "logger" | "signal"> & AskingRole;
 
 /**
  * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the door, the
@@ -36,7 +37,7 @@ export class Asking {
     if (this.#human !== undefined) return this.#human;
     const { answerer } = this.#turn.tools;
     const { steps } = this.#turn;
-    const person = answerer.persons.human(steps, this.#asker.role);
+    const person = answerer.persons.human(steps, this.#asker);
     return (this.#human = {
       ask: ((question: string, o?: AnyHumanAsk) => this.#askHuman(question, o)) as Human["ask"],
       answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
@@ -94,7 +95,7 @@ export class Asking {
     this.#nesting?.assertOutside("human.ask");
     const { answerer } = this.#turn.tools;
     const { steps } = this.#turn;
-    return answerer.persons.ask(steps, this.#asker.role, question, o);
+    return answerer.persons.ask(steps, this.#asker, question, o);
   }
 
   #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {

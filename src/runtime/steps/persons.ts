@@ -18,8 +18,15 @@ export interface PersonsParts {
   readonly human: HumanPort | undefined;
   /** Deadlines count on it. */
   readonly clock: Clock;
-  /** True for the name of a hired role that no person plays. */
-  readonly isPlayedByModel: (name: string) => boolean;
+  /** True for the name of a role that no person plays, and that was hired after that many changes of the team. */
+  readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
+}
+
+/** The role that asks. */
+export interface AskingRole {
+  readonly role: RoleCard;
+  /** The number of changes of the team that it knows of. */
+  readonly teamAt: number;
 }
 
 /** The part of a step that a question to a person uses. */
@@ -40,20 +47,20 @@ export class Persons {
   }
 
   /** Returns a role's access to persons through recorded steps. */
-  human(steps: StepPort, card: RoleCard): Human {
+  human(steps: StepPort, asker: AskingRole): Human {
     return {
-      ask: ((question: string, o?: AnyHumanAsk) => this.ask(steps, card, question, o)) as Human["ask"],
+      ask: ((question: string, o?: AnyHumanAsk) => this.ask(steps, asker, question, o)) as Human["ask"],
       answer: async (question, signal) => {
         const asked = { key: question.id, signal, deadline: question.deadline, attempts: NO_ATTEMPTS };
-        return (await this.#answerOf({ ...question, role: card.name }, asked)) as string;
+        return (await this.#answerOf({ ...question, role: asker.role.name }, asked)) as string;
       },
     };
   }
 
   /** Asks a person; without one the run waits. @throws as {@link Human.ask} */
-  async ask(steps: StepPort, card: RoleCard, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
+  async ask(steps: StepPort, { role: card, teamAt }: AskingRole, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
     const ready = readyQuestion(question, o);
-    if (o.to !== undefined && this.#parts.isPlayedByModel(o.to)) throw notAPerson(card.name, o.to);
+    if (o.to !== undefined && this.#parts.isPlayedByModel(o.to, teamAt)) throw notAPerson(card.name, o.to);
     if (o.schema === undefined) return this.#step(steps, card, ready, o.deadline);
     return this.#typed(steps, card, { ready, schema: o.schema, deadline: o.deadline });
   }

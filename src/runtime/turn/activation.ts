@@ -231,6 +231,11 @@ export class Activation implements RoleContext {
     return this.#turn.tools.answerer.introduction(this.role, this.#turn.teamAt);
   }
 
+  /** The number of changes of the team that it knows of. @internal */
+  get teamAt(): number {
+    return this.#turn.teamAt;
+  }
+
   get human(): Human {
     return this.#questions.human;
   }

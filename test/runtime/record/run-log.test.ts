@@ -44,7 +44,7 @@ class SlowStore {
 
 /** Sees every event, and notes its number. */
 function seeing(seen: number[]): Observer {
-  return { observes: () => true, observe: (event) => void seen.push(event.seq), dropped: () => {} };
+  return { observes: () => true, observe: (event) => void seen.push(event.seq), dropped: () => {}, retired: () => {} };
 }
 
 function logOver(store: SlowStore): { log: RunLog; seen: number[] } {
@@ -208,7 +208,7 @@ describe("RunLog", () => {
     const store = new SlowStore();
     const owned = { journal: store.journal, epoch: 1 };
     const parts = { state: new RunState("r"), clock: simulatedClock(), mask: (text: string) => text, owned };
-    const log = new RunLog({ ...parts, observer: { observe: () => {}, observes: () => false, dropped: () => {} } });
+    const log = new RunLog({ ...parts, observer: { observe: () => {}, observes: () => false, dropped: () => {}, retired: () => {} } });
     log.record(round(0));
     await store.asked(1);
     expect(store.numbers).toEqual([[0]]);
