@@ -178,8 +178,7 @@ class ServedCompany {
     try {
       const company = await openCompany(session, { ...parts, journal: store.journal, logger });
       const close = async (): Promise<void> => {
-        await company.close();
-        folder.release();
+        await company.close().finally(() => folder.release());
       };
       try {
         const kept = about === undefined ? {} : { about: (await about(company)) as { readonly [key: string]: Json } };

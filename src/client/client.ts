@@ -26,7 +26,7 @@ export interface ClientOptions {
   readonly token?: string;
   /** Sends requests. Default: the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** Milliseconds without an answer or a sign of life after which `events` gives up. Default 300,000. */
+  /** Milliseconds after the loss of a connection in which no other one is found, after which `events` gives up. Default 300,000. */
   readonly patience?: number;
   readonly clock?: Clock;
 }
@@ -148,12 +148,14 @@ export class RunClient {
   async *events(runId: string, o: WatchOptions = {}): AsyncGenerator<RunEvent, void> {
     let next = o.from ?? 0;
     let pause = FIRST_PAUSE;
-    let lastSign = this.#clock.now();
+    let lostAt: number | undefined;
     for (;;) {
       const connection = this.#connect(runId, next, o);
       try {
         for await (const sent of connection) {
-          lastSign = this.#clock.now();
+          lostAt = undefined;
+          if (sent === "connected") continue;
+          // A server that answers and cuts the connection at once is asked less and less often.
           pause = FIRST_PAUSE;
           if (sent === "end") return;
           if (sent === "alive" || sent.seq < next) continue;
@@ -166,7 +168,8 @@ export class RunClient {
       }
       if (o.signal?.aborted === true) throw abortReason(o.signal);
       o.onState?.({ connected: false });
-      if (this.#clock.now() - lastSign > this.#patience) throw new TimeoutError(`a sign of life of ${this.#url}`, this.#patience);
+      lostAt ??= this.#clock.now();
+      if (this.#clock.now() - lostAt > this.#patience) throw new TimeoutError(`a sign of life of ${this.#url}`, this.#patience);
       await sleep(this.#clock, pause, o.signal);
       pause = Math.min(LONGEST_PAUSE, pause * 2);
     }
@@ -218,7 +221,7 @@ export class RunClient {
     return (await this.#send("GET", pathOf(runId, "export"), { signal })).text();
   }
 
-  async *#connect(runId: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "alive" | "end", void> {
+  async *#connect(runId: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
     const silence = new AbortController();
     const signal = o.signal === undefined ? silence.signal : AbortSignal.any([o.signal, silence.signal]);
     let cancel = (): void => {};
@@ -232,7 +235,7 @@ export class RunClient {
       const last = from === 0 ? {} : { "last-event-id": String(from - 1) };
       const { body } = await this.#send("GET", pathOf(runId, "events") + query, { signal, headers: last });
       o.onState?.({ connected: true });
-      yield "alive";
+      yield "connected";
       if (body === null) return;
       for await (const sent of sentEvents(body, signal)) {
         alive();
@@ -270,7 +273,7 @@ export class RunClient {
       throw new TroupeError("SERVER_UNREACHABLE", text, { cause });
     });
     if (response.ok) return response;
-    throw toldError(response.status, await response.text());
+    throw toldError(response.status, await response.text().catch(() => ""));
   }
 }
 
@@ -282,7 +285,7 @@ interface SendOptions {
 
 /** True for an error after which another try may succeed: the connection, a busy or closing server. */
 function isPassing(error: unknown): boolean {
-  if (!TroupeError.isInstance(error)) return true;
+  if (!TroupeError.isInstance(error)) return false;
   if (error instanceof JournalError || error.code === "TOKEN_INVALID") return false;
   return ["SERVER_UNREACHABLE", "SERVER_CLOSING", "RATE_LIMITED", "STREAMS_TOO_MANY", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
 }

@@ -1,3 +1,5 @@
+import { TroupeError } from "../kernel/errors.ts";
+
 /** One entry of a stream of server-sent events. */
 export interface SentEvent {
   /** Undefined for an entry that is no part of a record. */
@@ -24,12 +26,15 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>, signal: Abor
   let length = 0;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new TroupeError("SERVER_UNREACHABLE", "Expected more of a stream of events, but the connection was cut.", { cause });
+      });
       if (done) return;
       const text = decoder.decode(value, { stream: true });
       parts.push(text);
       length += text.length;
-      if (length > LONGEST) throw new RangeError("An event is longer than a client takes.");
+      if (length > LONGEST)
+        throw new TroupeError("EVENT_TOO_LONG", `Expected an event of at most ${LONGEST} characters, got a longer one.`);
       // An entry may end across two pieces: then the first of the two line breaks ended the one before.
       if (!text.includes("\n")) continue;
       const entries = parts.join("").split("\n\n");

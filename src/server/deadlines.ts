@@ -58,7 +58,7 @@ export class Deadlines {
       resume().catch((error: unknown) => {
         const { code, message } = errorRecord(error);
         this.#logger.warn("A run does not go on after the deadline of a question.", { run: runId, code, reason: message });
-        if (code === "RUNS_TOO_MANY") this.#wait(runId, NEXT_TRY, resume);
+        if (code === "RUNS_TOO_MANY" && !this.#timers.has(runId)) this.#wait(runId, NEXT_TRY, resume);
       });
     });
     this.#timers.set(runId, cancel);

@@ -56,6 +56,8 @@ export class EventStream {
   #isOver = false;
   #hasLeft = false;
   #hasGrown = false;
+  /** True while the record may have events that were not sent. */
+  #isBehind = false;
   #wake: (() => void) | undefined;
   /** The number of events at the last rest that was told, for a stream that follows. */
   #toldRest = -1;
@@ -67,7 +69,10 @@ export class EventStream {
     this.#closed = closed;
     this.#seq = run.from;
     this.#leave = sources.feeds.follow(run.runId, {
-      grew: () => this.#grew(),
+      grew: () => {
+        this.#isBehind = true;
+        this.#grew();
+      },
       notice: run.wantsNotices ? (notice): void => this.#notice(notice) : undefined,
     });
   }
@@ -100,6 +105,7 @@ export class EventStream {
     if (this.#rest !== undefined) return this.#piece(this.#rest);
     if (this.#notices.length > 0) return this.#takeNotices();
     this.#hasGrown = false;
+    this.#isBehind = false;
     const first = frames.get(runId, this.#seq) ?? (await frames.load(runId, this.#seq));
     if (first === undefined) return this.#atEnd();
     // What was told before this event no longer says where the run stands.
@@ -166,7 +172,7 @@ export class EventStream {
 
   #notice(notice: RunNotice): void {
     // Only a client that waits has every event, and only it can take a notice.
-    if (this.#wake === undefined && this.#notices.length === 0) return;
+    if (this.#isBehind || (this.#wake === undefined && this.#notices.length === 0)) return;
     const text = notice.type === "model.delta" ? notice.text.length : 0;
     if (this.#notices.length >= MOST_NOTICES || this.#text + text > MOST_TEXT) return;
     this.#notices.push(notice);

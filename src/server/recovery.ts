@@ -47,7 +47,7 @@ export async function recover({ journal, accounts, runs, logger, recovers }: Rec
   const goOn = async (): Promise<void> => {
     for (const [account, runId] of work) {
       try {
-        await runs.recover(account, runId);
+        await runs.resume(account, runId, {});
         gone += 1;
       } catch (error) {
         const { code, message } = errorRecord(error);

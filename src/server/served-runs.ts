@@ -1,4 +1,5 @@
 import type { ContinueRequest, ForkRequest, OutsideMessage, StartRequest } from "../client/wire.ts";
+import { eitherSignal, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
@@ -15,7 +16,7 @@ import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
-import { DrivenRun } from "./driven-run.ts";
+import { DrivenRun, SERVER_CLOSING } from "./driven-run.ts";
 import { logEvent, logRest } from "./progress-log.ts";
 import type { RunFeeds } from "./run-feed.ts";
 import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
@@ -53,6 +54,7 @@ type Common = Pick<ResumeOptions, "signal" | "pools" | "limits">;
  * the hash of the request.
  * ServedRuns.V3 (`#drive`) a tenant has no more runs under way than its bound; a place is taken before anything is awaited.
  * ServedRuns.V4 (`close`) a run that the close of the server stops is recorded as such, and goes on at the next start.
+ * ServedRuns.V5 (`close`) afterwards no run is under way and every team is closed, those of requests that the close met included.
  */
 export class ServedRuns {
   readonly #parts: ServedRunsParts;
@@ -62,7 +64,9 @@ export class ServedRuns {
   readonly #places = new Map<TenantAccount, number>();
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #deadlines: Deadlines;
-  #isClosing = false;
+  /** The runs under way, until their teams are closed. */
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
 
   constructor(parts: ServedRunsParts, summaries: (driven: (runId: string) => "running" | "paused" | undefined) => RunSummaries) {
     this.#parts = parts;
@@ -80,7 +84,7 @@ export class ServedRuns {
   }
 
   get isClosing(): boolean {
-    return this.#isClosing;
+    return this.#closing.signal.aborted;
   }
 
   /** The number of runs under way. */
@@ -149,6 +153,7 @@ export class ServedRuns {
     return this.#inTurn(runId, async () => {
       const { questions = [] } = await this.#summaries.of(runId);
       const isOpen = questions.some(({ id }) => id.startsWith(question));
+      if (isOpen && this.#driven.get(runId)?.status === "paused") throw active(runId, "it is paused. End the pause, then answer.");
       if (isOpen && !(await this.#rests(runId))) throw active(runId);
       if (!isOpen && this.#driven.has(runId)) throw await this.#notWaiting(runId, question, questions);
       await this.#drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
@@ -196,9 +201,11 @@ export class ServedRuns {
   /** Replays a run from its record. One replay of a tenant at a time. */
   replay(account: TenantAccount, runId: string, signal: AbortSignal): Promise<{ equal: boolean; events: number; difference?: string }> {
     return this.#inTurn(`replay of ${account.name}`, async () => {
+      const ends = eitherSignal(signal, this.#closing.signal);
+      throwIfAborted(ends);
       const opened = await this.#opened(account, { runId, purpose: "replay" });
       try {
-        const run = opened.team.replay(runId, { signal });
+        const run = opened.team.replay(runId, { signal: ends });
         const { error } = await run.result;
         const { events } = await this.#summaries.standing(runId);
         if (error instanceof DifferenceError) return { equal: false, events, difference: error.message };
@@ -210,16 +217,11 @@ export class ServedRuns {
     });
   }
 
-  /** Goes on with a run of a former process, and resolves when it goes on. */
-  async recover(account: TenantAccount, runId: string): Promise<void> {
-    await this.resume(account, runId, {});
-  }
-
   /**
    * Stops every run so that it goes on at the next start. No activation begins any more; steps in flight get `grace` milliseconds to end.
    */
   async close(grace: number): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort(new ControlError(SERVER_CLOSING, closing().message));
     this.#deadlines.close();
     const { clock, feeds } = this.#parts;
     const all = [...this.#driven.values()];
@@ -228,8 +230,9 @@ export class ServedRuns {
     const left = [...this.#driven.values()];
     for (const driven of left) driven.close();
     await Promise.all(left.map(({ run }) => run.result));
-    // A request that was opening a team when the close began ends by itself.
+    // A request that was opening a team when the close began ends by itself, and so does the run that it began.
     await Promise.allSettled(this.#turns.values());
+    await Promise.all(this.#underWay);
     feeds.tellAll();
   }
 
@@ -275,7 +278,7 @@ export class ServedRuns {
     let driven: DrivenRun | undefined;
     try {
       opened = await this.#opened(account, request);
-      if (this.#isClosing) throw closing();
+      if (this.isClosing) throw closing();
       const abort = new AbortController();
       const { pool, limits } = account;
       const common = {
@@ -286,7 +289,9 @@ export class ServedRuns {
       const begun = begin(opened, common);
       const isAnswered = begun instanceof Promise;
       driven = new DrivenRun({ run: await begun, account, opened, abort, grew: (event) => this.#grew(account, event) });
-      void this.#untilRest(runId, driven, leave);
+      const rest = this.#untilRest(runId, driven, leave).finally(() => this.#underWay.delete(rest));
+      this.#underWay.add(rest);
+      if (this.isClosing) driven.close();
       if (!isAnswered) await driven.begun();
     } catch (error) {
       if (driven === undefined) {
@@ -311,7 +316,7 @@ export class ServedRuns {
   }
 
   #takePlace(account: TenantAccount): () => void {
-    if (this.#isClosing) throw closing();
+    if (this.isClosing) throw closing();
     const taken = this.#places.get(account) ?? 0;
     if (taken >= account.mostRuns) {
       const text = `Expected at most ${account.mostRuns} runs under way, got one more. Wait until one is at rest.`;
@@ -378,10 +383,10 @@ function continuation({ reuse, onTeamChange }: ContinueRequest): Pick<ResumeOpti
   return { ...(reuse === undefined ? {} : { reuse }), ...(onTeamChange === undefined ? {} : { onTeamChange }) };
 }
 
-function active(runId: string): UsageError {
-  return new UsageError("RUN_ACTIVE", `Expected run ${runId} to come to rest, but its roles still work. Try again when it waits.`);
+function active(runId: string, why: string = "its roles still work. Try again when it waits."): UsageError {
+  return new UsageError("RUN_ACTIVE", `Expected run ${runId} to come to rest, but ${why}`);
 }
 
 function closing(): UsageError {
-  return new UsageError("SERVER_CLOSING", "Expected a server that takes work, but this one is closing. Try again when it has started.");
+  return new UsageError(SERVER_CLOSING, "Expected a server that takes work, but this one is closing. Try again when it has started.");
 }

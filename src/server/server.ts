@@ -103,8 +103,9 @@ class TroupeServer implements RunServer {
     let origin: string | undefined;
     let response: Response;
     try {
-      origin = this.#guard.check(request);
-      response = origin !== undefined && request.method === "OPTIONS" ? preflight(origin) : await this.#app.fetch(request);
+      // Those who watch over a process ask by its address, and the answer tells nothing.
+      if (!isHealth(request)) origin = this.#guard.check(request);
+      response = origin !== undefined && request.method === "OPTIONS" ? preflight(origin) : await this.#answer(request);
     } catch (error) {
       response = this.#failed(error);
     }
@@ -151,6 +152,14 @@ class TroupeServer implements RunServer {
     logger.info("The server is ready.", { resumed: gone });
   }
 
+  /** Answers a request. For HEAD the body is given up here, because the router leaves it open: a stream would keep its place. */
+  async #answer(request: Request): Promise<Response> {
+    if (request.method !== "HEAD") return this.#app.fetch(request);
+    const response = await this.#app.fetch(new Request(request, { method: "GET" }));
+    await response.body?.cancel();
+    return new Response(null, response);
+  }
+
   #routed(): Hono {
     const app = new Hono();
     const { version, bodyLimit } = this.#settings;
@@ -161,6 +170,11 @@ class TroupeServer implements RunServer {
     const tooLong = (): Response => {
       throw new UsageError("BODY_TOO_LONG", `Expected a body of at most ${bodyLimit} bytes, got a longer one. Send long texts in parts.`);
     };
+    // The token is checked here too, so that nobody without one has a body kept.
+    app.use("/api/*", (context, next) => {
+      this.#tenants.of(context.req.raw.headers.get("authorization"));
+      return next();
+    });
     app.use("/api/*", limitedBody({ maxSize: bodyLimit, onError: tooLong }));
     const { journal, open } = this.#settings;
     const parts: RouteParts = { journal, open, runs: this.#runs, stream: (request, query) => this.#stream(request, query) };
@@ -246,6 +260,10 @@ class TroupeServer implements RunServer {
     }
     return response;
   }
+}
+
+function isHealth({ url }: Request): boolean {
+  return ["/healthz", "/readyz"].includes(new URL(url).pathname);
 }
 
 /** @throws UsageError `HEADER_INVALID` */

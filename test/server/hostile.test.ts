@@ -65,6 +65,42 @@ describe("a server among others", () => {
     await server.close();
   });
 
+  it("TroupeServer.H1 tells its health under any name, as those who watch over a process ask for it", async () => {
+    const { server } = served({ team: shouters() });
+    const headers = { host: "10.0.0.7:4711" };
+    expect((await server.fetch(request("/healthz", { headers }))).status).toBe(200);
+    await server.ready();
+    expect((await server.fetch(request("/readyz", { headers }))).status).toBe(200);
+    expect((await server.fetch(request("/", { headers }))).status).toBe(421);
+    await server.close();
+  });
+
+  it("TroupeServer.H1 reads no body of somebody without a token", async () => {
+    const { server } = served({ team: shouters(), tenants: [ACME] });
+    let isRead = false;
+    const pull = (sink: ReadableStreamDefaultController<Uint8Array>): void => {
+      isRead = true;
+      sink.close();
+    };
+    const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    expect(await codeIn(await server.fetch(request("/api/runs", init)))).toEqual([401, "TOKEN_INVALID"]);
+    expect(isRead).toBe(false);
+    await server.close();
+  });
+
+  it("keeps no stream of a request for its head", async () => {
+    const { server, client } = served({ team: shouters(), tenants: [{ ...ACME, streams: 1 }] }, ACME.token);
+    const { id } = await client.start({ idea: "one" });
+    const headers = { authorization: `Bearer ${ACME.token}` };
+    for (const path of ["events", "events", "export"]) {
+      const head = await server.fetch(request(`/api/runs/${id}/${path}`, { method: "HEAD", headers }));
+      expect([head.status, head.body]).toEqual([200, null]);
+    }
+    expect((await all(client.events(id))).length).toBeGreaterThan(0);
+    await server.close();
+  });
+
   it("TroupeServer.H3 sends the page with a policy that allows its own script alone", async () => {
     const page = "<!doctype html><style>p{}</style><script>let a;</script><p>Hi";
     const { server } = served({ team: shouters(), page });

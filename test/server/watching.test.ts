@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { type Clock, defineAction, defineRole, memoryJournal, type RunEvent, type RunNotice, Team, TimeoutError } from "../../src/index.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
+import { EventStream } from "../../src/server/event-stream.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
 import { tries } from "../effort.ts";
 import { all, door, request, served, shouters, waiters } from "./served-team.ts";
@@ -84,6 +86,51 @@ describe("a watcher of a run", () => {
     await server.close();
   });
 
+  it("tries again after a long sleep, asks a server that cuts every connection less and less often, and gives up in time", async () => {
+    const { server, client } = served({ team: shouters() });
+    const { id } = await client.start({ idea: "go" });
+    const whole = await all(client.events(id));
+    let now = 0;
+    const pauses: number[] = [];
+    const clock: Clock = {
+      now: () => now,
+      timer: (ms, fire) => {
+        if (ms === 45_000) return () => undefined;
+        pauses.push(ms);
+        now += ms;
+        queueMicrotask(fire);
+        return () => undefined;
+      },
+    };
+    let lost = 0;
+    const asleep = async (asked: Request): Promise<Response> => {
+      lost += 1;
+      if (lost > 1) return server.fetch(asked);
+      now += 3_600_000;
+      throw new TypeError("The connection was lost.");
+    };
+    expect(await all(createClient({ url: "http://localhost", fetch: asleep, clock }).events(id))).toEqual(whole);
+    pauses.length = 0;
+    let answers = 0;
+    const cut = (): Promise<Response> => {
+      answers += 1;
+      return answers > 6 ? Promise.reject(new TypeError("The server is gone.")) : Promise.resolve(new Response(""));
+    };
+    await expect(all(createClient({ url: "http://localhost", fetch: cut, clock }).events(id))).rejects.toBeInstanceOf(TimeoutError);
+    expect(pauses.slice(0, 6)).toEqual([100, 200, 400, 800, 1_600, 3_200]);
+    await server.close();
+  });
+
+  it("hears of the fault of its own listener", async () => {
+    const { server, client } = served({ team: shouters() });
+    const { id } = await client.start({ idea: "go" });
+    const onState = (): void => {
+      throw new RangeError("A fault of the listener.");
+    };
+    await expect(all(client.events(id, { onState }))).rejects.toThrow("A fault of the listener.");
+    await server.close();
+  });
+
   it("goes on watching a run that is resumed, where it follows", async () => {
     const { server, client } = served({ team: shouters() });
     const { id } = await client.start({ idea: "one" });
@@ -121,6 +168,34 @@ describe("a watcher of a run", () => {
     await reader.cancel();
     gate.open();
     await server.close();
+  });
+
+  it("EventStream.S3 hears no notice before an event that comes before it", async () => {
+    const frames = new EventFrames({ ...memoryJournal(), read: () => (async function* () {})() });
+    const feeds = new RunFeeds(frames);
+    let tell: ((notice: RunNotice) => void) | undefined;
+    feeds.driven("r", {
+      on: (type, listener) => {
+        if (type === "role.idle") tell = listener;
+        return () => undefined;
+      },
+    });
+    const stream = new EventStream(
+      { runId: "r", from: 0, follows: true, wantsNotices: true },
+      { frames, feeds, clock: systemClock, standing: () => Promise.reject(new Error("driven")), isClosing: () => false },
+      () => undefined,
+    );
+    const reader = stream.body.getReader();
+    const next = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+    const first = next();
+    await new Promise((resolve) => setImmediate(resolve));
+    tell?.({ type: "role.idle", role: "before" } as RunNotice);
+    feeds.grew({ runId: "r", seq: 0, type: "run.started" } as RunEvent);
+    tell?.({ type: "role.idle", role: "after" } as RunNotice);
+    expect(await first).toContain("before");
+    expect(await first).not.toContain("after");
+    expect(await next()).toContain("run.started");
+    await reader.cancel();
   });
 
   it("EventFrames.F1 EventFrames.F2 EventFrames.F3 shares what others have read", async () => {

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
+import { createServer, type TeamOpener } from "../../src/server/index.ts";
+import { all, clientOf, door, shouters, waiters } from "./served-team.ts";
+
+describe("a server that closes", () => {
+  it("ServedRuns.V5 waits until the teams of its runs are closed", async () => {
+    const [journal, gate, closing] = [memoryJournal(), door(), door()];
+    const closed: string[] = [];
+    const teams: TeamOpener = () =>
+      Promise.resolve({
+        team: waiters(gate, journal),
+        close: async () => {
+          closing.open();
+          await new Promise((resolve) => setImmediate(resolve));
+          closed.push("team");
+        },
+      });
+    const server = createServer({ teams, journal });
+    await clientOf(server).start({ idea: "go" });
+    gate.open();
+    await server.close();
+    expect(closed).toEqual(["team"]);
+  });
+
+  it("ServedRuns.V5 stops the run of an answer that it meets, and the run goes on at the next start", async () => {
+    const [journal, gate, opening, work] = [memoryJournal(), door(), door(), door()];
+    const Ask = defineAction({
+      name: "Ask",
+      run: async (ctx) => {
+        const where = await ctx.human.ask("Where?");
+        return ctx.step("go", {}, async () => {
+          await work.passed;
+          return String(where);
+        });
+      },
+    });
+    const team = new Team({ roles: [defineRole({ name: "Ada", actions: [Ask] })], journal });
+    const answer = team.answer.bind(team);
+    team.answer = async (...given) => {
+      opening.open();
+      await gate.passed;
+      return answer(...given);
+    };
+    const server = createServer({ team });
+    const client = clientOf(server);
+    const { id } = await client.start({ idea: "go" });
+    await all(client.events(id));
+    const question = (await client.read(id)).questions?.[0]?.id ?? "";
+    const answered = client.answer(id, question, "north");
+    await opening.passed;
+    const closed = server.close({ grace: 0 });
+    gate.open();
+    await Promise.all([answered, closed]);
+    expect((await all(journal.read(id, 0))).at(-1)).toMatchObject({ type: "run.ended", error: { code: "SERVER_CLOSING" } });
+    work.open();
+    const next = createServer({ team });
+    await all(clientOf(next).events(id));
+    expect((await clientOf(next).read(id)).status).toBe("finished");
+    await next.close();
+  });
+
+  it("begins no replay that waits for its turn", async () => {
+    const [journal, gate, first] = [memoryJournal(), door(), door()];
+    let replays = 0;
+    const team = shouters(journal);
+    const server = createServer({
+      teams: async ({ purpose }) => {
+        if (purpose === "replay") {
+          replays += 1;
+          first.open();
+          await gate.passed;
+        }
+        return { team };
+      },
+      journal,
+    });
+    const client = clientOf(server);
+    const { id } = await client.start({ idea: "go" });
+    for await (const event of client.events(id)) void event;
+    const asked = Array.from({ length: 5 }, () => client.replay(id).catch((error: unknown) => error));
+    await first.passed;
+    const closed = server.close();
+    gate.open();
+    await closed;
+    expect(replays).toBe(1);
+    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject({ code: "SERVER_CLOSING" });
+  });
+});
