@@ -67,6 +67,7 @@ await first.stop();
 const second = await startService(); // another process, days later
 console.log(await say(second.client, "table-4", "No, without meat.")); // Chef: Lentils with leeks. Barkeeper: A light red wine.
 console.log((await second.client.read("table-4")).calls, "calls"); // 4 calls
+console.log("replayed alike:", (await second.client.replay("table-4")).equal); // replayed alike: true
 await second.stop();
 process.removeAllListeners("SIGTERM");
 rmSync(folder, { recursive: true });

@@ -112,6 +112,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "Chef: Trout with almonds. Barkeeper: A dry Riesling.",
     "Chef: Lentils with leeks. Barkeeper: A light red wine.",
     "4 calls",
+    "replayed alike: true",
   ],
   "29-traces": [
     "Bridge to open in May",

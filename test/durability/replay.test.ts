@@ -32,7 +32,7 @@ const withoutTeam = [
   "27-verify.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
-const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts"];
+const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts", "28-chat-service.ts"];
 const without: ReadonlySet<string> = new Set([...withoutTeam, ...replayed]);
 
 async function told(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
