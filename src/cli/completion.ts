@@ -21,7 +21,7 @@ type Source = "nothing" | "files" | "folders" | "runs" | "demos";
 interface Expected {
   readonly candidates: readonly Candidate[];
   readonly source: Source;
-  /** What the current word begins with, and every candidate of the source too: `--after=`. */
+  /** The beginning of the current word, which every candidate of the source has too: `--after=`. */
   readonly prefix: string;
 }
 
@@ -203,7 +203,7 @@ interface Typed {
   /** The words before the cursor: they may name another store. */
   readonly before: readonly string[];
   readonly shell: string;
-  /** What the candidates begin with. */
+  /** The beginning of the candidates. */
   readonly typed: string;
 }
 

@@ -60,7 +60,7 @@ const forks = () => import("./commands/fork.ts");
 const checks = () => import("./commands/doctor.ts");
 const crewChecks = () => import("./commands/check.ts");
 
-/** What the scripts of shells call. */
+/** The hidden command that the scripts of shells call. */
 const COMPLETE = "__complete";
 const CONFIRMED = ["-y, --yes", "do not ask before a paid run"] as const;
 const PROJECT = ["-o, --out <dir>", "where the project goes (default ./workspace/<name>)"] as const;

@@ -16,7 +16,7 @@ const PLAIN = /^[\w.@:+-]+$/;
 
 interface Wanted {
   readonly store?: string;
-  /** What the ids begin with. */
+  /** The beginning of the ids. */
   readonly typed: string;
   readonly isDescribed: boolean;
 }

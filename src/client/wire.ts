@@ -1,7 +1,7 @@
 import type { Json } from "../kernel/json.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
 
-/* What goes over the wire between a client and a server. */
+/* The JSON between a client and a server. */
 
 /** A run that is to start. */
 export interface StartRequest {

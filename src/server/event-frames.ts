@@ -20,7 +20,7 @@ export function namedFrame(event: string, data: object): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** What a stream without news sends, so that nobody takes it for dead. */
+/** The comment that a stream without news sends, so that no proxy closes the connection. */
 export const HEARTBEAT: Uint8Array = encoder.encode(": still here\n\n");
 
 /**

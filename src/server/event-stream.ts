@@ -24,7 +24,7 @@ export interface WatchedRun {
   readonly wantsNotices: boolean;
 }
 
-/** What a stream reads from. */
+/** The sources of a stream. */
 export interface StreamSources {
   readonly frames: EventFrames;
   readonly feeds: RunFeeds;
@@ -108,7 +108,7 @@ export class EventStream {
     this.#isBehind = false;
     const first = frames.get(runId, this.#seq) ?? (await frames.load(runId, this.#seq));
     if (first === undefined) return this.#atEnd();
-    // What was told before this event no longer says where the run stands.
+    // Notices from before this event are out of date.
     this.#dropNotices();
     this.#seq += 1;
     if (first.length > CHUNK) return this.#piece(first);

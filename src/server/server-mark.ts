@@ -6,7 +6,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { OpenedTeam } from "./team-source.ts";
 import type { TenantAccount } from "./tenants.ts";
 
-/** What a server keeps with a run that it begins. */
+/** The data that a server keeps with a run that it begins. */
 export interface ServerMark {
   readonly tenant: string | undefined;
   /** Hash of the request; empty for a run that no server began. */

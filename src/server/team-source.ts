@@ -2,7 +2,7 @@ import type { Json } from "../kernel/json.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Team } from "../team/team.ts";
 
-/** What a team is opened for. */
+/** The purpose for which a team is opened. */
 export interface TeamRequest {
   readonly runId: string;
   /** The name of the tenant; empty without tenants. */

@@ -12,7 +12,7 @@ import { schemaWords, type SchemaNode, typesOf } from "./schema-words.ts";
 export interface AnswerFault {
   /** The member at fault, with dots between the names: `address.city`. Empty for the answer as a whole. */
   readonly path: string;
-  /** What was expected and what came, as a sentence. */
+  /** A sentence with the expected and the given value. */
   readonly text: string;
 }
 

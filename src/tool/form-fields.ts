@@ -14,14 +14,14 @@ export interface FormField {
   /** The path with dots: `address.city`; the same as in a fault. */
   readonly name: string;
   readonly kind: FieldKind;
-  /** What is wanted, in words: `a whole number from 1 to 5`. */
+  /** The wanted value in words: `a whole number from 1 to 5`. */
   readonly wanted: string;
   /** `description` of the schema. */
   readonly description?: string;
   /** The values to choose from, where the kind is `choice`. */
   readonly choices?: readonly Json[];
   readonly default?: Json;
-  /** Where it is false, a field that stays empty is left out. */
+  /** False for a field that is left out when it stays empty. */
   readonly isRequired: boolean;
   /** True where an empty field is null. */
   readonly takesNull: boolean;

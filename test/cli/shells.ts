@@ -32,7 +32,7 @@ export class ShellSeat {
     chmodSync(command, 0o755);
   }
 
-  /** What a shell prints that runs some lines. */
+  /** Returns the output of a shell that runs some lines. */
   run(shell: Shell, lines: string): string {
     const home = scratchFolder();
     const path = `${this.#bin}${delimiter}${process.env["PATH"] ?? ""}`;

@@ -22,7 +22,7 @@ interface Change {
   readonly name: Name;
 }
 
-/** What the boss changes in its turns, one list for each. */
+/** The changes of the boss in its turns, one list for each. */
 type Plan = readonly (readonly Change[])[];
 
 interface Life {

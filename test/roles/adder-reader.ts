@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Criterion, SuiteReport, Verdict, Verifier } from "../../src/checks/index.ts";
 import { adding, RIGHT, test as written, WRONG } from "./adder.ts";
 
-/** What the functions that the trials write give for 2 numbers. Every other one throws. */
+/** The results of the functions that the trials write, for 2 numbers. Every other one throws. */
 const SUMS: Readonly<Record<string, (a: number, b: number) => number>> = {
   [RIGHT]: (a, b) => a + b,
   [WRONG]: (a, b) => a - b,

@@ -72,7 +72,7 @@ function rowOf(pair: Exclude<AlignedPair, { readonly kind: "same" }>): readonly 
   return ["~", nameText(pair.left), nameText(pair.right), `${parts} something else: ${workText(pair.right)}`];
 }
 
-/** What an activation said, else its steps. */
+/** Returns the messages of an activation, else its steps, in words. */
 function workText({ said, steps }: AlignedEntry): string {
   const texts = said.map(({ causeBy, content }) => `${shown(causeBy, 40)}: ${shown(content, 60)}`);
   if (texts.length > 0) return texts.slice(0, 2).join("; ");

@@ -89,7 +89,7 @@ function untilText({ default: byDefault }: PendingQuestion, deadline: number): s
   return `${momentText(deadline)} UTC${then}`;
 }
 
-/** What may stand in place of the dots of the command. */
+/** The texts that may replace the dots of the command. */
 function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly Fact[] {
   const offered = byDefault === undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
   if (tool !== undefined)

@@ -2,7 +2,7 @@ import { causeChain, type CauseChain, type CauseNode, type CauseStart, PROOF_TEX
 import { ActivationLine, MessageLine, Part } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 
-/** Where a message or an activation came from, and what came of it: from the first cause to the last effect. */
+/** The causes and effects of a message or an activation, from the first cause to the last effect. */
 export function CauseList({ run, start }: { readonly run: OpenRun; readonly start: CauseStart }) {
   const chain = causeChain(run.timeline, start, run.shown.value);
   if (chain.nodes.length < 2) return null;

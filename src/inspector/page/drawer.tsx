@@ -13,7 +13,7 @@ import { StepView } from "./step-detail.tsx";
 import { JsonView } from "./text-view.tsx";
 import { momentText } from "./amounts.ts";
 
-/** What is selected, in full. Nothing is shown while nothing is selected. */
+/** The details of the selection. Nothing is shown while nothing is selected. */
 export function Drawer({ run, source }: { readonly run: OpenRun; readonly source: RunSource }) {
   const selected = run.selection.value;
   const drawer = useRef<HTMLElement>(null);
@@ -63,7 +63,7 @@ interface Detail {
 }
 
 function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail {
-  // What is selected may still grow.
+  // The selected activation may still grow.
   void run.count.value;
   const { record } = run.timeline;
   switch (selected.kind) {

@@ -3,7 +3,7 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { RunTimeline } from "../view/run-timeline.ts";
 import type { Connection, RunSource, RunStanding } from "./run-source.ts";
 
-/** What a person has chosen to look at. All panels mark it, and the drawer shows it. */
+/** The choice of the person. All panels mark it, and the drawer shows it. */
 export type Selection =
   | { readonly kind: "message"; readonly id: string }
   /** An activation: `role#n~attempt`. */
@@ -45,7 +45,7 @@ export class OpenRun {
     return this.#connection;
   }
 
-  /** What the source knows of the run besides its events; undefined before it was asked. */
+  /** The data that the source has of the run besides its events; undefined before it was asked. */
   get standing(): ReadonlySignal<RunStanding | undefined> {
     return this.#standing;
   }

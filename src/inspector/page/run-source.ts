@@ -35,7 +35,7 @@ export interface EditedMessage {
   readonly content: string;
 }
 
-/** What a person can do to a run from the page. Each rejects with the server's words. */
+/** The actions of a person on a run. Each rejects with the server's words. */
 export interface RunActions {
   answer(run: string, question: string, answer: Json): Promise<void>;
   /** Returns the names of the recipients, and whether they read it only once the run is resumed. */
@@ -59,7 +59,7 @@ export interface RunPage {
   readonly next?: string;
 }
 
-/** Where the page takes runs from: a server, or the page itself. */
+/** The source of the runs of a page: a server, or the page itself. */
 export interface RunSource {
   readonly kind: "live" | "offline";
   /** Undefined where runs can only be read. */

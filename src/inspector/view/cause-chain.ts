@@ -1,7 +1,7 @@
 import type { RunTimeline } from "./run-timeline.ts";
 
 /**
- * What the record proves of a link.
+ * The proof of a link in the record.
  *
  * `said`: the message stands in the event that ended the activation. `took`: the activation took the message from its mailbox, alone. `took
  * with others`: it took several messages at once, and the record does not say which of them led to what it said. `answers`: the same, and the
@@ -23,7 +23,7 @@ export interface CauseLink {
   readonly proof: CauseProof;
 }
 
-/** Where a message or an activation came from, and what came of it. */
+/** The causes and effects of a message or an activation. */
 export interface CauseChain {
   /** From the first cause to the last effect: `steps` is negative before the start, 0 at it and positive after it. */
   readonly nodes: readonly CauseNode[];

@@ -33,12 +33,12 @@ export interface Arrow {
   readonly fromLane: number | undefined;
   readonly from: number;
   readonly toLane: number;
-  /** Where the message was taken by an activation; else where it was delivered, dropped, or the last shown event while it is held back. */
+  /** The event at which an activation took the message; else at which it was delivered or dropped, or the last shown event while it is held back. */
   readonly to: number;
   readonly fate: Fate;
 }
 
-/** What has become of a message on its way to one recipient. */
+/** The state of a message on its way to one recipient. */
 export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "double";
 
 /** Bars and arrows of a range. */
@@ -111,7 +111,7 @@ export function firstAtLeast(count: number, holds: (place: number) => boolean): 
   return low;
 }
 
-/** What has become of a message by an event, and when. */
+/** The state of a message at an event, and when it began. */
 export function endOf(way: WayFact, shown: number): { readonly end: number; readonly fate: Fate } {
   const isPast = (seq: number | undefined): seq is number => seq !== undefined && seq <= shown;
   if (isPast(way.opened)) return { end: way.opened, fate: "taken" };

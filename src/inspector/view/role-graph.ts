@@ -110,7 +110,7 @@ function nodesOf({ roles, open, held }: RunState): readonly GraphNode[] {
   });
 }
 
-/** What the traits of a role say of its card and of what it hears. Traits are data of a record: any member may be missing. */
+/** The card and the subscriptions in the traits of a role. Traits are data of a record: any member may be missing. */
 export interface RoleTraits {
   readonly profile: string;
   readonly goal: string;

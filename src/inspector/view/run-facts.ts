@@ -2,7 +2,7 @@ import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Message } from "../../message/message.ts";
 
 /*
- * What a record says, as tables: steps, activations, messages and their ways. A place is an index into its table. A sequence number is that of
+ * The contents of a record as tables: steps, activations, messages and their ways. A place is an index into its table. A sequence number is that of
  * an event; undefined means that it has not happened yet.
  */
 

@@ -1,7 +1,7 @@
 import type { Spendings } from "../../model/ledger.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** What a role or a model has cost. */
+/** The cost of a role or a model. */
 export interface SpendingRow {
   readonly name: string;
   /** Micro-dollars. */

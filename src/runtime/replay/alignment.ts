@@ -11,7 +11,7 @@ export interface AlignedEntry {
   readonly name: string;
   /** The names of its steps, in the order they were asked. */
   readonly steps: readonly string[];
-  /** What it said: causes and texts. */
+  /** Its messages: causes and texts. */
   readonly said: readonly { readonly causeBy: string; readonly content: string }[];
 }
 

@@ -4,7 +4,7 @@ import { costText, counted, plural } from "../amounts.ts";
 import type { PanelProps } from "../panel.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 
-/** What the run had cost after the shown event, by role and by model. */
+/** The cost of the run after the shown event, by role and by model. */
 export function CostsPanel({ run }: PanelProps) {
   const { roles, models, total, budget, held, uncertain, saved } = spendingAt(run.timeline, run.shown.value);
   const facts: readonly (readonly [string, string])[] = [

@@ -9,7 +9,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Where the roles of a graph stand. */
+/** The places of the roles in a graph. */
 export interface GraphLayout {
   readonly width: number;
   readonly height: number;

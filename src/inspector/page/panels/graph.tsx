@@ -13,7 +13,7 @@ const MOST_DRAWN = 40;
 /** Most lines of the table. */
 const MOST_LINES = 300;
 
-/** Who hears whom: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
+/** The role graph: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
 export function GraphPanel({ run }: PanelProps) {
   const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
   const graph = flows.graphAt(run.shown.value);
