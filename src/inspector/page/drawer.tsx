@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivationView } from "./activation-detail.tsx";
 import { Choose, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
 import { ForkForm } from "./fork-form.tsx";
@@ -18,7 +18,8 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
   const selected = run.selection.value;
   const drawer = useRef<HTMLElement>(null);
   const opener = useRef<HTMLElement | undefined>(undefined);
-  useEffect(() => {
+  // The focus moves together with the change of the page: a key that comes at once finds it in the drawer.
+  useLayoutEffect(() => {
     if (selected === undefined || drawer.current === null) return;
     const active = document.activeElement as HTMLElement | null;
     const isLost = active === null || active === document.body;
