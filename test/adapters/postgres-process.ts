@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../kernel/free-port.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { afterEachFile } from "../after-file.ts";
+
+/** Debian keeps the programs of the server out of the path. */
+const VERSIONS = "/usr/lib/postgresql";
+const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : [];
+const programs = versions.map((version) => join(VERSIONS, version, "bin")).find((folder) => existsSync(join(folder, "initdb")));
+
+/** Whether there is a server to test with. Where there is none, that is told, because the tests that need it do not run. */
+export const hasPostgres: boolean = programs !== undefined;
+if (!hasPostgres) process.stderr.write("\nPostgres tests do not run: postgresql is not installed\n");
+
+/** The server refuses to run as root. */
+const runsAs = process.getuid?.() === 0 ? userOf("postgres") : undefined;
+
+function userOf(name: string): { readonly uid: number; readonly gid: number } {
+  const id = (flag: string): number => Number(spawnSync("id", [flag, name], { encoding: "utf8" }).stdout);
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+/** A real server on the loopback address, with an empty database. Its data outlive `kill`. */
+export interface PostgresProcess {
+  readonly url: string;
+  readonly port: number;
+  /** Kills the server and all its processes. Connections end without a word. */
+  kill(): Promise<void>;
+  /** Starts it again at the same port over the same data, and resolves when it takes connections. */
+  restart(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+afterEachFile(() => {
+  for (const child of running) killGroup(child);
+});
+
+/** Starts a server with data of its own. @param more options of the program `postgres` */
+export async function startPostgres(...more: readonly string[]): Promise<PostgresProcess> {
+  const port = await freePort();
+  const folder = ownedFolder();
+  const data = join(folder, "data");
+  const made = spawnSync(program("initdb"), ["-D", data, "-U", "troupe", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"], {
+    ...runsAs,
+    cwd: folder,
+    encoding: "utf8",
+  });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const options = ["-D", data, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`, ...more];
+  let child = await started(options, folder);
+  return {
+    url: `postgres://troupe@127.0.0.1:${port}/postgres`,
+    port,
+    async kill() {
+      const gone = new Promise((resolve) => child.once("close", resolve));
+      killGroup(child);
+      await gone;
+    },
+    async restart() {
+      child = await started(options, folder);
+    },
+  };
+}
+
+function program(name: string): string {
+  return join(programs ?? "", name);
+}
+
+/** A folder that the user of the server can reach and write. */
+function ownedFolder(): string {
+  const outer = scratchFolder();
+  chmodSync(outer, 0o711);
+  const folder = join(outer, "pg");
+  mkdirSync(folder, { mode: 0o700 });
+  if (runsAs !== undefined) chownSync(folder, runsAs.uid, runsAs.gid);
+  return folder;
+}
+
+function started(options: readonly string[], cwd: string): Promise<ChildProcess> {
+  const child = spawn(program("postgres"), options, { ...runsAs, cwd, detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  running.add(child);
+  child.once("close", () => running.delete(child));
+  return new Promise((resolve, reject) => {
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said = `${said}${text}`.slice(-4000);
+      if (text.includes("ready to accept connections")) resolve(child);
+    });
+    child.once("close", () => reject(new Error(`postgres ended before it was ready: ${said}`)));
+  });
+}
+
+/** The server is the leader of its group, and its processes are in it. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL");
+  }
+}
