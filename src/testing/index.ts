@@ -21,6 +21,9 @@ export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 // A cache that ends with its process.
 export { memoryCache, type MemoryCacheOptions } from "./memory-cache.ts";
 
+// An engine that ends with its process.
+export { type MemoryRunDriver, memoryRunDriver, type MemoryRunDriverOptions } from "./memory-run-driver.ts";
+
 // A provider that can be made to fail.
 export type { OpenAIBody } from "./openai-body.ts";
 export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
@@ -36,6 +39,7 @@ export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderT
 export { journalContract, type MakeJournal } from "./contracts/journal.ts";
 export { type MakeLimits, modelLimitsContract } from "./contracts/model-limits.ts";
 export { type MakeStore, messageStoreContract } from "./contracts/message-store.ts";
+export { type DoomedWorker, runDriverContract, type RunDriverContract, type RunEngine } from "./contracts/run-driver.ts";
 export { type MakeIndex, vectorIndexContract } from "./contracts/vector-index.ts";
 export { workspaceContract, type WorkspaceContract } from "./contracts/workspace.ts";
 export type { ContractExpectation, ContractKit } from "./contracts/contract-kit.ts";

@@ -27,6 +27,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   client: [],
   inspector: ["zod", "preact", "@preact/signals"],
   server: ["zod", "hono", "@hono/node-server"],
+  fleet: [],
 };
 
 /** All rooms, in order. */

@@ -1,0 +1,135 @@
+import { aFunction, having, type Shape, takes } from "../kernel/argument.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { type Message, parseMessage } from "../message/message.ts";
+
+/** A run that waits for a worker. It is plain JSON, so that any engine can keep it. */
+export interface RunJob {
+  readonly runId: string;
+  /** The name of the team. Only workers that have this team get the job. */
+  readonly team: string;
+  /** The idea of a run that has not begun; without it the worker resumes the run of this id. */
+  readonly idea?: string | Message;
+  /** The value that is recorded with a new run: see `RunOptions.about`. */
+  readonly about?: Json;
+  /** Events that the run had when the job was made. A run that has come to rest after them needs no further work. Default 0. */
+  readonly events?: number;
+}
+
+/** A job as a worker gets it. */
+export interface Delivery extends RunJob {
+  /** 1 for the first delivery since the job was submitted; also deliveries to workers that died count. */
+  readonly attempt: number;
+  /** Aborts when the job was cancelled. */
+  readonly signal: AbortSignal;
+}
+
+/** The end of a delivery: the job is done, or it is delivered again after at least `after` milliseconds, with another content if `job` is given. */
+export type Verdict = { readonly is: "done" } | { readonly is: "again"; readonly after: number; readonly job?: RunJob };
+
+/** Takes a delivery. When it rejects, the job is delivered again after a pause that the engine chooses. */
+export type DeliveryHandler = (delivery: Delivery) => Promise<Verdict>;
+
+/** Options of {@link RunDriver.work}. */
+export interface WorkOptions {
+  /** Only jobs of these teams are delivered. At least one. */
+  readonly teams: readonly string[];
+  /** Deliveries at the same time: a whole number of 1 or more. */
+  readonly concurrency: number;
+}
+
+/** A worker that takes deliveries. */
+export interface Working {
+  /** Resolves after `stop`. Rejects when the engine cannot go on with this worker: then its process should end. */
+  readonly ended: Promise<void>;
+  /** Takes no further delivery. Resolves when all handlers have ended and the engine knows how. Calling it again returns the same promise. */
+  stop(): Promise<void>;
+}
+
+/** A job in the list of an engine. */
+export interface JobInfo {
+  readonly runId: string;
+  readonly team: string;
+  readonly state: "waiting" | "delivered";
+  /** Deliveries so far. */
+  readonly attempts: number;
+  /** Milliseconds since 1970 before which it is not delivered; undefined: it may be delivered now. */
+  readonly due?: number;
+}
+
+/**
+ * Delivers runs to workers, each at least once. The port of every engine: a queue, a workflow server, a cluster. A worker that dies loses its
+ * deliveries to others; how the engine knows of the death is its business, and a long delivery to a living worker is left alone. The engine
+ * may deliver a job to two workers at the same time, because the journal lets only one of them write.
+ *
+ * Contract: `runDriverContract` of `troupe/testing`.
+ */
+export interface RunDriver {
+  /**
+   * Keeps a job, durably once it resolves. A job of the same run that waits is replaced. One that is delivered goes on, and the new job is
+   * delivered afterwards.
+   *
+   * @throws UsageError `OPTION_INVALID` for a malformed job
+   */
+  submit(job: RunJob): Promise<void>;
+  /** Takes deliveries until it is stopped. Resolves when the first one can come. */
+  work(handler: DeliveryHandler, o: WorkOptions): Promise<Working>;
+  /** Removes the job of a run. The signal of its delivery aborts, and it is not delivered again. Does nothing for an unknown run. */
+  cancel(runId: string): Promise<void>;
+  /** Jobs that are not done, in the order of their submission. @param limit a whole number of 1 or more */
+  list(o: { readonly limit: number }): Promise<readonly JobInfo[]>;
+  /** Stops all workers of this driver. Closing twice is no error. */
+  close(): Promise<void>;
+}
+
+/** The shape of a driver that is given as an argument. */
+export const aRunDriver: Shape = having("a run driver", "submit", "work", "cancel", "list", "close");
+
+const workOptions: Known<WorkOptions> = { teams: true, concurrency: true };
+
+/** Refuses arguments that no worker can work with. @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */
+export function checkWork(handler: unknown, o: WorkOptions): void {
+  takes("work", "handler", handler, aFunction);
+  checkKnownOptions("work", o, workOptions);
+  const { teams, concurrency } = o;
+  if (!isList(teams) || teams.length === 0 || !teams.every((name) => isText(name) && name !== "")) {
+    throw new UsageError("OPTION_INVALID", `Expected teams to be a list of names, at least one, got ${valueText(teams)}.`);
+  }
+  if (!isCount(concurrency) || concurrency === 0) {
+    throw new UsageError("OPTION_INVALID", `Expected concurrency to be a whole number of 1 or more, got ${valueText(concurrency)}.`);
+  }
+}
+
+/** Returns the error of a driver that is used after it was closed. */
+export function driverClosed(): UsageError {
+  return new UsageError("DRIVER_CLOSED", "Expected an open run driver, but this one was closed. Make a new one.");
+}
+
+/**
+ * Returns a job of unknown origin, such as a row of a database, checked and frozen.
+ *
+ * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
+ */
+export function parseRunJob(given: unknown): RunJob {
+  const job: unknown = isRecord(given) ? jsonRoundTrip(given) : given;
+  if (!isRecord(job)) throw invalidJob("an object", job);
+  const { runId, team, idea, about, events } = job;
+  if (typeof runId !== "string" || runId === "") throw invalidJob("a run id", runId);
+  if (typeof team !== "string" || team === "") throw invalidJob("the name of a team", team);
+  if (events !== undefined && !isCount(events)) throw invalidJob("a whole number of events", events);
+  return deepFreeze({
+    runId,
+    team,
+    ...(idea === undefined ? {} : { idea: typeof idea === "string" ? idea : parseMessage(idea) }),
+    // The copy above is JSON.
+    ...(about === undefined ? {} : { about: about as Json }),
+    ...(events === undefined ? {} : { events }),
+  });
+}
+
+function invalidJob(expected: string, came: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected a job with ${expected}, got ${valueText(came)}. Submit runs by team.submit.`);
+}

@@ -1,0 +1,297 @@
+import type { Delivery, DeliveryHandler, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../../team/run-driver.ts";
+import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
+
+/** A worker in a process of its own, which takes one job of a team and never ends it. */
+export interface DoomedWorker {
+  /** The run of the job that it took. */
+  readonly took: Promise<string>;
+  /** Ends the process at once, as SIGKILL does. */
+  kill(): Promise<void>;
+}
+
+/** One engine, with the drivers that programs open on it. */
+export interface RunEngine {
+  /** Opens a driver, as another process would. */
+  open(): RunDriver | Promise<RunDriver>;
+  doomed(team: string): Promise<DoomedWorker>;
+  close(): Promise<void>;
+}
+
+/** A driver to be checked. */
+export interface RunDriverContract {
+  readonly name: string;
+  /** Makes an engine without jobs. */
+  make(): RunEngine | Promise<RunEngine>;
+}
+
+/**
+ * The contract of every {@link RunDriver}.
+ *
+ * RunDriver.D1 a submitted job comes unchanged to a worker that has its team, and to no other. RunDriver.D2 a run that waits has one job, and
+ * a job that is submitted during a delivery is delivered after it. RunDriver.D3 a job is delivered again when its handler asks for that, not
+ * before its time, or rejects. RunDriver.D4 a worker has at most so many deliveries as its concurrency. RunDriver.D5 the job of a worker that
+ * was killed comes to another one, and a job of a living one does not. RunDriver.D6 a worker that is stopped takes nothing more, and waits for
+ * its handlers. RunDriver.D7 a cancelled job is not delivered again, and its delivery hears of it. RunDriver.D8 the list has what is not done.
+ * RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no error.
+ */
+export function runDriverContract(kit: ContractKit, contract: RunDriverContract): void {
+  checkToldContract("runDriverContract", kit, contract);
+  kit.describe(`${contract.name} keeps the contract of a run driver`, () => {
+    const check = (title: string, body: (engine: RunEngine) => Promise<void>): void =>
+      kit.it(title, async () => {
+        const engine = await contract.make();
+        try {
+          await body(engine);
+        } finally {
+          await engine.close();
+        }
+      });
+    deliveringChecks(kit, check);
+    repeatingChecks(kit, check);
+    endingChecks(kit, check);
+  });
+}
+
+type Check = (title: string, body: (engine: RunEngine) => Promise<void>) => void;
+
+const DONE: Verdict = { is: "done" };
+
+function deliveringChecks({ expect }: ContractKit, check: Check): void {
+  check("RunDriver.D1 a job comes unchanged to a worker with its team, also when it was submitted before", async (engine) => {
+    const driver = await engine.open();
+    const job: RunJob = { runId: "a", team: "x", idea: "a poem\n\u{1F3AD}", about: { deep: [1, null, "é"] }, events: 3 };
+    await driver.submit(job);
+    const seen = await collector(await engine.open(), { teams: ["x"], concurrency: 1 }, () => DONE);
+    const { signal, attempt, ...came } = await seen.next();
+    expect({ ...came, attempt, isAborted: signal.aborted }).toEqual({ ...job, attempt: 1, isAborted: false });
+    await driver.submit({ runId: "b", team: "x" });
+    expect((await seen.next()).runId).toBe("b");
+    await settled(driver, 0);
+  });
+
+  check("RunDriver.D1 a job waits while no worker has its team", async (engine) => {
+    const driver = await engine.open();
+    await driver.submit({ runId: "a", team: "x" });
+    const others = await collector(driver, { teams: ["y"], concurrency: 4 }, () => DONE);
+    for (const runId of ["b", "c", "d"]) await driver.submit({ runId, team: "y" });
+    expect([await others.next(), await others.next(), await others.next()].map(({ runId }) => runId).sort()).toEqual(["b", "c", "d"]);
+    await settled(driver, 1);
+    const mine = await collector(await engine.open(), { teams: ["y", "x"], concurrency: 1 }, () => DONE);
+    expect((await mine.next()).runId).toBe("a");
+    expect(others.count).toBe(3);
+  });
+
+  check("RunDriver.D4 a worker has no more deliveries than its concurrency", async (engine) => {
+    const driver = await engine.open();
+    let most = 0;
+    let present = 0;
+    const seen = await collector(driver, { teams: ["x"], concurrency: 2 }, async ({ runId }) => {
+      present += 1;
+      most = Math.max(most, present);
+      // A round trip to the engine.
+      await driver.submit({ runId: `${runId}-after`, team: "nobody's" });
+      present -= 1;
+      return DONE;
+    });
+    for (let n = 0; n < 8; n += 1) await driver.submit({ runId: `r${n}`, team: "x" });
+    for (let n = 0; n < 8; n += 1) await seen.next();
+    await settled(driver, 8);
+    expect(most <= 2).toBe(true);
+  });
+
+  check("RunDriver.D9 what is no job is refused", async (engine) => {
+    const driver = await engine.open();
+    for (const job of [{ runId: "", team: "x" }, { runId: "a", team: "" }, { runId: "a", team: "x", events: -1 }, null])
+      expect(await codeOf(() => driver.submit(job as RunJob))).toBe("OPTION_INVALID");
+    expect(await driver.list({ limit: 10 })).toEqual([]);
+  });
+}
+
+function repeatingChecks({ expect }: ContractKit, check: Check): void {
+  check("RunDriver.D2 a run that waits has one job, the last submitted", async (engine) => {
+    const driver = await engine.open();
+    await driver.submit({ runId: "a", team: "x", events: 1 });
+    await driver.submit({ runId: "a", team: "x", events: 2 });
+    const seen = await collector(driver, { teams: ["x"], concurrency: 4 }, () => DONE);
+    expect((await seen.next()).events).toBe(2);
+    await settled(driver, 0);
+    expect(seen.count).toBe(1);
+  });
+
+  check("RunDriver.D2 a job that is submitted during a delivery comes after it", async (engine) => {
+    const driver = await engine.open();
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ events }) => {
+      if (events === 1) await driver.submit({ runId: "a", team: "x", events: 2 });
+      return DONE;
+    });
+    await driver.submit({ runId: "a", team: "x", events: 1 });
+    expect([(await seen.next()).events, (await seen.next()).events]).toEqual([1, 2]);
+    await settled(driver, 0);
+  });
+
+  check("RunDriver.D3 a job that its handler gives back comes again, with what it was changed to, and not too early", async (engine) => {
+    const driver = await engine.open();
+    const times: number[] = [];
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) => {
+      times.push(performance.now());
+      return attempt < 3 ? { is: "again", after: 60, job: { runId: "a", team: "x", events: attempt } } : DONE;
+    });
+    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    const [first, second, third] = [await seen.next(), await seen.next(), await seen.next()];
+    expect([first, second, third].map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect([first.idea, second.idea, third.events]).toEqual(["a poem", undefined, 2]);
+    const [one = 0, two = 0, three = 0] = times;
+    // The clocks of the engine and of this process may differ by a little.
+    expect(two - one >= 55 && three - two >= 55).toBe(true);
+    await settled(driver, 0);
+  });
+
+  check("RunDriver.D3 a job whose handler rejects comes again", async (engine) => {
+    const driver = await engine.open();
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) =>
+      attempt === 1 ? Promise.reject(new Error("a fault of the handler")) : DONE,
+    );
+    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    expect([(await seen.next()).attempt, (await seen.next()).idea]).toEqual([1, "a poem"]);
+    await settled(driver, 0);
+  });
+
+  check("RunDriver.D5 the job of a killed worker comes to another one", async (engine) => {
+    const driver = await engine.open();
+    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    const doomed = await engine.doomed("x");
+    expect(await doomed.took).toBe("a");
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, () => DONE);
+    await driver.submit({ runId: "b", team: "x" });
+    expect((await seen.next()).runId).toBe("b");
+    expect(seen.count).toBe(1);
+    await doomed.kill();
+    const { runId, idea, attempt } = await seen.next();
+    expect({ runId, idea, attempt }).toEqual({ runId: "a", idea: "a poem", attempt: 2 });
+    await settled(driver, 0);
+  });
+}
+
+function endingChecks({ expect }: ContractKit, check: Check): void {
+  check("RunDriver.D6 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
+    const driver = await engine.open();
+    const gate = opening();
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
+      await gate.opened;
+      return DONE;
+    });
+    await driver.submit({ runId: "a", team: "x" });
+    await seen.next();
+    let isStopped = false;
+    const stopped = seen.working.stop().then(() => (isStopped = true));
+    await driver.submit({ runId: "b", team: "x" });
+    expect(isStopped).toBe(false);
+    gate.open();
+    await stopped;
+    await seen.working.ended;
+    expect((await driver.list({ limit: 10 })).map(({ runId, state }) => [runId, state])).toEqual([["b", "waiting"]]);
+    expect(seen.count).toBe(1);
+  });
+
+  check(
+    "RunDriver.D7 a cancelled job that waits is gone, and one that is delivered hears of it and does not come again",
+    async (engine) => {
+      const driver = await engine.open();
+      await driver.submit({ runId: "waits", team: "x" });
+      await driver.cancel("waits");
+      await driver.cancel("waits");
+      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ signal }) => {
+        await new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          else signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+        return { is: "again", after: 0 };
+      });
+      await driver.submit({ runId: "a", team: "x" });
+      expect((await seen.next()).runId).toBe("a");
+      await (await engine.open()).cancel("a");
+      await settled(driver, 0);
+      expect(seen.count).toBe(1);
+    },
+  );
+
+  check("RunDriver.D8 the list has the jobs that are not done", async (engine) => {
+    const driver = await engine.open();
+    const gate = opening();
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
+      await gate.opened;
+      return DONE;
+    });
+    await driver.submit({ runId: "a", team: "x" });
+    await seen.next();
+    await driver.submit({ runId: "b", team: "y" });
+    const jobs = await driver.list({ limit: 10 });
+    expect(jobs).toEqual([
+      { runId: "a", team: "x", state: "delivered", attempts: 1 },
+      { runId: "b", team: "y", state: "waiting", attempts: 0 },
+    ]);
+    expect((await driver.list({ limit: 1 })).length).toBe(1);
+    gate.open();
+    await settled(driver, 1);
+  });
+
+  check("RunDriver.D10 closing twice is no error, and a closed driver is refused", async (engine) => {
+    const driver = await engine.open();
+    await driver.close();
+    await driver.close();
+    expect(await codeOf(() => driver.submit({ runId: "a", team: "x" }))).toBe("DRIVER_CLOSED");
+  });
+}
+
+interface Seen {
+  readonly working: Working;
+  /** Deliveries so far. */
+  readonly count: number;
+  /** The next delivery that nobody has asked for. */
+  next(): Promise<Delivery>;
+}
+
+/** Starts a worker and collects its deliveries. */
+async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: Delivery) => Verdict | Promise<Verdict>): Promise<Seen> {
+  const came: Delivery[] = [];
+  const waiting: ((delivery: Delivery) => void)[] = [];
+  let count = 0;
+  const handler: DeliveryHandler = async (delivery) => {
+    count += 1;
+    const asked = waiting.shift();
+    if (asked === undefined) came.push(delivery);
+    else asked(delivery);
+    return handle(delivery);
+  };
+  const working = await driver.work(handler, o);
+  return {
+    working,
+    get count() {
+      return count;
+    },
+    next() {
+      const first = came.shift();
+      return first === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(first);
+    },
+  };
+}
+
+/** Milliseconds between two looks at the list of an engine, which tells nobody when it changes. */
+const LOOK = 10;
+const LOOKS = 1500;
+
+/** Resolves when the engine has so many jobs that are not done. */
+async function settled(driver: RunDriver, jobs: number): Promise<void> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    if ((await driver.list({ limit: jobs + 1 })).length === jobs) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+  }
+  const left = await driver.list({ limit: 20 });
+  throw new Error(`Expected ${jobs} jobs that are not done, got ${JSON.stringify(left)}.`);
+}
+
+function opening(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,246 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import {
+  checkWork,
+  type DeliveryHandler,
+  driverClosed,
+  type JobInfo,
+  parseRunJob,
+  type RunDriver,
+  type RunJob,
+  type Verdict,
+  type Working,
+  type WorkOptions,
+} from "../team/run-driver.ts";
+
+/** Options of {@link memoryRunDriver}. */
+export interface MemoryRunDriverOptions {
+  /** Milliseconds until a job whose handler rejected is delivered again. Default 1000. */
+  readonly pause?: number;
+  /** Jobs at most. Default 100,000. */
+  readonly limit?: number;
+  readonly clock?: Clock;
+}
+
+const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: true, limit: true, clock: true };
+
+/** A driver in memory, with a way to lose a worker as its process would be lost. */
+export interface MemoryRunDriver extends RunDriver {
+  /** Ends a worker without a word: its deliveries go to others, and what its handlers return is ignored. */
+  lose(worker: Working): void;
+}
+
+/**
+ * A driver of runs that ends with its process: for tests, and for one process that needs no other.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { memoryRunDriver } from "troupe/testing";
+ *
+ * const driver = memoryRunDriver();
+ * await driver.submit({ runId: "r1", team: "writers", idea: "a poem" });
+ * const done = new Promise<void>((resolve) => {
+ *   void driver.work(
+ *     async ({ runId, idea }) => {
+ *       console.log(runId, idea); // r1 a poem
+ *       resolve();
+ *       return { is: "done" };
+ *     },
+ *     { teams: ["writers"], concurrency: 1 },
+ *   );
+ * });
+ * await done;
+ * await driver.close();
+ */
+export function memoryRunDriver(options: MemoryRunDriverOptions = {}): MemoryRunDriver {
+  checkKnownOptions("memoryRunDriver", options, memoryRunDriverOptions);
+  const { pause = 1000, limit = 100_000, clock = systemClock } = options;
+  if (!(pause >= 0)) throw new UsageError("OPTION_INVALID", `Expected pause to be milliseconds of 0 or more, got ${pause}.`);
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new UsageError("OPTION_INVALID", `Expected limit to be a whole number of 1 or more, got ${limit}.`);
+  return new JobsInMemory({ pause, limit, clock });
+}
+
+interface Row {
+  job: RunJob;
+  attempts: number;
+  due: number;
+  /** Undefined while it waits. */
+  taken: { readonly by: MemoryWorker; readonly abort: AbortController } | undefined;
+  /** Submitted while the job was delivered. */
+  next: RunJob | undefined;
+  isCancelled: boolean;
+}
+
+/**
+ * The jobs of one process. It owns the rows and one timer for each row that waits for its time.
+ *
+ * JobsInMemory.J1 (`submit`) at most one row stands for a run. JobsInMemory.J2 (`#deliver`) a row is taken by one worker at most, and no worker
+ * has more than its concurrency.
+ */
+class JobsInMemory implements MemoryRunDriver {
+  readonly #pause: number;
+  readonly #limit: number;
+  readonly #clock: Clock;
+  readonly #rows = new Map<string, Row>();
+  readonly #workers = new Set<MemoryWorker>();
+  readonly #timers = new Set<() => void>();
+  #isClosed = false;
+
+  constructor({ pause, limit, clock }: Required<MemoryRunDriverOptions>) {
+    this.#pause = pause;
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  async submit(given: RunJob): Promise<void> {
+    this.#assertOpen();
+    const job = parseRunJob(given);
+    const known = this.#rows.get(job.runId);
+    if (known?.taken !== undefined) {
+      known.next = job;
+      return;
+    }
+    if (known === undefined && this.#rows.size >= this.#limit) {
+      throw new UsageError("OPTION_INVALID", `Expected at most ${this.#limit} jobs, and there is no room. Raise limit, or start workers.`);
+    }
+    this.#rows.set(job.runId, waiting(job, 0, this.#clock.now()));
+    this.#deliver();
+  }
+
+  async work(handler: DeliveryHandler, o: WorkOptions): Promise<Working> {
+    checkWork(handler, o);
+    this.#assertOpen();
+    const worker = new MemoryWorker(handler, o);
+    this.#workers.add(worker);
+    this.#deliver();
+    return worker;
+  }
+
+  async cancel(runId: string): Promise<void> {
+    const row = this.#rows.get(runId);
+    if (row?.taken === undefined) this.#rows.delete(runId);
+    else {
+      row.isCancelled = true;
+      row.next = undefined;
+      row.taken.abort.abort(new AbortedError("the job of the run was cancelled"));
+    }
+  }
+
+  async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    return [...this.#rows.values()].slice(0, limit).map(({ job: { runId, team }, attempts, due, taken }) => ({
+      runId,
+      team,
+      state: taken === undefined ? "waiting" : "delivered",
+      attempts,
+      ...(taken === undefined && due > this.#clock.now() ? { due } : {}),
+    }));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+  }
+
+  lose(lost: Working): void {
+    for (const worker of this.#workers) {
+      if (worker !== lost) continue;
+      this.#workers.delete(worker);
+      worker.leave();
+      for (const row of this.#rows.values()) if (row.taken?.by === worker) this.#settle(row, { is: "again", after: 0 });
+    }
+    this.#deliver();
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw driverClosed();
+  }
+
+  #deliver(): void {
+    if (this.#isClosed) return;
+    const now = this.#clock.now();
+    for (const row of this.#rows.values()) {
+      if (row.taken !== undefined || row.due > now) continue;
+      const worker = [...this.#workers].find((one) => one.takes(row.job.team));
+      if (worker !== undefined) void this.#hand(row, worker);
+    }
+  }
+
+  async #hand(row: Row, by: MemoryWorker): Promise<void> {
+    const abort = new AbortController();
+    const taken = { by, abort };
+    row.taken = taken;
+    row.attempts += 1;
+    const delivery = { ...row.job, attempt: row.attempts, signal: abort.signal };
+    const verdict = await by.handle(delivery).catch((): Verdict => ({ is: "again", after: this.#pause }));
+    // The worker may have been lost meanwhile, and another one has the job.
+    if (row.taken === taken) this.#settle(row, verdict);
+    this.#deliver();
+  }
+
+  #settle(row: Row, verdict: Verdict): void {
+    const { next, job } = row;
+    row.taken = undefined;
+    if (next !== undefined) this.#rows.set(job.runId, waiting(next, 0, this.#clock.now()));
+    else if (row.isCancelled || verdict.is === "done") this.#rows.delete(job.runId);
+    else this.#again(row, verdict);
+  }
+
+  #again(row: Row, { after, job }: Verdict & { readonly is: "again" }): void {
+    row.job = job === undefined ? row.job : parseRunJob(job);
+    row.due = this.#clock.now() + after;
+    if (after === 0 || this.#isClosed) return;
+    const cancel = this.#clock.timer(after, () => {
+      this.#timers.delete(cancel);
+      this.#deliver();
+    });
+    this.#timers.add(cancel);
+  }
+}
+
+function waiting(job: RunJob, attempts: number, due: number): Row {
+  return { job, attempts, due, taken: undefined, next: undefined, isCancelled: false };
+}
+
+/** A worker of this process. It owns the set of its deliveries. */
+class MemoryWorker implements Working {
+  readonly ended: Promise<void>;
+  readonly #handler: DeliveryHandler;
+  readonly #teams: ReadonlySet<string>;
+  readonly #concurrency: number;
+  readonly #inHand = new Set<Promise<unknown>>();
+  #end: () => void = () => undefined;
+  #isStopped = false;
+
+  constructor(handler: DeliveryHandler, { teams, concurrency }: WorkOptions) {
+    this.#handler = handler;
+    this.#teams = new Set(teams);
+    this.#concurrency = concurrency;
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  takes(team: string): boolean {
+    return !this.#isStopped && this.#teams.has(team) && this.#inHand.size < this.#concurrency;
+  }
+
+  handle(delivery: Parameters<DeliveryHandler>[0]): Promise<Verdict> {
+    // Begun in a later reaction: a handler may submit or stop.
+    const work = Promise.resolve().then(() => this.#handler(delivery));
+    this.#inHand.add(work);
+    return work.finally(() => this.#inHand.delete(work));
+  }
+
+  leave(): void {
+    this.#isStopped = true;
+    this.#end();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.allSettled(this.#inHand);
+    this.#end();
+  }
+}
