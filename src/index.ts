@@ -141,6 +141,7 @@ export type {
   ReplayOptions,
   ResumeOptions,
   RunOptions,
+  HireOptions,
   SendOptions,
   TeamOptions,
 } from "./team/team-options.ts";

@@ -92,6 +92,14 @@ export class Interruptions {
     }
   }
 
+  /** Resolves at the first interruption. */
+  raised(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.signal.aborted) resolve();
+      else this.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
   close(): void {
     this.#stopListening();
   }

@@ -35,7 +35,7 @@ export interface StepSpec {
   /** For a question to a person: milliseconds from its first try, or a point in time, at which it ends. No part of the address. */
   readonly deadline?: number | Date | undefined;
   /** Called before the answer is released when it comes from the record, so that the effect does not run. */
-  readonly onRecorded?: ((given: StepTry) => void) | undefined;
+  readonly onRecorded?: ((given: RecordedTry) => void) | undefined;
 }
 
 /**
@@ -54,6 +54,12 @@ export interface StepTry {
   readonly key: string;
   /** From 1. */
   readonly try: number;
+}
+
+/** The try of a recorded answer. */
+export interface RecordedTry extends StepTry {
+  /** Milliseconds since 1970: the deadline of the step, where it has one. */
+  readonly deadline?: number | undefined;
 }
 
 /** The parts that an effect may use. */

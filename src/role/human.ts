@@ -93,7 +93,7 @@ const MOST_CHOICES = 200;
 const LONGEST_TEXT = 2_000;
 const LONGEST_FORM = 100_000;
 /** The last millisecond that a Date can name. */
-const LAST_TIME = 8.64e15;
+export const LAST_TIME = 8.64e15;
 
 /**
  * Checks the options of a question, and returns what is recorded of it.

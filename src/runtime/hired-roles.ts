@@ -23,7 +23,7 @@ export interface Definition {
  * The hired roles of a run with their definitions. It owns the directory that routes messages to them. Two different actions never share a
  * name.
  *
- * HiredRoles.H1 (`add`) a refused role leaves no trace.
+ * HiredRoles.H1 (`add`, `admit`) a refused role leaves no trace: the names of its actions stay free.
  * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one place to a list.
  */
 export class HiredRoles {
@@ -90,9 +90,8 @@ export class HiredRoles {
    */
   admit(role: Role, name: string): HiredRole {
     const known = this.#state.roles.get(name);
-    const { as } = this.#definitionBy(role);
-    if (known !== undefined && (known.isHired || known.fingerprint !== as.fingerprint)) throw taken(known);
-    return { name, ...as };
+    if (known !== undefined && (known.isHired || known.fingerprint !== hiredAs(roleSpec(role)).fingerprint)) throw taken(known);
+    return { name, ...this.#definitionBy(role).as };
   }
 
   /** Gives a role of the run, which has been hired on the way, its definition. */
@@ -142,7 +141,7 @@ export class HiredRoles {
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
     const definition = {
       spec,
-      as: hiredAs(role),
+      as: hiredAs(spec),
       listening: { addresses: [card.profile, ...addresses], watch, observeAll },
       remembers: this.#memories.enlist(role),
     };
@@ -197,12 +196,11 @@ const descriptions = new WeakMap<RoleSpec, HiredAs>();
 
 /** Returns a role as a run records it at its start. */
 export function hiredRole(role: Role, name: string): HiredRole {
-  return { name, ...hiredAs(role) };
+  return { name, ...hiredAs(roleSpec(role)) };
 }
 
 /** Returns the recorded form without the name. It is made once for each definition. */
-function hiredAs(role: Role): HiredAs {
-  const spec = roleSpec(role);
+function hiredAs(spec: RoleSpec): HiredAs {
   const known = descriptions.get(spec);
   if (known !== undefined) return known;
   const description = deepFreeze(describe(spec));

@@ -3,7 +3,9 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Environment } from "../runtime/environment.ts";
+import { agentMode } from "../role/react.ts";
 import type { Role } from "../role/role.ts";
+import { roleSpec } from "../role/role-spec.ts";
 import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
@@ -69,8 +71,9 @@ export function publishing(given: Message | string): RunChange<RunReceipt> {
   };
 }
 
-/** Returns the change that hires a role. */
-export function hiring(role: Role, name: string): RunChange<void> {
+/** Returns the change that hires a role. It loads what the role needs. @throws the errors of a role that cannot be hired */
+export async function hiring(role: Role, name: string): Promise<RunChange<void>> {
+  if (roleSpec(role).mode === "agent") await agentMode();
   return async (environment) => {
     environment.hire(role, name);
     await environment.log.durable();

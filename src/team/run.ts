@@ -7,9 +7,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { Message } from "../message/message.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
-import { agentMode } from "../role/react.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { roleSpec } from "../role/role-spec.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 
 /** Makes a change from outside in a run. */
@@ -163,19 +161,18 @@ export class Run implements AsyncIterable<RunEvent> {
   /**
    * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
    * then on. An activation that is under way knows the team as it was when the activation began, or when its last step ended. The run keeps the
-   * role when it is resumed, replayed or forked. In another process the team needs the definition: in `roles`, or in the option `reserve` of
-   * {@link Team}. The name of a retired role is free for the same role only, which comes back with its memory.
+   * role when it is resumed, replayed or forked. In another process the team needs the definition, which is found by its own name: in the option
+   * `reserve` of {@link Team}, or in `roles`. The name of a retired role is free for the same role only, which comes back with its memory.
    *
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async hire(role: Role, o: { readonly name?: string } = {}): Promise<void> {
     const door = this.#open();
-    assertIsRole(role);
     checkKnownOptions("hire", o, { name: true });
+    assertIsRole(role);
     const { name = role.name } = o;
-    if (roleSpec(role).mode === "agent") await agentMode();
-    await this.change(hiring(role, name));
+    await this.change(await hiring(role, name));
     door.keep(name, role);
   }
 

@@ -23,8 +23,9 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
   readonly name?: string;
   readonly roles?: Iterable<Role>;
   /**
-   * Definitions of roles that runs hire on the way ({@link Run.hire}); no run begins with them. A run that has hired such a role is resumed,
-   * forked and replayed by its definition here, which is found by the definition's own name. The process that hired it needs none. Default: none.
+   * Definitions of roles that runs hire on the way ({@link Run.hire}, {@link Team.hireInto}); no run begins with them. A run that has hired such a
+   * role is resumed, forked and replayed by its definition here or in `roles`, which is found by the definition's own name. The process that
+   * hired it needs none. Default: none.
    */
   readonly reserve?: Iterable<Role>;
   /**
@@ -110,12 +111,12 @@ export interface ContinueOptions extends ResumeOptions {
 /** The names of the options. @internal */
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: true };
 
-/** Options of sending a message to a run. */
+/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
 export interface SendOptions {
   readonly signal?: AbortSignal;
   /**
-   * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the message goes to
-   * those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way. Default
+   * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
+   * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way. Default
    * `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
@@ -123,6 +124,15 @@ export interface SendOptions {
 
 /** The names of the options. @internal */
 export const sendOptions: Known<SendOptions> = { signal: true, onTeamChange: true };
+
+/** Options of hiring a role into a run. */
+export interface HireOptions extends SendOptions {
+  /** The name of the role in the run. Default: the definition's own. */
+  readonly name?: string;
+}
+
+/** The names of the options. @internal */
+export const hireOptions: Known<HireOptions> = { ...sendOptions, name: true };
 
 /** Options of a run. */
 export interface RunOptions extends ResumeOptions {

@@ -12,13 +12,13 @@ import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
-import { rolesIn } from "../role/role-parts.ts";
+import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { checkOptions, checkReuse, checkSeed, checkStopCondition, checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { type Crew, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
-import { checkedNews, isSameMessage, publishing, type RunChange, type RunReceipt } from "./publishing.ts";
+import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
@@ -29,6 +29,8 @@ import {
   type ContinueOptions,
   forkOptions,
   type ForkOptions,
+  type HireOptions,
+  hireOptions,
   replayOptions,
   type ReplayOptions,
   resumeOptions,
@@ -79,7 +81,7 @@ export class Team {
     if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
-    this.#reserve = new Reserve(options.reserve ?? []);
+    this.#reserve = new Reserve(options.reserve ?? [], () => this.#roster.roles);
     this.#runs = new Runs(journal, this.#parts.mask, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
@@ -187,6 +189,39 @@ export class Team {
     checkKnownOptions("send", o, sendOptions);
     checkOnTeamChange(o.onTeamChange);
     return this.#runs.change(runId, publishing(checkedNews(message)), o);
+  }
+
+  /**
+   * Hires a role into a run of the journal, as {@link Run.hire} does. Resolves when it is recorded. It starts nothing: where the run is not
+   * under way in this team, the role waits for {@link Team.resume}.
+   *
+   * @param role a definition, or the name of one that the team has in `reserve` or in `roles`
+   * @throws UsageError `ROLE_UNKNOWN` for a name without a definition, and the errors of {@link Run.hire}
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process runs it
+   * @throws ControlError when the signal aborts first; the role may be recorded then
+   */
+  async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
+    const { name, ...more } = o;
+    checkKnownOptions("hireInto", o, hireOptions);
+    checkOnTeamChange(o.onTeamChange);
+    const definition = typeof role === "string" ? this.#reserve.named(role) : role;
+    assertIsRole(definition);
+    const change = await hiring(definition, name ?? definition.name);
+    await this.#runs.change(runId, change, more);
+    this.#reserve.keep(runId, name ?? definition.name, definition);
+  }
+
+  /**
+   * Retires a role of a run of the journal, as {@link Run.retire} does. Resolves when it is recorded.
+   *
+   * @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE`
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process runs it
+   * @throws ControlError when the signal aborts first; the retirement may be recorded then
+   */
+  async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
+    checkKnownOptions("retireFrom", o, sendOptions);
+    checkOnTeamChange(o.onTeamChange);
+    await this.#runs.change(runId, retiring(name), o);
   }
 
   /**

@@ -85,6 +85,41 @@ describe("a role that is hired on the way", () => {
     expect(contents((await other.team.run("fresh").result).outputs)).toEqual(["Ann: fresh"]);
   });
 
+  test("HiredRoles.H1 leaves no name of an action behind where it is refused", async () => {
+    const named = (): Role => defineRole({ name: "Bob", actions: [defineAction({ name: "Judge", run: () => "judged" })] });
+    const { role, atWork, go } = busy("Bob");
+    const { team } = teamOf({ roles: [role] });
+    const run = team.run("idea");
+    await atWork;
+    await expect(run.hire(named())).rejects.toMatchObject({ code: "ROLE_DUPLICATE" });
+    await expect(run.hire(named(), { name: "Zoe" })).resolves.toBeUndefined();
+    go();
+    await run.result;
+  });
+
+  test("is hired into a run by its name, under way or at rest, and another process finds it in roles and in reserve", async () => {
+    const { role, atWork, go } = busy("Ann");
+    const options = { roles: [role], reserve: [echo("Bob")] };
+    const { team, journal } = teamOf(options);
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    await team.hireInto("r", "Bob");
+    go();
+    await run.result;
+    const other = teamOf({ ...options, journal }).team;
+    await other.hireInto("r", "Ann", { name: "Anne" });
+    await expect(other.hireInto("r", "Bob")).rejects.toMatchObject({ code: "ROLE_DUPLICATE" });
+    await expect(other.hireInto("r", "Zoe")).rejects.toMatchObject({
+      code: "ROLE_UNKNOWN",
+      message: expect.stringContaining("There are: Bob, Ann.") as string,
+    });
+    await other.retireFrom("r", "Bob");
+    await expect(other.retireFrom("r", "Bob")).rejects.toMatchObject({ code: "ROLE_UNKNOWN" });
+    const third = teamOf({ ...options, journal }).team;
+    expect(contents((await third.resume("r", { add: ["more"] }).result).outputs).slice(-2)).toEqual(["Ann heard more", "Ann heard more"]);
+    await isReplayed(teamOf({ ...options, journal }).team, journal);
+  });
+
   test("is forked with the run, by its present definition; a fork from before does not have it", async () => {
     const { team, journal } = teamOf();
     const run = team.run("idea", { id: "r" });

@@ -193,6 +193,34 @@ describe("a deadline (Persons.H2)", () => {
     expect([result.status, result.output?.content, result.fork?.reused]).toEqual(["finished", '"yes"', 1]);
   });
 
+  test("is copied into a fork as the answer of a default", async () => {
+    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
+    await teamOf(journal, role(), { clock }).run("go", { id: "r" }).result;
+    await clock.advance(60_000);
+    await teamOf(journal, role(), { clock }).resume("r").result;
+    await teamOf(journal, role(), { clock }).fork("r", { id: "f", at: 1 }).result;
+    const ended = (await eventsOf(journal, "f")).filter(({ type }) => type === "step.ended");
+    expect(ended).toMatchObject([{ value: "no", byDeadline: true }]);
+  });
+
+  test("Persons.H3 is kept by a question that is asked again, also by another process", async () => {
+    const Even = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") });
+    const even = (): Role => asker((ctx) => ctx.human.ask("Which?", { schema: Even, deadline: 60_000 }));
+    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
+    const first = await teamOf(journal, even(), { clock }).run("go", { id: "r" }).result;
+    await clock.advance(20_000);
+    const second = await (await teamOf(journal, even(), { clock }).answer("r", first.questions[0]?.id ?? "", { n: 3 })).result;
+    expect(second.questions).toMatchObject([{ deadline: 61_000 }]);
+    const [live, times] = [memoryJournal(), [] as (number | undefined)[]];
+    const human: HumanPort = async ({ deadline }) => {
+      times.push(deadline);
+      await clock.advance(1_000);
+      return { n: times.length };
+    };
+    await teamOf(live, even(), { clock, human }).run("go").result;
+    expect(times).toEqual([81_000, 81_000]);
+  });
+
   test("without a default ends the run as waiting, and a late answer counts", async () => {
     const [journal, clock] = [memoryJournal(), simulatedClock()];
     const plain = (): Role => asker((ctx) => ctx.human.ask("Go?", { deadline: new Date(5_000) }));

@@ -20,6 +20,17 @@ describe("the definitions of roles that runs hire on the way", () => {
     expect(reserve.find("other", { name: "Bert", traits: { card: { name: 7 } } })).toBeUndefined();
   });
 
+  test("Reserve.V1 are at last those of the team, by their own names or by their names there", () => {
+    const [bob, zoe] = [listener("Bob"), listener("Zoe")];
+    const reserve = new Reserve([bob], () => [
+      ["Bob", listener("Bob")],
+      ["Zora", zoe],
+    ]);
+    expect(reserve.find("r", hiredRole(listener("Zoe"), "Zed"))).toBe(zoe);
+    expect([reserve.named("Bob"), reserve.named("Zora"), reserve.named("Zoe")]).toEqual([bob, zoe, zoe]);
+    expect(() => new Reserve([]).named("Bob")).toThrow(/It has none/);
+  });
+
   test("Reserve.V2 are kept for the last 1,000 runs that hired a role", () => {
     const reserve = new Reserve([]);
     const bob = listener("Bob");

@@ -37,10 +37,7 @@ export function inspect(session: Session, id: string | undefined, flags: Flags):
       const address = `${url}/#token=${token}${run === undefined ? "" : `&run=${encodeURIComponent(run)}`}`;
       const text = `The inspector is at ${address}\nThe address has a token: keep it to yourself. Ctrl-C ends it.`;
       await report(session, text, { type: "inspector", url: address });
-      await new Promise<void>((settle) => {
-        if (interruptions.signal.aborted) settle();
-        else interruptions.signal.addEventListener("abort", () => settle(), { once: true });
-      });
+      await interruptions.raised();
       return 0;
     } finally {
       await server.close({ grace: GRACE });

@@ -59,10 +59,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
         address,
         store: store.path,
       });
-      await new Promise<void>((settle) => {
-        if (interruptions.signal.aborted) settle();
-        else interruptions.signal.addEventListener("abort", () => settle(), { once: true });
-      });
+      await interruptions.raised();
       return 0;
     } finally {
       await server.close({ grace: GRACE });

@@ -56,7 +56,10 @@ export function endStep(state: RunState, event: StepEnded): void {
     ...record,
     inFlight: false,
     paid,
-    outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, teamAt: state.teamChanges },
+    outcome: {
+      ...{ ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, teamAt: state.teamChanges },
+      ...(event.byDeadline === true ? { byDeadline: true } : {}),
+    },
   });
 }
 

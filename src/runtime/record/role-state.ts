@@ -29,6 +29,8 @@ export interface StepOutcome {
   readonly at: number;
   /** The number of changes of the team before it was recorded. */
   readonly teamAt: number;
+  /** The answer is the default of a question whose deadline passed. */
+  readonly byDeadline?: true;
 }
 
 /** An activation that has begun in the record and has not ended. */

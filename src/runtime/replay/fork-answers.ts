@@ -123,8 +123,10 @@ export class ForkAnswers implements AnswerSource {
     this.#lost.delete(name);
     if (started === undefined || event.seq <= shared) return;
     const { ok, value = null, error, at, cost, seq } = event;
+    const late = event.byDeadline === true ? { byDeadline: true as const } : {};
     // It counts the changes of the parent's team: the fork counts its own.
-    const entry: ParentStep = { started, outcome: { ok, value, error, at, teamAt: 0 }, seq, saved: lost + (event.saved ?? cost ?? 0) };
+    const outcome = { ok, value, error, at, teamAt: 0, ...late };
+    const entry: ParentStep = { started, outcome, seq, saved: lost + (event.saved ?? cost ?? 0) };
     this.#exact.set(name, entry);
     if (started.in !== undefined) append(this.#within, nameOf({ act: event.act, key: started.in }), entry);
     if (ok) append(this.#ofRole, roleQuestion(roleNameIn(event.act), event.key), entry);

@@ -3,9 +3,9 @@ import { onAbort } from "../../kernel/abort.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { OutputError, StepError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import type { StepDoor, StepPort } from "../../kernel/step.ts";
+import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
-import { type AnyHumanAsk, fieldsForm, type Human, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
+import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { RoleCard } from "../../role/context.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import { checkAnswer, faultsText } from "../../tool/question-form.ts";
@@ -38,6 +38,7 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
  * Persons.H1 (`#answerOf`) only an answer that fits the form is recorded; a question whose answers do not fit stays open.
  * Persons.H2 (`#within`) after the deadline no person is asked and no answer of one counts: the default is the answer, and without one the
  * run waits.
+ * Persons.H3 (`#typed`) a question that is asked again because its answer did not fit the schema keeps the deadline of the first.
  */
 export class Persons {
   readonly #parts: PersonsParts;
@@ -82,8 +83,9 @@ export class Persons {
     }: { readonly ready: ReadyQuestion; readonly schema: z.ZodType; readonly deadline: number | Date | undefined },
   ): Promise<unknown> {
     let [asked, answer, fault]: [ReadyQuestion, Json, string] = [ready, null, ""];
+    let until = deadline;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      answer = await this.#step(steps, card, asked, deadline);
+      answer = await this.#step(steps, card, asked, until, (first) => (until = new Date(Math.min(first, LAST_TIME))));
       const parsed = schema.safeParse(answer);
       if (parsed.success) return parsed.data;
       fault = parsed.error.issues
@@ -96,11 +98,22 @@ export class Persons {
     });
   }
 
-  #step(steps: StepPort, card: RoleCard, ready: ReadyQuestion, deadline: number | Date | undefined): Promise<Json> {
+  /** @param counts called with the deadline of the step in milliseconds since 1970, where it has one */
+  #step(
+    steps: StepPort,
+    card: RoleCard,
+    ready: ReadyQuestion,
+    deadline: number | Date | undefined,
+    counts: (deadline: number) => void = () => {},
+  ): Promise<Json> {
     const request = { role: card.name, ...ready };
-    return steps.step({ kind: "human", name: "ask", request, deadline }, (door) => {
+    const note = (until: number | undefined): void => (until === undefined ? undefined : counts(until));
+    const onRecorded = (given: RecordedTry): void => note(given.deadline);
+    return steps.step({ kind: "human", name: "ask", request, deadline, onRecorded }, (door) => {
       const { question: text, ...more } = ready;
-      return this.#answerOf({ id: door.key, text, role: card.name, ...more, deadline: door.deadline ?? this.#deadline(deadline) }, door);
+      const until = door.deadline ?? this.#deadline(deadline);
+      note(until);
+      return this.#answerOf({ id: door.key, text, role: card.name, ...more, deadline: until }, door);
     });
   }
 

@@ -164,7 +164,7 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.(by);
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline });
       return known;
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;

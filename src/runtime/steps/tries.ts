@@ -144,7 +144,8 @@ export class Tries implements Attempts {
     this.#start(0, { reused: seq });
     this.#started = undefined;
     within();
-    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at };
+    const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
+    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at, ...late };
     log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end });
   }
 
