@@ -82,7 +82,7 @@ async function hopping(makeRole, roles, hops, journal, id) {
 /** Roles of one run that each record an event and wait until it is durable, as often as asked. */
 async function committers(journal, runId, count, { v: _v, runId: _run, seq: _seq, time: _time, ...event }) {
   await journal.create(runId);
-  const owned = { journal, epoch: await journal.claim(runId) };
+  const owned = { journal, epoch: (await journal.claim(runId)).epoch };
   const log = new RunLog({ state: new RunState(runId), clock: { now: () => Date.now() }, mask: (text) => text, owned });
   const roles = Array.from({ length: count }, (_, place) => ({ name: `Role${place}`, n: 0 }));
   const hired = roles.map(({ name }) => ({ name, fingerprint: "", traits: {}, state: {} }));
@@ -111,7 +111,7 @@ async function appenders(journal, prefix, count, event) {
   for (let n = 0; n < count; n++) {
     const runId = `${prefix} ${n}`;
     await journal.create(runId);
-    runs.push({ runId, epoch: await journal.claim(runId), seq: 0 });
+    runs.push({ runId, epoch: (await journal.claim(runId)).epoch, seq: 0 });
   }
   return async (times) => {
     const start = process.hrtime.bigint();
@@ -277,7 +277,7 @@ async function filled(count, event) {
   const file = newFile();
   const journal = sqlite({ path: file });
   await journal.create("r");
-  const epoch = await journal.claim("r");
+  const { epoch } = await journal.claim("r");
   for (let seq = 0; seq < count; seq += 5_000) {
     const batch = Array.from({ length: Math.min(5_000, count - seq) }, (_, place) => ({ ...event, runId: "r", seq: seq + place }));
     await journal.append("r", epoch, seq, batch);

@@ -114,7 +114,17 @@ export {
   type RunDifference,
   type ValueDifference,
 } from "./runtime/replay/difference.ts";
-export type { Journal, RunInfo, RunsPage } from "./runtime/record/journal.ts";
+export type {
+  Claim,
+  ClaimOptions,
+  CommandOptions,
+  FormerOwner,
+  Journal,
+  ReleaseOptions,
+  RunInfo,
+  RunSnapshot,
+  RunsPage,
+} from "./runtime/record/journal.ts";
 export { memoryJournal } from "./runtime/record/memory-journal.ts";
 export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./runtime/record/transfer.ts";
 export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";

@@ -185,6 +185,8 @@ export const JOURNAL: FileKind = {
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
     // The tables are the same. From this version on an event may be a short list, which programs of version 1 cannot read.
     "",
+    // The process of the owner, or how the last one left.
+    "ALTER TABLE file.runs ADD COLUMN owner TEXT",
   ],
   error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };

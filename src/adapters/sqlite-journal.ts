@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Journal, RunInfo, RunsPage } from "../runtime/record/journal.ts";
+import { Owners } from "../runtime/record/owners.ts";
+import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunsPage } from "../runtime/record/journal.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvent } from "./sqlite-events.ts";
@@ -18,10 +19,11 @@ interface OpenJournal {
   readonly locks: RunLocks;
 }
 
-/** The journal behind {@link sqlite}. The first call opens the file. It owns the connection and the locks of its runs. */
+/** The journal behind {@link sqlite}. The first call opens the file. It owns the connection, the locks of its runs and what their owners want to be told. */
 export class SqliteJournal implements Journal {
   readonly #options: FileOptions;
   readonly #commits: Commits;
+  readonly #owners = new Owners();
   #opening: Promise<OpenJournal> | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
@@ -35,22 +37,32 @@ export class SqliteJournal implements Journal {
     return this.#commits.commit((db) => createRun(db, runId));
   }
 
-  async claim(runId: string): Promise<number> {
+  /** The option `take` changes nothing: only the operating system ends the lock of a process. */
+  async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     const { db, locks } = await this.#opened();
-    if (!locks.holds(runId)) await this.#ask(() => knownRun(db, runId));
-    return this.#holding(runId, (open) => giveEpoch(open, runId), "the process");
+    const isOurs = locks.holds(runId);
+    if (!isOurs) await this.#ask(() => knownRun(db, runId));
+    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs), "the process");
+    this.#owners.began(runId, claim.epoch, o);
+    return claim;
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
-    await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
+    try {
+      await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
+    } catch (error) {
+      if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
+      throw error;
+    }
   }
 
-  async release(runId: string, epoch: number): Promise<void> {
+  async release(runId: string, epoch: number, o: ReleaseOptions = {}): Promise<void> {
     // `close` has released every run.
     if (this.#isClosed) return;
+    this.#owners.ended(runId, epoch);
     const { locks } = await this.#opened();
-    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch), "the process");
+    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o), "the process");
     if (wasOurs) locks.drop(runId);
   }
 
@@ -76,6 +88,7 @@ export class SqliteJournal implements Journal {
     if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
     await this.#holding(runId, (open) => removeRun(open, runId), "the machine");
     locks.dropForGood(runId);
+    this.#owners.lose(runId);
   }
 
   close(): Promise<void> {
@@ -106,6 +119,7 @@ export class SqliteJournal implements Journal {
   async #close(): Promise<void> {
     await this.#commits.settled();
     this.#isClosed = true;
+    this.#owners.clear();
     // The callers already have the error of a file that could not be opened.
     const opened = await this.#opening?.catch(() => undefined);
     if (opened === undefined) return;

@@ -1,7 +1,15 @@
 import { JournalError } from "../kernel/errors.ts";
 import { isCount } from "../kernel/value-kind.ts";
-import { type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
-import type { Database } from "./sqlite-database.ts";
+import {
+  type Claim,
+  type FormerOwner,
+  type ReleaseOptions,
+  type RunInfo,
+  type RunsPage,
+  unknownBefore,
+} from "../runtime/record/journal.ts";
+import { hasDied, identityIn, identityText } from "./process-identity.ts";
+import { type Database, textOf } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent, storedEvents, writeChat } from "./sqlite-events.ts";
 import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
@@ -9,7 +17,8 @@ import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
  *
  * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
- * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner.
+ * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
+ * (`giveEpoch`) the process of the owner stands beside the epoch, so that its death is proven and not guessed.
  */
 
 /** Places of a run. Its events begin at its number times this. */
@@ -17,6 +26,9 @@ export const PLACES: number = 2 ** 31;
 /** The largest run number whose places are safe integers. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
+/** Stand in the place of the owner of a run that was given back. */
+const RELEASED = "released";
+const DRAINED = "drained";
 
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
@@ -112,19 +124,32 @@ export function createRun(db: Database, runId: string): void {
   db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, unhex(?))", [keyOf(runId), NOBODY, chainStart(runId)]);
 }
 
-/** Gives a run to a new owner. @throws JournalError `RUN_UNKNOWN` */
-export function giveEpoch(db: Database, runId: string): number {
-  const { number, epoch } = knownRun(db, runId);
+/** Gives a run to a new owner. @param isOurs true when the last owner is of the same journal object @throws JournalError `RUN_UNKNOWN` */
+export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
+  const { number, epoch, events } = knownRun(db, runId);
+  const owner = textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
   const next = countOf(db.first("UPDATE epochs SET last = max(last, ?) + 1 RETURNING last", [epoch])?.[0]);
-  db.run("UPDATE runs SET epoch = ? WHERE number = ?", [next, number]);
-  return next;
+  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [next, identityText(), number]);
+  return { epoch: next, former: epoch === NOBODY ? leftBy(owner, events) : isOurs ? "none" : lostBy(owner) };
+}
+
+/** Returns how a run without an owner was left. A file of an earlier version does not tell. */
+function leftBy(owner: string | undefined, events: number): FormerOwner {
+  if (owner === DRAINED) return "drained";
+  return owner === undefined && events === 0 ? "none" : "released";
+}
+
+/** Returns how an owner that did not release its run ended. This journal holds its lock, so it does not use the run any more. */
+function lostBy(owner: string | undefined): FormerOwner {
+  const identity = identityIn(owner ?? "");
+  return identity !== undefined && hasDied(identity) ? "died" : "taken";
 }
 
 /** Ends an epoch. @returns false when it is not the run's */
-export function endEpoch(db: Database, runId: string, epoch: number): boolean {
+export function endEpoch(db: Database, runId: string, epoch: number, { drained = false }: ReleaseOptions): boolean {
   const head = headOf(db, runId);
   if (head === undefined || head.epoch !== epoch) return false;
-  db.run("UPDATE runs SET epoch = ? WHERE number = ?", [NOBODY, head.number]);
+  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [NOBODY, drained ? DRAINED : RELEASED, head.number]);
   return true;
 }
 

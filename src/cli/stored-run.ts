@@ -87,7 +87,7 @@ export async function holdingRun<T>(store: Store, given: string | undefined, wor
 
 async function claimedRun({ journal, name }: Store, given: string | undefined): Promise<readonly [runId: string, epoch: number]> {
   const runs = await journal.runs();
-  const claim = async (runId: string): Promise<readonly [string, number]> => [runId, await journal.claim(runId)];
+  const claim = async (runId: string): Promise<readonly [string, number]> => [runId, (await journal.claim(runId)).epoch];
   if (given !== undefined) return claim(findRun(await runIds(journal), given));
   let refusal: JournalError | undefined;
   for (const info of runs.toReversed()) {

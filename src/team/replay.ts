@@ -67,7 +67,7 @@ async function environmentOf(
     {
       state,
       observers: controls.observers,
-      owned: { journal: scratch, epoch: await scratch.claim(controls.id) },
+      owned: { journal: scratch, epoch: (await scratch.claim(controls.id)).epoch },
       grew: controls.grew,
       mode: "replay",
       past: replay,

@@ -131,7 +131,7 @@ export class Runs {
     this.#owned.set(id, mine);
     try {
       if (before !== undefined) await before;
-      const epoch = await this.#journal.claim(id);
+      const { epoch } = await this.#journal.claim(id);
       try {
         return await work(epoch);
       } finally {

@@ -110,7 +110,7 @@ export async function cassetteJournal(cassette: Cassette): Promise<Journal> {
   const { runId, events } = cassette;
   const journal = memoryJournal({ events: events.length + ROOM });
   await journal.create(runId);
-  const epoch = await journal.claim(runId);
+  const { epoch } = await journal.claim(runId);
   await journal.append(runId, epoch, 0, events);
   await journal.release(runId, epoch);
   return journal;

@@ -2,9 +2,10 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, w
 import { dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
-import { procText } from "./proc-file.ts";
+import { stateOfProcess } from "../adapters/process-identity.ts";
+import { procText } from "../adapters/proc-file.ts";
 import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
-import { ownerOfFolder, stateOf, temporaryPrefix } from "./temporary-owner.ts";
+import { ownerOfFolder, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 
 export interface CgroupPlace {
@@ -114,7 +115,7 @@ function tryMake(parent: string, make: (folder: string) => void = (folder) => mk
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const owner = name.startsWith("troupe-cgroup-") ? ownerOfFolder(name) : undefined;
-    if (owner !== undefined && stateOf(owner) === "gone") remove(join(parent, name));
+    if (owner !== undefined && stateOfProcess(owner) === "gone") remove(join(parent, name));
   }
 }
 

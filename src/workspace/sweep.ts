@@ -2,11 +2,12 @@ import { constants, type Dirent, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stateOfProcess } from "../adapters/process-identity.ts";
 import { succeeds } from "../kernel/system-error.ts";
 import { holdFile } from "./held-folder.ts";
 import { isHidden } from "./path-rules.ts";
 import { removeAll } from "./folders.ts";
-import { NOBODY, ownerOfFile, ownerOfFolder, stateOf } from "./temporary-owner.ts";
+import { NOBODY, ownerOfFile, ownerOfFolder } from "./temporary-owner.ts";
 
 /** A sweep is not worth more time than this many entries take. */
 const MOST_ENTRIES = 20_000;
@@ -33,8 +34,8 @@ export async function sweepProject(root: string): Promise<Swept> {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory() && !isHidden(entry.name)) ahead.push(path);
       const owner = entry.isFile() ? ownerOfFile(entry.name) : undefined;
-      if (owner === undefined || stateOf(owner) === "running") continue;
-      if (stateOf(owner) === "gone" && (await succeeds(removeFile(root, path)))) removed += 1;
+      if (owner === undefined || stateOfProcess(owner) === "running") continue;
+      if (stateOfProcess(owner) === "gone" && (await succeeds(removeFile(root, path)))) removed += 1;
       else left += 1;
     }
   }
@@ -50,8 +51,8 @@ export async function sweepFolders(parent: string = tmpdir()): Promise<Swept> {
   let [removed, left] = [0, 0];
   for (const entry of await entriesOf(parent)) {
     const owner = entry.isDirectory() ? ownerOfFolder(entry.name) : undefined;
-    if (owner === undefined || stateOf(owner) === "running") continue;
-    if (stateOf(owner) === "gone" && (await succeeds(removeFolder(join(parent, entry.name))))) removed += 1;
+    if (owner === undefined || stateOfProcess(owner) === "running") continue;
+    if (stateOfProcess(owner) === "gone" && (await succeeds(removeFolder(join(parent, entry.name))))) removed += 1;
     else left += 1;
   }
   return { removed, left };

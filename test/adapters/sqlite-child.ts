@@ -52,7 +52,7 @@ async function work(task: Task): Promise<void> {
 }
 
 async function append(journal: ReturnType<typeof sqlite>, run: string): Promise<void> {
-  const epoch = await journal.claim(run);
+  const { epoch } = await journal.claim(run);
   let seq = 0;
   for await (const _ of journal.read(run, 0)) seq += 1;
   for (;;) {
@@ -66,7 +66,7 @@ async function append(journal: ReturnType<typeof sqlite>, run: string): Promise<
 
 async function fill(journal: ReturnType<typeof sqlite>, run: string, count: number): Promise<void> {
   await journal.create(run);
-  const epoch = await journal.claim(run);
+  const { epoch } = await journal.claim(run);
   for (let seq = 0; seq < count; seq += 1) await journal.append(run, epoch, seq, [childEvent(run, seq)]);
   await journal.close();
   say("done");

@@ -134,7 +134,7 @@ describe("a run that was changed behind the journal's back", () => {
       const file = newFile();
       copyFileSync(good, file);
       const journal = journalAt(file);
-      const epochs = { a: await journal.claim("a"), b: await journal.claim("b") };
+      const epochs = { a: (await journal.claim("a")).epoch, b: (await journal.claim("b")).epoch };
       // A row where run a's next event belongs.
       await meddle(file, `INSERT INTO events SELECT ${at(60)}, body, checksum, NULL FROM events WHERE place = ${at(0)}`);
       const append = (run: "a" | "b"): Promise<JournalError | undefined> =>

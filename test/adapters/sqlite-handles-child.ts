@@ -55,7 +55,7 @@ async function used(dir: string, n: number): Promise<void> {
   const path = join(dir, `journal-${n}.db`);
   const journal = sqlite({ path });
   await journal.create("run");
-  const epoch = await journal.claim("run");
+  const { epoch } = await journal.claim("run");
   await journal.append("run", epoch, 0, [childEvent("run", 0), childEvent("run", 1)]);
   const reader = sqlite({ path });
   for await (const _event of reader.read("run", 0)) break;

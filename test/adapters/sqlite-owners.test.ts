@@ -4,7 +4,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { childEvent } from "./sqlite-child.ts";
 import { until } from "../workspace/scratch.ts";
 import { startChild } from "./sqlite-process.ts";
-import { errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
+import { errorOf, journalAt, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
 import { inSoak } from "../effort.ts";
 
 /** A file with a run in it that nobody owns. */
@@ -29,8 +29,8 @@ describe("a run that another process owns", () => {
     child.kill("SIGKILL");
     expect(await child.ended).toBe("SIGKILL");
     // The epoch that was given to who is dead is not given again, although nothing was written under it.
-    const epoch = await journal.claim("a");
-    expect(epoch).toBe(2);
+    const { epoch, former } = await journal.claim("a");
+    expect([epoch, former]).toEqual([2, existsSync("/proc") ? "died" : "taken"]);
     await journal.append("a", epoch, 0, [started("a", 0)]);
     expect((await readOut(journal, "a")).events.length).toBe(1);
   });
@@ -46,7 +46,7 @@ describe("a run that another process owns", () => {
 
   it("goes on in another process when its owner gives it back", async () => {
     const { file, journal } = await fileWith("a");
-    const epoch = await journal.claim("a");
+    const { epoch } = await journal.claim("a");
     await journal.release("a", epoch);
     const child = startChild({ do: "hold", file, run: "a" });
     expect(await child.said(1)).toBe("claimed");
@@ -78,9 +78,10 @@ describe("two journals of one process", () => {
   it("RunLocks.O2 RunLocks.O1 keep each other out until the first gives back, removes or closes", async () => {
     const { file, journal } = await fileWith("a", "b", "c");
     const other = journalAt(file);
-    const epochs = [await journal.claim("a"), await journal.claim("b"), await journal.claim("c")];
+    const { epoch } = await journal.claim("a");
+    for (const run of ["b", "c"]) await journal.claim(run);
     for (const run of ["a", "b", "c"]) expect((await errorOf(other.claim(run)))?.code).toBe("RUN_OWNED");
-    await journal.release("a", epochs[0] ?? 0);
+    await journal.release("a", epoch);
     await journal.remove("b");
     expect(await errorOf(other.claim("a"))).toBeUndefined();
     expect((await errorOf(other.claim("b")))?.code).toBe("RUN_UNKNOWN");
@@ -89,9 +90,21 @@ describe("two journals of one process", () => {
     expect(await errorOf(other.claim("c"))).toBeUndefined();
   });
 
+  it("SqliteRuns.N3 what an owner was that is gone is told as far as it is proven", async () => {
+    const { file, journal } = await fileWith("a", "b", "c");
+    await Promise.all(["a", "b"].map((run) => journal.claim(run)));
+    const { epoch } = await journal.claim("c");
+    await journal.release("c", epoch, { drained: true });
+    await meddle(file, "UPDATE runs SET owner = 'ffffffff-ffffffff-0-1-1' WHERE run = '\"b\"'");
+    await journal.close();
+    const later = journalAt(file);
+    const claims = await Promise.all(["a", "b", "c"].map((run) => later.claim(run, { take: true })));
+    expect(claims.map(({ former }) => former)).toEqual(["taken", "taken", "drained"]);
+  });
+
   it("a stale epoch gives nothing away: the run stays its owner's", async () => {
     const { file, journal } = await fileWith("a");
-    const former = await journal.claim("a");
+    const { epoch: former } = await journal.claim("a");
     await journal.claim("a");
     await journal.release("a", former);
     expect((await errorOf(journalAt(file).claim("a")))?.code).toBe("RUN_OWNED");
@@ -101,7 +114,7 @@ describe("two journals of one process", () => {
     const { file, journal } = await fileWith("a");
     expect((await errorOf(journal.claim("b")))?.code).toBe("RUN_UNKNOWN");
     expect(existsSync(`${file}-locks`)).toBe(false);
-    const epoch = await journal.claim("a");
+    const { epoch } = await journal.claim("a");
     const other = journalAt(file);
     expect((await errorOf(other.claim("a")))?.code).toBe("RUN_OWNED");
     await journal.release("a", epoch);
@@ -113,9 +126,9 @@ describe("two journals of one process", () => {
   it("of a claim and a release at once, whoever has the epoch has the lock", async () => {
     const { file, journal } = await fileWith("a");
     const other = journalAt(file);
-    let epoch = await journal.claim("a");
+    let { epoch } = await journal.claim("a");
     for (let n = 0; n < 5; n += 1) {
-      [, epoch] = await Promise.all([journal.release("a", epoch), journal.claim("a")]);
+      [, { epoch }] = await Promise.all([journal.release("a", epoch), journal.claim("a")]);
       expect((await errorOf(other.claim("a")))?.code).toBe("RUN_OWNED");
     }
     await journal.append("a", epoch, 0, [started("a", 0)]);
@@ -123,11 +136,11 @@ describe("two journals of one process", () => {
 
   it("RunLocks.O3 who lost a lock because somebody deleted it is fenced by its epoch, from the other journal too", async () => {
     const { file, journal } = await fileWith("a");
-    const former = await journal.claim("a");
+    const { epoch: former } = await journal.claim("a");
     await journal.append("a", former, 0, [started("a", 0)]);
     rmSync(`${file}-locks`, { recursive: true });
     const other = journalAt(file);
-    const latter = await other.claim("a");
+    const { epoch: latter } = await other.claim("a");
     for (const each of [journal, other]) expect((await errorOf(each.append("a", former, 1, [started("a", 1)])))?.code).toBe("EPOCH_STALE");
     await other.append("a", latter, 1, [started("a", 1)]);
     expect((await readOut(journal, "a")).events.length).toBe(2);
@@ -138,7 +151,7 @@ describe("two journals of one process", () => {
     const { file, journal } = await fileWith(...Array.from({ length: 40 }, (_, n) => `run ${n}`));
     const epochs = await Promise.all(Array.from({ length: 40 }, (_, n) => journal.claim(`run ${n}`)));
     expect(openIn(`${file}-locks`)).toBe(40);
-    await Promise.all(epochs.map((epoch, n) => journal.release(`run ${n}`, epoch)));
+    await Promise.all(epochs.map(({ epoch }, n) => journal.release(`run ${n}`, epoch)));
     expect(openIn(`${file}-locks`)).toBe(0);
     expect(readdirSync(`${file}-locks`).length).toBe(40);
   });
@@ -179,7 +192,7 @@ describe("a process that is killed while it writes", () => {
   it("leaves nothing in the way of others who write the same file at the same time", async () => {
     const { file, journal } = await fileWith("mine", "theirs");
     const victim = startChild({ do: "append", file, runs: ["theirs"] });
-    const epoch = await journal.claim("mine");
+    const { epoch } = await journal.claim("mine");
     await victim.said(5);
     for (let seq = 0; seq < 60; seq += 1) {
       if (seq === 30) victim.kill("SIGKILL");

@@ -41,7 +41,7 @@ describe("what waits for the disk", () => {
     await journal.runs();
     let epoch = 0;
     expect(await waitsOf(() => journal.create("a"))).toEqual(["waited"]);
-    expect(await waitsOf(async () => (epoch = await journal.claim("a")))).toEqual(["did not wait"]);
+    expect(await waitsOf(async () => ({ epoch } = await journal.claim("a")))).toEqual(["did not wait"]);
     expect(await waitsOf(() => journal.append("a", epoch, 0, [started("a", 0)]))).toEqual(["waited"]);
     expect(await waitsOf(() => journal.release("a", epoch))).toEqual(["did not wait"]);
     expect(await waitsOf(() => journal.remove("a"))).toEqual(["waited"]);
@@ -146,11 +146,11 @@ describe("what waits for the disk", () => {
     writeFileSync(after, disk.base);
     writeFileSync(`${after}-wal`, disk.log);
     const later = journalAt(after);
-    const epoch = await later.claim("a");
-    expect(epoch).toBe(forgotten);
+    const { epoch } = await later.claim("a");
+    expect(epoch).toBe(forgotten.epoch);
     await later.append("a", epoch, 1, [started("a", 1)]);
     expect((await readOut(later, "a")).events.map(({ seq }) => seq)).toEqual([0, 1]);
     await later.release("a", epoch);
-    expect(await later.claim("a")).toBe(epoch + 1);
+    expect(await later.claim("a")).toEqual({ epoch: epoch + 1, former: "released" });
   });
 });

@@ -110,7 +110,7 @@ export function lively(runId: string, count: number): RunEvent[] {
 /** Creates a run, claims it and writes it. */
 export async function written(journal: Journal, runId: string, events: readonly RunEvent[]): Promise<number> {
   await journal.create(runId);
-  const epoch = await journal.claim(runId);
+  const { epoch } = await journal.claim(runId);
   await journal.append(runId, epoch, 0, events);
   return epoch;
 }

@@ -241,7 +241,7 @@ async function story(journal: Journal, told: readonly Deed[]): Promise<unknown[]
     const length = (await journal.runs()).find(({ runId }) => runId === run)?.events ?? 0;
     const events = Array.from({ length: count }, (_, place) => started(run, length + place));
     if (deed === "create") return journal.create(run);
-    if (deed === "claim") return void epochs.set(run, [...mine, await journal.claim(run)]);
+    if (deed === "claim") return void epochs.set(run, [...mine, (await journal.claim(run)).epoch]);
     if (deed === "remove") return journal.remove(run);
     if (deed === "read") return readOut(journal, run);
     if (deed === "release") return journal.release(run, mine.at(-1) ?? 0);

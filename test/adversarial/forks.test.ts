@@ -91,7 +91,7 @@ describe("a fork that changes nothing pays nothing", () => {
         const target = await journalWith("parent", events);
         await target.create("f");
         const kept = forked.slice(0, cut).map((event) => ({ ...event, runId: "f" }));
-        await target.append("f", await target.claim("f"), 0, kept);
+        await target.append("f", (await target.claim("f")).epoch, 0, kept);
         const resumed = team(target, roles());
         const result = await resumed.team.resume("f").result;
         expect([at, cut, result.status, resumed.calls(), result.fork?.saved]).toEqual([at, cut, "finished", 0, cost]);

@@ -41,7 +41,7 @@ async function cutAfter(journal: Journal, runId: string, isLast: (event: RunEven
   const events = await eventsOf(journal, runId);
   const cut = memoryJournal();
   await cut.create(runId);
-  await cut.append(runId, await cut.claim(runId), 0, events.slice(0, events.findIndex(isLast) + 1));
+  await cut.append(runId, (await cut.claim(runId)).epoch, 0, events.slice(0, events.findIndex(isLast) + 1));
   return cut;
 }
 

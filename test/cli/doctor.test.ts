@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { join } from "node:path";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
-import { ownOwner, temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
+import { ownProcess } from "../../src/adapters/process-identity.ts";
+import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
 import {
   type Check,
@@ -42,7 +43,7 @@ describe("checkLeftovers", () => {
     const place = scratchFolder();
     const out = join(place, "out");
     mkdirSync(out, { recursive: true });
-    const before = { ...ownOwner(), boot: "00000000" };
+    const before = { ...ownProcess(), boot: "00000000" };
     writeFileSync(join(out, temporaryName("app.js", before)), "half");
     writeFileSync(join(out, "app.js"), "whole");
     mkdirSync(join(place, `${temporaryPrefix(".troupe-doctor-", before)}aB3xyZ`));
@@ -50,7 +51,7 @@ describe("checkLeftovers", () => {
     const first = await checkLeftovers(host, out, join(place, "runs.db"));
     expect(first.text).toMatch(/^removed \d+ temporary files and folders of killed runs/);
     expect([readdirSync(place), readdirSync(out)]).toEqual([["out"], ["app.js"]]);
-    writeFileSync(join(out, temporaryName("app.js", { ...ownOwner(), machine: "00000000" })), "half");
+    writeFileSync(join(out, temporaryName("app.js", { ...ownProcess(), machine: "00000000" })), "half");
     const second = await checkLeftovers(host, out, join(place, "runs.db"));
     expect(second).toMatchObject({ name: "leftovers", state: "warn", text: expect.stringMatching(/left alone/), hint: expect.any(String) });
   });

@@ -27,7 +27,7 @@ function beginningOf(runId: string): RunEvent {
 async function filled(journal: Journal, ids: readonly string[]): Promise<Journal> {
   for (const id of ids) {
     await journal.create(id);
-    await journal.append(id, await journal.claim(id), 0, [beginningOf(id)]);
+    await journal.append(id, (await journal.claim(id)).epoch, 0, [beginningOf(id)]);
   }
   return journal;
 }

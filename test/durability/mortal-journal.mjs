@@ -3,8 +3,8 @@ export function mortal(journal, killAt) {
   let appends = 0;
   return {
     create: (id) => journal.create(id),
-    claim: (id) => journal.claim(id),
-    release: (id, epoch) => journal.release(id, epoch),
+    claim: (...given) => journal.claim(...given),
+    release: (...given) => journal.release(...given),
     read: (id, from) => journal.read(id, from),
     runs: () => journal.runs(),
     remove: (id) => journal.remove(id),

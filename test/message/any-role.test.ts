@@ -57,7 +57,7 @@ async function throughExport(message: Message): Promise<Message | undefined> {
     { v: 1, runId: "r", seq: 1, time: 5, type: "message", message, to: [] },
   ];
   await from.create("r");
-  await from.append("r", await from.claim("r"), 0, events);
+  await from.append("r", (await from.claim("r")).epoch, 0, events);
   await importRun(to, exportRun(from, "r"));
   for await (const event of to.read("r", 1)) if (event.type === "message") return event.message;
   return undefined;

@@ -86,7 +86,7 @@ async function goneOn({ roles, options }: Company, parent: readonly RunEvent[], 
   const outside = new Outside(shuffled(kept.length), [...parent, ...kept]);
   const journal = await journalWith("run", parent);
   await journal.create("fork");
-  await journal.append("fork", await journal.claim("fork"), 0, kept.map(fresh));
+  await journal.append("fork", (await journal.claim("fork")).epoch, 0, kept.map(fresh));
   const result = await teamOf(outside, roles(outside), { ...options, journal }).resume("fork").result;
   const events = await eventsOf(journal, "fork");
   return { result, events, canonical: canonical(events), begun: outside.begun };

@@ -35,7 +35,7 @@ async function contents(workspace: MemoryWorkspace): Promise<Readonly<Record<str
 async function journalWith(runId: string, events: readonly RunEvent[]): Promise<Journal> {
   const journal = memoryJournal();
   await journal.create(runId);
-  await journal.append(runId, await journal.claim(runId), 0, events);
+  await journal.append(runId, (await journal.claim(runId)).epoch, 0, events);
   return journal;
 }
 

@@ -100,7 +100,7 @@ async function forks(parent: readonly RunEvent[]): Promise<readonly RunEvent[]> 
   const journal = memoryJournal();
   await journal.create("parent");
   const events = parent.map((event) => ({ ...event, runId: "parent" }));
-  await journal.append("parent", await journal.claim("parent"), 0, events);
+  await journal.append("parent", (await journal.claim("parent")).epoch, 0, events);
   const outside = new Outside(shuffled("fork"));
   const roles = sixRoles(outside, { pipelines: 2, steps: 2, laps: 2 });
   await teamOf(outside, roles, { journal }).fork("parent", { at: 12, id: "run", add: ["and a river"] }).result;

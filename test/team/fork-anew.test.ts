@@ -138,7 +138,7 @@ describe("a fork whose model is another object under the same id", () => {
     const journal = memoryJournal();
     const events = await eventsOf(await parent(), "r");
     await journal.create("r");
-    await journal.append("r", await journal.claim("r"), 0, events);
+    await journal.append("r", (await journal.claim("r")).epoch, 0, events);
     expect((await forked(journal, always("new"))).warnings).toEqual([]);
   });
 });

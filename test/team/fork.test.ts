@@ -233,7 +233,7 @@ describe("a fork", () => {
     const whole = memoryJournal();
     const again = async (target: Journal): Promise<void> => {
       await target.create("parent");
-      await target.append("parent", await target.claim("parent"), 0, events);
+      await target.append("parent", (await target.claim("parent")).epoch, 0, events);
     };
     await again(whole);
     const team = (target: Journal, model = counting()): Team =>
@@ -244,7 +244,7 @@ describe("a fork", () => {
       const cut = memoryJournal();
       await again(cut);
       await cut.create("f");
-      await cut.append("f", await cut.claim("f"), 0, uncut.slice(0, length));
+      await cut.append("f", (await cut.claim("f")).epoch, 0, uncut.slice(0, length));
       const model = counting();
       const result = await team(cut, model).resume("f").result;
       expect([length, result.status, result.error?.message]).toEqual([length, "finished", undefined]);
@@ -267,7 +267,7 @@ describe("a fork", () => {
       ...(event.type === "run.started" ? { parent: { runId: "parent", at: 6 } } : {}),
     }));
     await journal.create("half");
-    await journal.append("half", await journal.claim("half"), 0, copied as RunEvent[]);
+    await journal.append("half", (await journal.claim("half")).epoch, 0, copied as RunEvent[]);
     expect((await team(counting()).resume("half").result).error?.code).toBe("FORK_CUT");
   });
 });

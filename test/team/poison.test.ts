@@ -41,7 +41,7 @@ async function lives(
   for (let deaths = 0; deaths < 50; deaths += 1) {
     const journal = memoryJournal();
     await journal.create("r");
-    await journal.append("r", await journal.claim("r"), 0, events);
+    await journal.append("r", (await journal.claim("r")).epoch, 0, events);
     let died = (): void => {};
     const death = new Promise<"died">((resolve) => (died = () => resolve("died")));
     const die = (): Promise<never> => {
@@ -87,7 +87,7 @@ describe("an action that kills the process", () => {
     expect([life.result.status, life.result.error?.code, dead(life)]).toEqual(["failed", "POISONED", ["bomb"]]);
     const journal = memoryJournal();
     await journal.create("r");
-    await journal.append("r", await journal.claim("r"), 0, life.events);
+    await journal.append("r", (await journal.claim("r")).epoch, 0, life.events);
     const after = await new Team({ journal, roles: cast(() => expect.unreachable()) }).resume("r").result;
     expect(after.status).toBe("finished");
   });

@@ -13,7 +13,7 @@ export async function eventsOf(journal: Journal, runId: string): Promise<RunEven
 export async function journalWith(runId: string, events: readonly RunEvent[]): Promise<Journal> {
   const journal = memoryJournal();
   await journal.create(runId);
-  const epoch = await journal.claim(runId);
+  const { epoch } = await journal.claim(runId);
   if (events.length > 0) await journal.append(runId, epoch, 0, events.map(fresh));
   return journal;
 }
@@ -22,8 +22,8 @@ export async function journalWith(runId: string, events: readonly RunEvent[]): P
 export function appendingBy(inner: Journal, append: Journal["append"]): Journal {
   return {
     create: (runId) => inner.create(runId),
-    claim: (runId) => inner.claim(runId),
-    release: (runId, epoch) => inner.release(runId, epoch),
+    claim: (...given) => inner.claim(...given),
+    release: (...given) => inner.release(...given),
     append,
     read: (runId, from) => inner.read(runId, from),
     runs: () => inner.runs(),

@@ -113,7 +113,7 @@ describe("a replay", () => {
     const { events } = await recordedRun();
     const journal = memoryJournal();
     await journal.create("r");
-    await journal.append("r", await journal.claim("r"), 0, events.slice(0, length));
+    await journal.append("r", (await journal.claim("r")).epoch, 0, events.slice(0, length));
     const run = new Team({ journal, roles: newsroom(), model: scriptedModel([]) }).replay("r");
     const again = await told(run);
     expect([(await run.result).status, (await run.result).error]).toEqual(["stopped", undefined]);

@@ -89,8 +89,8 @@ describe("the same program is the recovery program", () => {
 function bound(journal: ReturnType<typeof memoryJournal>): ReturnType<typeof memoryJournal> {
   return {
     create: (id) => journal.create(id),
-    claim: (id) => journal.claim(id),
-    release: (id, epoch) => journal.release(id, epoch),
+    claim: (...given) => journal.claim(...given),
+    release: (...given) => journal.release(...given),
     append: (...args) => journal.append(...args),
     read: (id, from) => journal.read(id, from),
     runs: () => journal.runs(),

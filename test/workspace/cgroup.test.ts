@@ -3,7 +3,8 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Cgroup, type CgroupPlace, findCgroups } from "../../src/workspace/cgroup.ts";
 import { defaultSandboxLimits } from "../../src/workspace/sandbox.ts";
-import { ownerOfFolder, ownOwner } from "../../src/workspace/temporary-owner.ts";
+import { ownProcess } from "../../src/adapters/process-identity.ts";
+import { ownerOfFolder } from "../../src/workspace/temporary-owner.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 import { scratchFolder } from "./scratch.ts";
 
@@ -58,7 +59,7 @@ describe("a group of processes", () => {
       readFileSync(join(folder, file), "utf8"),
     );
     expect(bounds).toEqual(["1500", "7", "0", "1"]);
-    expect(ownerOfFolder(basename(folder))).toEqual(ownOwner());
+    expect(ownerOfFolder(basename(folder))).toEqual(ownProcess());
   });
 
   it("Cgroup.C1 is entered by the command itself, which then is what was asked for", async () => {

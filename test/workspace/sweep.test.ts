@@ -7,16 +7,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { openWorkspace } from "../../src/workspace/open-workspace.ts";
 import { sweepFolders, sweepProject } from "../../src/workspace/sweep.ts";
-import {
-  machineText,
-  ownerOf,
-  ownerOfFile,
-  ownerOfFolder,
-  ownOwner,
-  stateOf,
-  temporaryName,
-  temporaryPrefix,
-} from "../../src/workspace/temporary-owner.ts";
+import { hasDied, machineText, ownProcess, processOf, stateOfProcess } from "../../src/adapters/process-identity.ts";
+import { ownerOfFile, ownerOfFolder, temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
 import { root as checkout } from "../architecture/read-house.ts";
 import { scratchFolder } from "./scratch.ts";
 
@@ -46,11 +38,11 @@ describe("a name of something temporary", () => {
   it("TemporaryOwner.O2 tells its process, for any name of a file, and no other name does", () => {
     for (const name of ["a.js", ".env", "x".repeat(200), "ü".repeat(100), "a-b.c-d.troupe", "\u{1f600}".repeat(50)]) {
       const made = temporaryName(name);
-      expect(ownerOfFile(made)).toEqual(ownOwner());
+      expect(ownerOfFile(made)).toEqual(ownProcess());
       expect(Buffer.byteLength(made)).toBeLessThan(255);
     }
-    expect(ownerOfFolder(`${temporaryPrefix("troupe-sandbox-")}aB3xyZ`)).toEqual(ownOwner());
-    expect(ownerOfFolder(`${temporaryPrefix(".troupe-doctor-")}aB3xyZ`)).toEqual(ownOwner());
+    expect(ownerOfFolder(`${temporaryPrefix("troupe-sandbox-")}aB3xyZ`)).toEqual(ownProcess());
+    expect(ownerOfFolder(`${temporaryPrefix(".troupe-doctor-")}aB3xyZ`)).toEqual(ownProcess());
     for (const name of [
       ".app.js.0123456789ab.troupe-tmp",
       "notes.troupe-tmp",
@@ -63,28 +55,29 @@ describe("a name of something temporary", () => {
       expect(ownerOfFolder(name)).toBeUndefined();
   });
 
-  it("TemporaryOwner.O1 counts as a killed process's only where this machine can know it", async () => {
+  it("ProcessIdentity.O1 counts as a killed process's only where this machine can know it", async () => {
     const child = await started();
-    const owner = ownerOf(child.pid);
-    expect(stateOf(owner)).toBe("running");
-    expect(stateOf(ownOwner())).toBe("running");
+    const owner = processOf(child.pid);
+    expect(stateOfProcess(owner)).toBe("running");
+    expect(stateOfProcess(ownProcess())).toBe("running");
     await killed(child);
-    expect(stateOf(owner)).toBe("gone");
-    expect(stateOf({ ...owner, machine: "00000000" })).toBe("unknown");
-    expect(stateOf({ ...ownOwner(), boot: "00000000" })).toBe("gone");
+    expect(stateOfProcess(owner)).toBe("gone");
+    expect(stateOfProcess({ ...owner, machine: "00000000" })).toBe("unknown");
+    expect(stateOfProcess({ ...ownProcess(), boot: "00000000" })).toBe("gone");
+    expect([hasDied(owner), hasDied(ownProcess()), hasDied({ ...owner, boot: "00000000" })]).toEqual([existsSync("/proc"), false, false]);
   });
 
   it.skipIf(process.platform !== "linux")(
-    "TemporaryOwner.O1 knows a later process of the same id from its own, and a container from the machine",
+    "ProcessIdentity.O1 knows a later process of the same id from its own, and a container from the machine",
     () => {
-      expect(stateOf({ ...ownOwner(), start: "1" })).toBe("gone");
-      expect(stateOf({ ...ownOwner(), space: "1", pid: 999_999_999 })).toBe("unknown");
+      expect(stateOfProcess({ ...ownProcess(), start: "1" })).toBe("gone");
+      expect(stateOfProcess({ ...ownProcess(), space: "1", pid: 999_999_999 })).toBe("unknown");
     },
   );
 });
 
 describe("the machine of a temporary name", () => {
-  it("TemporaryOwner.O1 is told by the boot too where a system has no id of its own: two containers may share a name", () => {
+  it("ProcessIdentity.O1 is told by the boot too where a system has no id of its own: two containers may share a name", () => {
     expect(machineText({ id: "", boot: "a", host: "web" })).not.toBe(machineText({ id: "", boot: "b", host: "web" }));
     expect(machineText({ id: "one", boot: "a", host: "web" })).toBe(machineText({ id: "one", boot: "b", host: "web" }));
     expect(machineText({ id: "one", boot: "a", host: "web" })).not.toBe(machineText({ id: "one", boot: "a", host: "db" }));
@@ -96,7 +89,7 @@ describe("a sweep of a project", () => {
     const root = scratchFolder();
     const child = await started();
     mkdirSync(join(root, "src"));
-    const left = join(root, "src", temporaryName("app.js", ownerOf(child.pid)));
+    const left = join(root, "src", temporaryName("app.js", processOf(child.pid)));
     const kept = ["notes.troupe-tmp", ".app.js.0123456789ab.troupe-tmp", temporaryName("mine.js")];
     for (const path of [left, ...kept.map((name) => join(root, name))]) writeFileSync(path, "half");
     expect(await sweepProject(root)).toEqual({ removed: 0, left: 0 });
@@ -109,7 +102,7 @@ describe("a sweep of a project", () => {
   it("follows no link, and leaves folders and what is hidden alone", async () => {
     const [root, outside] = [scratchFolder(), scratchFolder()];
     const child = await started();
-    const owner = ownerOf(child.pid);
+    const owner = processOf(child.pid);
     await killed(child);
     const elsewhere = join(outside, temporaryName("a", owner));
     writeFileSync(elsewhere, "half");
@@ -124,7 +117,7 @@ describe("a sweep of a project", () => {
 
   it("comes with the first write, and before an output folder is looked at", async () => {
     const child = await started();
-    const owner = ownerOf(child.pid);
+    const owner = processOf(child.pid);
     await killed(child);
     const [one, two] = [scratchFolder(), scratchFolder()];
     for (const root of [one, two]) writeFileSync(join(root, temporaryName("probe", owner)), "half");
@@ -172,7 +165,7 @@ describe("a sweep of temporary folders", () => {
 
   it("counts what it cannot judge and leaves it", async () => {
     const temporary = scratchFolder();
-    mkdirSync(join(temporary, `${temporaryPrefix("troupe-git-", { ...ownOwner(), machine: "00000000" })}aB3xyZ`));
+    mkdirSync(join(temporary, `${temporaryPrefix("troupe-git-", { ...ownProcess(), machine: "00000000" })}aB3xyZ`));
     expect(await sweepFolders(temporary)).toEqual({ removed: 0, left: 1 });
   });
 });

@@ -135,7 +135,8 @@ async function removeRuns({ json }: Session, journal: Journal, ids: readonly str
 async function assertFree(journal: Journal, ids: readonly string[]): Promise<void> {
   for (const runId of ids) {
     try {
-      await journal.release(runId, await journal.claim(runId));
+      const { epoch } = await journal.claim(runId);
+      await journal.release(runId, epoch);
     } catch (error) {
       // A damaged run can still be removed.
       if (error instanceof JournalError && error.code === "RUN_OWNED") throw error;

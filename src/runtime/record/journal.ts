@@ -1,5 +1,6 @@
 import { having, type Shape } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
 
 /** A run in the list of a journal. */
@@ -19,6 +20,65 @@ export interface RunsPage {
 }
 
 /**
+ * How the epoch before a claim ended.
+ *
+ * - `none`: this is the first claim, or the last owner claimed through this journal object and has not released the run.
+ * - `released`: the owner gave the run back.
+ * - `drained`: the owner gave it back with `drained`, so that another process goes on with it.
+ * - `died`: it is proven that the owner's process is gone, while its machine goes on.
+ * - `moved`: this claim took the run from an owner that lives.
+ * - `taken`: none of these is known. The owner may be gone with its machine, or unreachable.
+ */
+export type FormerOwner = "none" | "released" | "drained" | "died" | "moved" | "taken";
+
+/** The right to write a run. */
+export interface Claim {
+  /** Greater than every earlier epoch of the run. */
+  readonly epoch: number;
+  readonly former: FormerOwner;
+}
+
+/** Options of a claim. */
+export interface ClaimOptions {
+  /**
+   * Takes the run also from an owner in another process that lives. A journal whose owners cannot be fenced by others, such as a SQLite
+   * file, throws `RUN_OWNED` all the same. Default false.
+   */
+  readonly take?: boolean;
+  /**
+   * Called at most once, as soon as this journal knows that another owner has the run: also when that one claimed it through the same
+   * journal object. The epoch is over then, and every append throws `EPOCH_STALE`. It is called
+   * for a run that was removed, and not after `release` or `close`. It must not throw.
+   */
+  readonly lost?: () => void;
+  /** Receives the commands that others give for the run, see {@link Journal.command}. Its result, or its error, goes back to the sender. */
+  readonly command?: (command: Json) => Promise<Json>;
+}
+
+/** Options of a release. */
+export interface ReleaseOptions {
+  /** The owner gives a run under way back, so that another process goes on with it. Default false. */
+  readonly drained?: boolean;
+}
+
+/** Options of a command. */
+export interface CommandOptions {
+  readonly signal?: AbortSignal;
+  /** Limit on the time until the answer, in milliseconds. Default 30,000. */
+  readonly timeout?: number;
+}
+
+/** Milliseconds that a command waits for its answer. Owners answer once the change is durable, which takes a commit. */
+export const COMMAND_TIMEOUT = 30_000;
+
+/** The state of a run after its first events. */
+export interface RunSnapshot {
+  /** The number of events that are folded into the state. */
+  readonly seq: number;
+  readonly state: Json;
+}
+
+/**
  * Keeps the events of runs in their order. The port of every store.
  *
  * Contract: events are durable once their `append` has resolved, and an append takes effect as a whole or not at all. A reader sees the
@@ -28,16 +88,16 @@ export interface Journal {
   /** @throws JournalError `RUN_EXISTS` */
   create(runId: string): Promise<void>;
   /**
-   * Makes the caller the owner of the run and returns its epoch. The owner before may be in this process; its epoch ends. An owner in
-   * another living process keeps the run.
+   * Makes the caller the owner of the run and returns its epoch. An owner that claimed through this journal object loses the run. An owner
+   * in another living process keeps it, unless the option `take` is given.
    *
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`
    */
-  claim(runId: string): Promise<number>;
+  claim(runId: string, o?: ClaimOptions): Promise<Claim>;
   /**
    * Ends the epoch, so that another process can claim the run. Does nothing for an epoch that is not the newest.
    */
-  release(runId: string, epoch: number): Promise<void>;
+  release(runId: string, epoch: number, o?: ReleaseOptions): Promise<void>;
   /**
    * Adds events after the first `expectedSeq`.
    *
@@ -58,6 +118,30 @@ export interface Journal {
    * @throws JournalError `RUN_UNKNOWN` when the journal does not have the run `before`
    */
   newest?(page: RunsPage): Promise<readonly RunInfo[]>;
+  /**
+   * Yields once at the start and then each time when events may have been added to the run, until the signal aborts or the run is removed.
+   * It may join several changes. Optional: without it a follower polls.
+   *
+   * @throws JournalError `RUN_UNKNOWN`
+   */
+  watch?(runId: string, o: { readonly signal: AbortSignal }): AsyncIterable<void>;
+  /**
+   * Gives a command to the owner of the run, in whatever process, and returns its answer. Optional.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_UNOWNED` without a living owner, `RUN_OWNED` for an owner that takes no commands; the error of
+   * the owner, by its code
+   * @throws TimeoutError when the answer does not come in time: whether the owner got the command is unknown then
+   * @throws ControlError when the signal aborts
+   */
+  command?(runId: string, command: Json, o?: CommandOptions): Promise<Json>;
+  /**
+   * Keeps a snapshot of the run's state, in place of the last one. Optional.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`
+   */
+  keepSnapshot?(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void>;
+  /** Returns the newest snapshot that was kept for the run, if there is one. Optional. @throws JournalError `RUN_UNKNOWN` */
+  newestSnapshot?(runId: string): Promise<RunSnapshot | undefined>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;

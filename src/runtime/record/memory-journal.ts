@@ -1,7 +1,23 @@
+import { withTimeout } from "../../kernel/abort.ts";
+import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
-import { type Journal, pageOf, type RunInfo, type RunsPage } from "./journal.ts";
+import {
+  type Claim,
+  type ClaimOptions,
+  COMMAND_TIMEOUT,
+  type CommandOptions,
+  type FormerOwner,
+  type Journal,
+  pageOf,
+  type ReleaseOptions,
+  type RunInfo,
+  type RunsPage,
+} from "./journal.ts";
+import { Owners } from "./owners.ts";
+import { Watchers } from "./watchers.ts";
 
 /** Options of {@link memoryJournal}. */
 export interface MemoryJournalOptions {
@@ -12,9 +28,11 @@ export interface MemoryJournalOptions {
   readonly limit?: number;
   /** Limit on the events of all runs. New events make it forget the oldest ended runs. Default 100,000, about 100 MB of small events. */
   readonly events?: number;
+  /** The clock of the limit on commands. Default: the system's. */
+  readonly clock?: Clock;
 }
 
-const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events: true };
+const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events: true, clock: true };
 
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_EVENTS = 100_000;
@@ -27,12 +45,14 @@ const NO_OWNER = 0;
 
 interface KeptRun {
   epoch: number;
+  former: FormerOwner;
   readonly events: RunEvent[];
 }
 
 /**
  * Makes a journal that lives as long as the process; it is the default of a team. It keeps 1,000 runs and 100,000 events (about 100 MB of
- * small ones) and then forgets the oldest runs that have ended. Reading a forgotten run throws JournalError `RUN_FORGOTTEN`.
+ * small ones) and then forgets the oldest runs that have ended. Reading a forgotten run throws JournalError `RUN_FORGOTTEN`. Teams that share
+ * it are owners of their own: a run that one team takes from another has moved.
  *
  * @throws UsageError `LIMIT_INVALID` when a limit is not a whole number of 1 or more; `OPTION_UNKNOWN`
  *
@@ -47,16 +67,17 @@ interface KeptRun {
  */
 export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
   checkKnownOptions("memoryJournal", options, memoryJournalOptions);
-  const { limit = DEFAULT_RUNS, events = DEFAULT_EVENTS } = options;
+  const { limit = DEFAULT_RUNS, events = DEFAULT_EVENTS, clock = systemClock } = options;
   for (const [name, value] of Object.entries({ limit, events })) {
     if (Number.isInteger(value) && value >= 1) continue;
     throw new UsageError("LIMIT_INVALID", `Expected ${name} of a memory journal to be a whole number of 1 or more, got ${value}.`);
   }
-  return new MemoryJournal(limit, events);
+  return new MemoryJournal(limit, events, clock);
 }
 
 /**
- * Keeps runs in memory. It owns their events, the epochs of their owners, and the ids of forgotten runs.
+ * Keeps runs in memory. It owns their events, the epochs of their owners and what these want to be told, the watchers, and the ids of
+ * forgotten runs.
  *
  * MemoryJournal.K1 (`append`): the sequence numbers of a run are 0, 1, 2 and so on.
  * MemoryJournal.K2 (`append`): only the newest epoch of a run appends.
@@ -66,19 +87,24 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
  * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not
  * forgotten.
  * MemoryJournal.K6 (`#run`): a forgotten id differs from an unknown one until {@link MOST_FORGOTTEN} other runs are forgotten.
+ * MemoryJournal.K7 (`claim`): an owner that has not released its run lives, because this journal ends with its process.
  */
 class MemoryJournal implements Journal {
   readonly #limit: number;
   readonly #eventLimit: number;
+  readonly #clock: Clock;
   readonly #runs = new Map<string, KeptRun>();
   readonly #forgotten = new Set<string>();
+  readonly #owners = new Owners();
+  readonly #watchers = new Watchers();
   #count = 0;
   /** The last epoch of any run, so that the owner of a removed run does not own a new run of the same id. */
   #lastEpoch = NO_OWNER;
 
-  constructor(limit: number, eventLimit: number) {
+  constructor(limit: number, eventLimit: number, clock: Clock) {
     this.#limit = limit;
     this.#eventLimit = eventLimit;
+    this.#clock = clock;
   }
 
   async create(runId: string): Promise<void> {
@@ -86,19 +112,25 @@ class MemoryJournal implements Journal {
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
     if (this.#forgotten.has(runId)) throw forgotten(runId);
     if (this.#runs.size >= this.#limit) this.#forgetFirst();
-    this.#runs.set(runId, { epoch: NO_OWNER, events: [] });
+    this.#runs.set(runId, { epoch: NO_OWNER, former: "none", events: [] });
   }
 
-  async claim(runId: string): Promise<number> {
+  async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     const run = this.#run(runId);
+    const { former } = run;
     this.#lastEpoch += 1;
     run.epoch = this.#lastEpoch;
-    return run.epoch;
+    run.former = "moved";
+    this.#owners.began(runId, run.epoch, o);
+    return { epoch: run.epoch, former };
   }
 
-  async release(runId: string, epoch: number): Promise<void> {
+  async release(runId: string, epoch: number, { drained = false }: ReleaseOptions = {}): Promise<void> {
     const run = this.#runs.get(runId);
-    if (run?.epoch === epoch) run.epoch = NO_OWNER;
+    if (run?.epoch !== epoch || epoch === NO_OWNER) return;
+    run.epoch = NO_OWNER;
+    run.former = drained ? "drained" : "released";
+    this.#owners.ended(runId, epoch);
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -113,6 +145,18 @@ class MemoryJournal implements Journal {
     this.#makeRoom(events.length, runId);
     for (const event of events) run.events.push(event);
     this.#count += events.length;
+    this.#watchers.grew(runId);
+  }
+
+  async *watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {
+    const run = this.#run(runId);
+    yield* this.#watchers.watch(runId, signal, () => this.#runs.get(runId) === run);
+  }
+
+  async command(runId: string, command: Json, o: CommandOptions = {}): Promise<Json> {
+    const { signal = new AbortController().signal, timeout = COMMAND_TIMEOUT } = o;
+    this.#run(runId);
+    return withTimeout(this.#clock, timeout, `an answer of the owner of run ${runId}`, signal, () => this.#owners.ask(runId, command));
   }
 
   async *read(runId: string, from: number): AsyncIterable<RunEvent> {
@@ -132,11 +176,15 @@ class MemoryJournal implements Journal {
     this.#count -= this.#runs.get(runId)?.events.length ?? 0;
     this.#runs.delete(runId);
     this.#forgotten.delete(runId);
+    this.#owners.lose(runId);
+    this.#watchers.grew(runId);
   }
 
   async close(): Promise<void> {
     this.#runs.clear();
     this.#forgotten.clear();
+    this.#owners.clear();
+    this.#watchers.allGrew();
     this.#count = 0;
   }
 

@@ -260,7 +260,7 @@ class RunWriter {
       const isEmpty = error instanceof JournalError && error.code === "RUN_EXISTS" && (await this.#known())?.events === 0;
       if (!isEmpty) throw error;
     }
-    this.#epoch = await this.#journal.claim(runId);
+    ({ epoch: this.#epoch } = await this.#journal.claim(runId));
     this.#isCreated = true;
   }
 

@@ -1,3 +1,5 @@
+import { UsageError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
@@ -12,7 +14,10 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * Journal.K3 only the newest epoch appends, until it is released. Journal.K4 events have no gap and no overlap; a refused append leaves the
  * record as it was, and one of two concurrent appends at one place wins. Journal.K5 a reader gets a dense prefix from its first event, also
  * while others append. Journal.K6 a resolved `append` can be read. Journal.K7 events come back unchanged, and runs do not mix. Journal.K8
- * `runs` lists the runs, and `newest`, where it is there, a part of them. Journal.K9 closing twice is no error.
+ * `runs` lists the runs, and `newest`, where it is there, a part of them. Journal.K9 closing twice is no error. Journal.K10 a claim says how
+ * the epoch before it ended. Journal.K11 an owner is told once that it has lost its run, and not when it has given it back. Journal.K12
+ * `watch`, where it is there, yields at the start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it
+ * is there, reaches the owner and brings its answer back.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
@@ -22,6 +27,10 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
     writingChecks(kit, make);
     readingChecks(kit, make);
     listingChecks(kit, make);
+    formerChecks(kit, make);
+    lostChecks(kit, make);
+    watchChecks(kit, make);
+    commandChecks(kit, make);
   });
 }
 
@@ -50,7 +59,7 @@ function owningChecks(kit: ContractKit, make: MakeJournal): void {
 
   check("Journal.K3 a new claim fences the former owner", async (journal) => {
     const former = await filled(journal, "a", 1);
-    const latter = await journal.claim("a");
+    const { epoch: latter } = await journal.claim("a");
     expect(latter > former).toBe(true);
     expect(await codeOf(() => journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
     await journal.append("a", latter, 1, [eventOf("a", 1)]);
@@ -82,7 +91,7 @@ function releasingChecks(kit: ContractKit, make: MakeJournal): void {
     const former = await filled(journal, "a", 1);
     await journal.release("a", former);
     expect(await codeOf(() => journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
-    const latter = await journal.claim("a");
+    const { epoch: latter } = await journal.claim("a");
     expect(latter > former).toBe(true);
     await journal.append("a", latter, 1, [eventOf("a", 1)]);
     expect(await seqs(journal, "a")).toEqual([0, 1]);
@@ -90,7 +99,7 @@ function releasingChecks(kit: ContractKit, make: MakeJournal): void {
 
   check("Journal.K3 a stale epoch gives nothing back", async (journal) => {
     const former = await filled(journal, "a", 1);
-    const latter = await journal.claim("a");
+    const { epoch: latter } = await journal.claim("a");
     expect(await codeOf(() => journal.release("a", former))).toBe("resolved");
     expect(await codeOf(() => journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
   });
@@ -106,7 +115,7 @@ function releasingChecks(kit: ContractKit, make: MakeJournal): void {
 
   check("Journal.K3 of a claim and a release that meet, the claim holds", async (journal) => {
     const former = await filled(journal, "a", 1);
-    const [, latter] = await Promise.all([journal.release("a", former), journal.claim("a")]);
+    const [, { epoch: latter }] = await Promise.all([journal.release("a", former), journal.claim("a")]);
     expect(await codeOf(() => journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
   });
 }
@@ -151,7 +160,7 @@ function writingChecks(kit: ContractKit, make: MakeJournal): void {
 
   check("Journal.K7 events come back as they went in", async (journal) => {
     await journal.create("a");
-    const epoch = await journal.claim("a");
+    const { epoch } = await journal.claim("a");
     const words = ["", "\u0000 and \u001b[2J", "line\nbreak\r\n", '"quotes" \\ and \u2028', "Umlaute äöü, 猫 and 🎭", "__proto__"];
     const events = words.map((word, seq) => eventOf("a", seq, word));
     await journal.append("a", epoch, 0, events);
@@ -228,6 +237,128 @@ function listingChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
+function formerChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  const check = checksOf(kit, make);
+  check("Journal.K10 the first claim, and how an owner gave a run back", async (journal) => {
+    await journal.create("a");
+    const first = await journal.claim("a");
+    expect(first.former).toBe("none");
+    await journal.release("a", first.epoch);
+    const second = await journal.claim("a");
+    expect(second.former).toBe("released");
+    await journal.release("a", second.epoch, { drained: true });
+    const third = await journal.claim("a");
+    expect(third.former).toBe("drained");
+    await journal.release("a", third.epoch);
+    expect((await journal.claim("a", { take: true })).former).toBe("released");
+  });
+
+  check("Journal.K10 an owner that lives is not said to have died", async (journal) => {
+    await filled(journal, "a", 1);
+    const { former } = await journal.claim("a");
+    expect(["none", "moved"].includes(former)).toBe(true);
+  });
+}
+
+function lostChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  const check = checksOf(kit, make);
+  check("Journal.K11 an owner is told once that another claim has its run", async (journal) => {
+    const told: string[] = [];
+    await journal.create("a");
+    const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
+    await journal.claim("a", { lost: () => told.push("second") });
+    expect(told).toEqual(["first"]);
+    expect(await codeOf(() => journal.append("a", epoch, 0, [eventOf("a", 0)]))).toBe("EPOCH_STALE");
+    expect(told).toEqual(["first"]);
+  });
+
+  check("Journal.K11 who gave a run back is not told of the next owner, nor is anybody told by the end of the journal", async (journal) => {
+    const told: string[] = [];
+    await journal.create("a");
+    const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
+    await journal.release("a", epoch);
+    await journal.claim("a", { lost: () => told.push("second") });
+    await journal.close();
+    expect(told).toEqual([]);
+  });
+}
+
+function watchChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  const check = checksOf(kit, make);
+  check("Journal.K12 a watcher hears of the start and of what is added, and ends with its signal", async (journal) => {
+    const epoch = await filled(journal, "a", 1);
+    const watch = new AbortController();
+    const watched = journal.watch?.("a", { signal: watch.signal })[Symbol.asyncIterator]();
+    if (watched === undefined) return;
+    expect((await watched.next()).done).toBe(false);
+    const grown = watched.next();
+    await journal.append("a", epoch, 1, [eventOf("a", 1)]);
+    expect((await grown).done).toBe(false);
+    watch.abort();
+    expect(await isOver(watched)).toBe(true);
+  });
+
+  check("Journal.K12 a watcher ends when its run is removed, and an unknown run has none", async (journal) => {
+    if (journal.watch === undefined) return;
+    const { signal } = new AbortController();
+    await filled(journal, "a", 1);
+    const watched = journal.watch("a", { signal })[Symbol.asyncIterator]();
+    await watched.next();
+    await journal.remove("a");
+    expect(await isOver(watched)).toBe(true);
+    expect(await codeOf(() => journal.watch?.("nobody's", { signal })[Symbol.asyncIterator]().next())).toBe("RUN_UNKNOWN");
+  });
+}
+
+function commandChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  const check = checksOf(kit, make);
+  check("Journal.K13 a command reaches the owner of the run, and its answer comes back", async (journal) => {
+    if (journal.command === undefined) return;
+    await journal.create("a");
+    await journal.claim("a", { command: async (command) => ["got", command] });
+    expect(await journal.command("a", { kind: "stop", why: ["äöü", null, 1.5] })).toEqual([
+      "got",
+      { kind: "stop", why: ["äöü", null, 1.5] },
+    ]);
+  });
+
+  check("Journal.K13 the owner's refusal comes back by its code, and only the newest owner is asked", async (journal) => {
+    if (journal.command === undefined) return;
+    await journal.create("a");
+    await journal.claim("a", { command: async () => "the former" });
+    const refuse = (): Promise<Json> => Promise.reject(new UsageError("MESSAGE_INVALID", "Expected a message."));
+    await journal.claim("a", { command: refuse });
+    expect(await codeOf(() => journal.command?.("a", "x"))).toBe("MESSAGE_INVALID");
+  });
+
+  check("Journal.K13 without an owner, without a run, and to an owner that takes none, a command is refused", async (journal) => {
+    if (journal.command === undefined) return;
+    expect(await codeOf(() => journal.command?.("nobody's", "x"))).toBe("RUN_UNKNOWN");
+    const epoch = await filled(journal, "a", 1);
+    expect(await codeOf(() => journal.command?.("a", "x"))).toBe("RUN_OWNED");
+    await journal.release("a", epoch);
+    expect(await codeOf(() => journal.command?.("a", "x"))).toBe("RUN_UNOWNED");
+  });
+
+  check("Journal.K13 a sender waits no longer than it wants to", async (journal) => {
+    if (journal.command === undefined) return;
+    await journal.create("a");
+    await journal.claim("a", { command: () => new Promise<Json>(() => undefined) });
+    expect(await codeOf(() => journal.command?.("a", "x", { timeout: 1 }))).toBe("TIMEOUT");
+    expect(await codeOf(() => journal.command?.("a", "x", { signal: AbortSignal.abort() }))).toBe("ABORTED");
+  });
+}
+
+/** True when a watcher ends; growth that it has not told yet may come first. */
+async function isOver(watched: AsyncIterator<void>): Promise<boolean> {
+  for (let n = 0; n < 10; n += 1) if ((await watched.next()).done === true) return true;
+  return false;
+}
+
 function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
   return {
     v: EVENT_VERSION,
@@ -244,7 +375,7 @@ function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
 
 async function filled(journal: Journal, runId: string, count: number): Promise<number> {
   await journal.create(runId);
-  const epoch = await journal.claim(runId);
+  const { epoch } = await journal.claim(runId);
   await journal.append(
     runId,
     epoch,

@@ -18,7 +18,7 @@ function event(runId: string, seq: number, body: RunEventBody): RunEvent {
 /** A run of `count` events, the last of which ends it unless it is still open. */
 async function written(journal: Journal, runId: string, count: number, end: "finished" | "waiting" | "open"): Promise<void> {
   await journal.create(runId);
-  const epoch = await journal.claim(runId);
+  const { epoch } = await journal.claim(runId);
   const events = Array.from({ length: count }, (_, seq) =>
     event(runId, seq, seq === count - 1 && end !== "open" ? { type: "run.ended", status: end } : started),
   );
@@ -77,7 +77,7 @@ describe("memoryJournal", () => {
     await written(journal, "open", 2, "open");
     await written(journal, "waiting", 2, "waiting");
     await written(journal, "owned", 2, "finished");
-    const epoch = await journal.claim("owned");
+    const { epoch } = await journal.claim("owned");
     await written(journal, "fourth", 2, "finished");
     expect(await names(journal)).toEqual(["open", "waiting", "owned", "fourth"]);
     await journal.release("owned", epoch);

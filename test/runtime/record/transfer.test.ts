@@ -126,7 +126,7 @@ describe("an exported run", () => {
 
   test("of a run that goes on has what was there when it began", async () => {
     const journal = await journalWith("run", waiting.slice(0, 3));
-    const epoch = await journal.claim("run");
+    const { epoch } = await journal.claim("run");
     const seen: string[] = [];
     for await (const line of exportRun(journal, "run")) {
       if (seen.length === 1) await journal.append("run", epoch, 3, waiting.slice(3));

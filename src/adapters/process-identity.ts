@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import { isAlive } from "../kernel/system-error.ts";
+import { hasEnded, processFields, procText } from "./proc-file.ts";
+
+/**
+ * The identity of a process, for others that must know whether it is gone.
+ *
+ * `ProcessIdentity.O1` a process counts as gone only when this machine can know it: same machine, and either another boot, or the same boot and
+ * the same space of process ids, in which no process has this id and this start. Of all else {@link stateOfProcess} says
+ * "unknown" or "running".
+ */
+/** The start of a process where a system does not tell it. */
+const NO_START = "0";
+
+export interface ProcessIdentity {
+  readonly machine: string;
+  readonly boot: string;
+  /** The namespace of the process id; "0" on systems with a single one. */
+  readonly space: string;
+  readonly pid: number;
+  /** When it started, in ticks since the boot; "0" where a system does not tell. */
+  readonly start: string;
+}
+
+/** The state of a process: running, gone, or unknown on this machine. */
+export function stateOfProcess(identity: ProcessIdentity, here: ProcessIdentity = ownProcess()): "running" | "gone" | "unknown" {
+  if (identity.machine !== here.machine) return "unknown";
+  if (identity.boot !== here.boot) return "gone";
+  if (identity.space !== here.space) return "unknown";
+  if (!isAlive(identity.pid)) return "gone";
+  const found = statOf(identity.pid);
+  const isOther = found !== undefined && (found.hasEnded || (identity.start !== NO_START && found.start !== identity.start));
+  return isOther ? "gone" : "running";
+}
+
+/**
+ * True when it is proven that a process has ended while its machine went on. After another boot nothing is proven: the machine may have
+ * ended it.
+ */
+export function hasDied(identity: ProcessIdentity, here: ProcessIdentity = ownProcess()): boolean {
+  return identity.boot === here.boot && identity.start !== NO_START && stateOfProcess(identity, here) === "gone";
+}
+
+/** Pattern of {@link identityText}, with a group for each member. */
+export const IDENTITY: string = String.raw`([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-z]+)-([0-9a-z]+)-([0-9a-z]+)`;
+const WHOLE_IDENTITY = new RegExp(`^${IDENTITY}$`, "u");
+
+/** Returns a process as text, for names of files and columns of tables. */
+export function identityText({ machine, boot, space, pid, start }: ProcessIdentity = ownProcess()): string {
+  return [machine, boot, space, pid.toString(36), start].join("-");
+}
+
+/** Returns the process of a text of {@link identityText}; undefined for any other text. */
+export function identityIn(text: string): ProcessIdentity | undefined {
+  const match = WHOLE_IDENTITY.exec(text);
+  if (match === null) return undefined;
+  const [, machine = "", boot = "", space = "", pid = "", start = ""] = match;
+  return { machine, boot, space, pid: Number.parseInt(pid, 36), start };
+}
+
+let own: ProcessIdentity | undefined;
+
+export function ownProcess(): ProcessIdentity {
+  own ??= processOf(process.pid);
+  return own;
+}
+
+/** Returns the identity of a process of this machine. */
+export function processOf(pid: number): ProcessIdentity {
+  const boot = readFirst(["/proc/sys/kernel/random/boot_id"]);
+  const id = readFirst(["/etc/machine-id", "/var/lib/dbus/machine-id"]);
+  return {
+    machine: hashOf(machineText({ id, boot, host: hostname() })),
+    boot: hashOf(boot),
+    space: processSpace(),
+    pid,
+    start: statOf(pid)?.start ?? NO_START,
+  };
+}
+
+/**
+ * Returns a text that identifies a machine. A container often has no id, and its name may exist on another machine too; then its boot
+ * identifies it, so that neither takes the other for an earlier boot of itself.
+ */
+export function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
+  return `${id === "" ? boot : id}\n${host}`;
+}
+
+/** When a process started, in base 36, and whether it has ended. Undefined where nothing tells. */
+function statOf(pid: number): { readonly start: string; readonly hasEnded: boolean } | undefined {
+  const fields = processFields(pid);
+  const start = fields[19] ?? "";
+  return /^\d+$/.test(start) ? { start: BigInt(start).toString(36), hasEnded: hasEnded(fields) } : undefined;
+}
+
+function processSpace(): string {
+  try {
+    const [, inode = "0"] = /\[(\d+)\]/.exec(readlinkSync("/proc/self/ns/pid")) ?? [];
+    return BigInt(inode).toString(36);
+  } catch {
+    return "0";
+  }
+}
+
+/** The first text of some files; empty for a system without them, which has one boot as far as names can tell. */
+function readFirst(files: readonly string[]): string {
+  return files.map((file) => procText(file).trim()).find((text) => text !== "") ?? "";
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}

@@ -1,0 +1,67 @@
+import { JournalError } from "../../kernel/errors.ts";
+import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
+import type { ClaimOptions } from "./journal.ts";
+
+interface Owner extends Pick<ClaimOptions, "lost" | "command"> {
+  readonly epoch: number;
+}
+
+/**
+ * The owners that claimed their runs through one journal object. It owns what they want to be told; the journal owns the epochs.
+ *
+ * Owners.W1 (`began`) an owner is told once that its epoch is over, also by a later claim through the same object.
+ * Owners.W2 (`ended`, `clear`) an owner that released its run, or whose journal was closed, is not told.
+ */
+export class Owners {
+  readonly #owners = new Map<string, Owner>();
+
+  has(runId: string): boolean {
+    return this.#owners.has(runId);
+  }
+
+  /** Notes a claim. Of two claims whose answers came in the wrong order the newer one holds. */
+  began(runId: string, epoch: number, { lost, command }: ClaimOptions): void {
+    const before = this.#owners.get(runId);
+    if (before !== undefined && before.epoch > epoch) return lost?.();
+    this.#owners.set(runId, { epoch, ...(lost && { lost }), ...(command && { command }) });
+    before?.lost?.();
+  }
+
+  /** Forgets an owner that released its run. */
+  ended(runId: string, epoch: number): void {
+    if (this.#owners.get(runId)?.epoch === epoch) this.#owners.delete(runId);
+  }
+
+  /** Tells an owner that its epoch is over; without an epoch whoever owns the run. */
+  lose(runId: string, epoch?: number): void {
+    const owner = this.#owners.get(runId);
+    if (owner === undefined || (epoch !== undefined && owner.epoch !== epoch)) return;
+    this.#owners.delete(runId);
+    owner.lost?.();
+  }
+
+  /**
+   * Gives a command to the owner of a run.
+   *
+   * @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` when the owner takes no commands; errors of the owner
+   */
+  async ask(runId: string, command: Json): Promise<Json> {
+    const owner = this.#owners.get(runId);
+    if (owner === undefined) throw unowned(runId);
+    if (owner.command === undefined) {
+      const text = `Expected an owner of run ${runId} that takes commands, but this one takes none. Wait until it has released the run.`;
+      throw new JournalError("RUN_OWNED", text, { data: { runId } });
+    }
+    return jsonRoundTrip(await owner.command(jsonRoundTrip(command)));
+  }
+
+  clear(): void {
+    this.#owners.clear();
+  }
+}
+
+/** Returns the error for a command to a run that nobody owns. */
+export function unowned(runId: string): JournalError {
+  const text = `Expected run ${runId} to have a living owner, but it has none. Resume the run, or make the change in it yourself.`;
+  return new JournalError("RUN_UNOWNED", text, { data: { runId } });
+}
