@@ -10,6 +10,7 @@ import { toldError } from "./told-error.ts";
 import type {
   ContinueRequest,
   ForkRequest,
+  HireRequest,
   MessageReceipt,
   OutsideMessage,
   ReplayReport,
@@ -184,6 +185,20 @@ export class RunClient {
   /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
   answer(runId: string, questionId: string, answer: Json, o: CallOptions = {}): Promise<RunSummary> {
     return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { answer }, o);
+  }
+
+  /**
+   * Hires a role of the server's team into a run, under its own name or another. It starts nothing: a run at rest lets it work when it is resumed.
+   *
+   * @throws UsageError `ROLE_UNKNOWN` for a name that the team does not define; `ROLE_DUPLICATE` for one that the run has
+   */
+  hire(runId: string, role: HireRequest | string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "roles"), typeof role === "string" ? { role } : role, o);
+  }
+
+  /** Retires a role of a run. @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for its last role */
+  async retire(runId: string, name: string, { signal }: CallOptions = {}): Promise<RunSummary> {
+    return (await (await this.#send("DELETE", pathOf(runId, "roles", name), { signal })).json()) as RunSummary;
   }
 
   /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */

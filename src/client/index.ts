@@ -13,6 +13,7 @@ export type {
   ContinueRequest,
   ForkChange,
   ForkRequest,
+  HireRequest,
   MessageReceipt,
   OutsideMessage,
   ReplayReport,

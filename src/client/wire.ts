@@ -34,6 +34,14 @@ export interface MessageReceipt {
   readonly waits: boolean;
 }
 
+/** A role that is to be hired into a run. */
+export interface HireRequest {
+  /** The name of a definition of the server's team: one of `roles` or `reserve` of {@link ServedTeam}. */
+  readonly role: string;
+  /** The name of the role in the run. Default: that of the definition. */
+  readonly as?: string;
+}
+
 /** How a run goes on. */
 export interface ContinueRequest {
   readonly rounds?: number;
@@ -65,7 +73,10 @@ export interface ReplayReport {
 /** The team of a server. */
 export interface ServedTeam {
   readonly name: string;
+  /** The roles that a new run begins with. */
   readonly roles: readonly string[];
+  /** The roles that no run begins with, and that a run can hire. */
+  readonly reserve: readonly string[];
 }
 
 /** A change of a message of the past that a fork shares. */

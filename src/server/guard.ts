@@ -95,7 +95,7 @@ export function secureHeaders(headers: Headers, origin: string | undefined): voi
 export function preflight(origin: string): Response {
   const headers = {
     "access-control-allow-origin": origin,
-    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-methods": "GET, POST, DELETE",
     "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id",
     "access-control-max-age": "600",
   };

@@ -2,7 +2,7 @@ import type { Mask } from "../kernel/mask.ts";
 import { BudgetError, ControlError, errorRecord, JournalError, QueueFullError, TroupeError, UsageError } from "../kernel/errors.ts";
 
 /** The statuses of codes that differ from their class. */
-const STATUS: Readonly<Record<string, number>> = {
+export const STATUS: Readonly<Record<string, number>> = {
   TOKEN_INVALID: 401,
   BUDGET: 402,
   HOST_REFUSED: 421,
@@ -11,6 +11,7 @@ const STATUS: Readonly<Record<string, number>> = {
   RUN_FORGOTTEN: 404,
   QUESTION_UNKNOWN: 404,
   ROUTE_UNKNOWN: 404,
+  ROLE_UNKNOWN: 404,
   PAGE_MISSING: 404,
   CREW_CHANGED: 409,
   WORKSPACE_CHANGED: 409,
@@ -28,6 +29,8 @@ const STATUS: Readonly<Record<string, number>> = {
   QUESTION_GIVEN_UP: 409,
   MESSAGE_KNOWN: 409,
   TEAM_CHANGED: 409,
+  ROLE_DUPLICATE: 409,
+  ROLES_NONE: 409,
   ROUNDS_REACHED: 409,
   STOP_CONDITION_NEEDED: 409,
   STOP_CONDITION_HOLDS: 409,
@@ -43,7 +46,6 @@ const STATUS: Readonly<Record<string, number>> = {
   STREAMS_TOO_MANY: 429,
   MAILBOX_FULL: 429,
   SERVER_CLOSING: 503,
-  SERVER_STARTING: 503,
   JOURNAL_CLOSED: 503,
   JOURNAL_FULL: 507,
 };

@@ -4,6 +4,7 @@ import type {
   ContinueRequest,
   EventsQueryValues,
   ForkRequest,
+  HireRequest,
   ListQueryValues,
   OutsideMessage,
   StartRequest,
@@ -24,6 +25,7 @@ import {
   NewAnswer,
   NewFork,
   NewMessage,
+  NewRole,
   NewRun,
   ReceiptSchema,
   ReplaySchema,
@@ -54,7 +56,7 @@ export interface RouteParts {
 
 /** A route of the interface: the document and the server are made of the same list. */
 export interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /** With parameters as `:id`. */
   readonly path: string;
   readonly name: string;
@@ -167,6 +169,30 @@ export const ROUTES: readonly Route[] = [
       return json(await runs.answer(account, runId, params["question"] ?? "", answer as Json));
     },
   },
+  {
+    method: "POST",
+    path: "/api/runs/:id/roles",
+    name: "hire",
+    summary: "Hires a role of the team into the run. It starts nothing: a run at rest lets it work when it is resumed.",
+    body: NewRole,
+    response: SUMMARY,
+    answer: async ({ runs }, { account, runId, body }) => {
+      const { role, as } = body as HireRequest;
+      await runs.change(account, runId, (team) => team.hireInto(runId, role, as === undefined ? {} : { name: as }));
+      return json(await runs.summaries.of(runId));
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/api/runs/:id/roles/:name",
+    name: "retire",
+    summary: "Retires a role of the run: it ends what it is at, and its unread messages are dead letters.",
+    response: SUMMARY,
+    answer: async ({ runs }, { account, runId, params }) => {
+      await runs.change(account, runId, (team) => team.retireFrom(runId, params["name"] ?? ""));
+      return json(await runs.summaries.of(runId));
+    },
+  },
   control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId, true)),
   control("proceed", "Ends a pause.", ({ runs }, { runId }) => runs.pause(runId, false)),
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
@@ -201,7 +227,7 @@ export const ROUTES: readonly Route[] = [
 
 async function describeTeam({ open }: RouteParts, { account }: RouteRequest): Promise<Response> {
   const { team, close } = await open({ runId: "", tenant: account.name, purpose: "look" });
-  const told = { name: team.name, roles: team.roleNames };
+  const told = { name: team.name, roles: team.roleNames, reserve: team.reserveNames };
   await close?.();
   return json(told);
 }

@@ -14,6 +14,7 @@ import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
+import type { Team } from "../team/team.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DrivenRun, SERVER_CLOSING } from "./driven-run.ts";
@@ -164,16 +165,21 @@ export class ServedRuns {
   }
 
   /** Publishes a message into a run, wherever it stands. */
-  async publish(account: TenantAccount, runId: string, asked: OutsideMessage): Promise<RunReceipt> {
+  publish(account: TenantAccount, runId: string, asked: OutsideMessage): Promise<RunReceipt> {
     const message = messageOf(asked);
+    return this.change(account, runId, (team) => team.send(runId, message));
+  }
+
+  /** Makes a change from outside in a run, wherever it stands: by the team that drives it, or by one that is opened for it. */
+  async change<T>(account: TenantAccount, runId: string, work: (team: Team) => Promise<T>): Promise<T> {
     const driven = this.#driven.get(runId);
-    if (driven !== undefined) return driven.run.publish(message);
+    if (driven !== undefined) return work(driven.opened.team);
     return this.#inTurn(runId, async () => {
       const now = this.#driven.get(runId);
-      if (now !== undefined) return now.run.publish(message);
+      if (now !== undefined) return work(now.opened.team);
       const opened = await this.#opened(account, { runId, purpose: "message" });
       try {
-        return await opened.team.send(runId, message);
+        return await work(opened.team);
       } finally {
         await this.#closed(opened, runId);
       }

@@ -7,7 +7,7 @@ export interface TeamRequest {
   readonly runId: string;
   /** The name of the tenant; empty without tenants. */
   readonly tenant: string;
-  /** `message`: a message is published into a run that nobody drives. `look`: the team is described. */
+  /** `message`: a message, or a role that is hired or retired, comes into a run that nobody drives. `look`: the team is described. */
   readonly purpose: "start" | "resume" | "fork" | "replay" | "message" | "look";
   /** The idea of a run that starts. */
   readonly idea?: string;

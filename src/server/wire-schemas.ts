@@ -4,6 +4,7 @@ import type {
   ContinueRequest,
   EventsQueryValues,
   ForkRequest,
+  HireRequest,
   ListQueryValues,
   OutsideMessage,
   StartRequest,
@@ -38,6 +39,11 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
   answer: z.json().describe("A text, or JSON that the form of the question accepts."),
+});
+
+export const NewRole: z.ZodType<HireRequest> = z.strictObject({
+  role: z.string().min(1).max(200).describe("The name of a definition of the team: of its roles or its reserve."),
+  as: z.string().min(1).max(200).exactOptional().describe("The name of the role in the run. Default: that of the definition."),
 });
 
 export const Continuation: z.ZodType<ContinueRequest> = z.strictObject({
@@ -109,7 +115,11 @@ export const RunPageSchema: z.ZodType = z.object({
   next: z.string().exactOptional().describe("The cursor of the next page."),
 });
 
-export const TeamSchema: z.ZodType = z.looseObject({ name: z.string(), roles: z.array(z.string()) });
+export const TeamSchema: z.ZodType = z.looseObject({
+  name: z.string(),
+  roles: z.array(z.string()),
+  reserve: z.array(z.string()).describe("Roles that no run begins with, and that a run can hire."),
+});
 
 export const ReceiptSchema: z.ZodType = z.looseObject({
   id: z.string(),

@@ -38,6 +38,11 @@ export class Reserve {
     }
   }
 
+  /** The names of the definitions of the option. */
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
   /** Keeps the definition of a role that a run has hired under a name. */
   keep(runId: string, name: string, role: Role): void {
     const roles = this.#ofRuns.get(runId) ?? new Map<string, Role>();

@@ -121,6 +121,11 @@ export class Team {
     return this.#roster.names;
   }
 
+  /** The names of the definitions that runs can hire and none begins with: those of the option `reserve`. */
+  get reserveNames(): readonly string[] {
+    return this.#reserve.names;
+  }
+
   /** The journal of the team's runs. */
   get journal(): Journal {
     return this.#parts.journal;

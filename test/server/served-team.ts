@@ -54,7 +54,8 @@ export function waiters(gate: Door, journal: Journal = memoryJournal()): Team {
       return ctx.text;
     },
   });
-  return new Team({ name: "waiters", roles: [defineRole({ name: "Will", actions: [Wait] })], journal });
+  const reserve = [defineRole({ name: "Wanda", actions: [Shout] })];
+  return new Team({ name: "waiters", roles: [defineRole({ name: "Will", actions: [Wait] })], reserve, journal });
 }
 
 export interface Served {

@@ -11,7 +11,7 @@ describe("a server of runs and its client", () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, place) => place));
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
     expect((await client.list()).runs).toMatchObject([{ id, status: "finished", roles: ["Sam"], team: "shouters", events: events.length }]);
-    expect(await client.team()).toEqual({ name: "shouters", roles: ["Sam"] });
+    expect(await client.team()).toEqual({ name: "shouters", roles: ["Sam"], reserve: [] });
     await server.close();
   });
 
@@ -24,6 +24,35 @@ describe("a server of runs and its client", () => {
     const said = (await all(client.events(id))).flatMap((event) => (event.type === "act.ended" ? event.said : []));
     expect(said.map(({ message }) => message.content)).toEqual(["ONE", "TWO"]);
     await server.close();
+  });
+
+  it("hire a role of the team into a run under way or at rest, and retire it", async () => {
+    const [gate, journal] = [door(), memoryJournal()];
+    const { server, client } = served({ team: waiters(gate, journal) });
+    expect((await client.team()).reserve).toEqual(["Wanda"]);
+    const { id } = await client.start({ idea: "slow" });
+    expect((await client.hire(id, "Wanda")).roles).toEqual(["Will", "Wanda"]);
+    gate.open();
+    await all(client.events(id));
+    const { status, roles } = await client.hire(id, { role: "Wanda", as: "W/2" });
+    expect([status, roles]).toEqual(["finished", ["Will", "Wanda", "W/2"]]);
+    await client.retire(id, "W/2");
+    for (const [attempt, code] of [
+      [client.hire(id, "Wanda"), "ROLE_DUPLICATE"],
+      [client.hire(id, "Zoe"), "ROLE_UNKNOWN"],
+      [client.hire(id, { role: "Wanda", as: "" }), "BODY_INVALID"],
+      [client.retire(id, "W/2"), "ROLE_UNKNOWN"],
+    ] as const)
+      await expect(attempt).rejects.toMatchObject({ code });
+    await server.close();
+    const later = served({ team: waiters(gate, journal) });
+    expect(await later.client.publish(id, "again")).toMatchObject({ recipients: ["Will", "Wanda"], waits: true });
+    await later.client.retire(id, "Wanda");
+    await later.client.resume(id);
+    const events = await all(later.client.events(id));
+    expect(events.filter(({ type }) => type === "role.hired" || type === "role.retired")).toHaveLength(4);
+    expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+    await later.server.close();
   });
 
   it("ServedRuns.V1 answer a question once: of two tabs one is told that it was answered", async () => {
@@ -146,7 +175,7 @@ describe("a server of runs and its client", () => {
     expect(document.openapi).toBe("3.1.0");
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
     expect(operations.toSorted()).toEqual(
-      "answer events export fork list pause proceed publish read replay resume start stop team".split(" "),
+      "answer events export fork hire list pause proceed publish read replay resume retire start stop team".split(" "),
     );
     expect(JSON.stringify(document.paths["/api/runs"])).toContain("Idempotency-Key");
     await server.close();

@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { STATUS } from "../../src/server/http-errors.ts";
+
+/** Codes of the options of a server, which no request meets. */
+const OF_OPTIONS: ReadonlySet<string> = new Set(["OPTION_INVALID", "LISTEN_OPEN", "LISTEN_FAILED"]);
+
+const told = new Map<string, readonly string[]>();
+for (const line of readFileSync("docs/guides/serve.md", "utf8").split("\n")) {
+  const [, statuses, codes] = /^\| (\d{3}(?:, \d{3})*) \| (.*) \|$/.exec(line) ?? [];
+  for (const [, code = ""] of codes?.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g) ?? []) told.set(code, statuses?.split(", ") ?? []);
+}
+
+it("the guide to serving has every code that a route answers with, under its status", () => {
+  for (const [code, status] of Object.entries(STATUS)) expect(told.get(code), code).toContain(String(status));
+  for (const file of readdirSync("src/server")) {
+    for (const [, code = ""] of readFileSync(`src/server/${file}`, "utf8").matchAll(/"([A-Z]+(?:_[A-Z]+)+)"/g))
+      if (!OF_OPTIONS.has(code)) expect(told.has(code), `${code} of ${file}`).toBe(true);
+  }
+});
