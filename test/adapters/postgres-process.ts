@@ -30,6 +30,9 @@ export interface PostgresProcess {
   kill(): Promise<void>;
   /** Starts it again at the same port over the same data, and resolves when it takes connections. */
   restart(): Promise<void>;
+  /** It keeps its connections and answers nothing. */
+  pause(): void;
+  resume(): void;
 }
 
 const running = new Set<ChildProcess>();
@@ -61,6 +64,8 @@ export async function startPostgres(...more: readonly string[]): Promise<Postgre
     async restart() {
       child = await started(options, folder);
     },
+    pause: () => void process.kill(-(child.pid ?? 0), "SIGSTOP"),
+    resume: () => void process.kill(-(child.pid ?? 0), "SIGCONT"),
   };
 }
 

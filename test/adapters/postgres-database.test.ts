@@ -1,0 +1,146 @@
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { PostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import type { PostgresPart } from "../../src/adapters/postgres-errors.ts";
+import { type PostgresOptions, postgresServer } from "../../src/adapters/postgres-server.ts";
+import { JournalError } from "../../src/kernel/errors.ts";
+import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
+import { errorOf } from "../workspace/scratch.ts";
+import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
+
+const words: PostgresPart = {
+  name: "list of words",
+  steps: [(schema) => `CREATE TABLE ${schema}.words (word text NOT NULL)`],
+  error: (fault, message, o) => new JournalError(fault.toUpperCase(), message, o),
+};
+const longer: PostgresPart = { ...words, steps: [...words.steps, (schema) => `ALTER TABLE ${schema}.words ADD COLUMN length integer`] };
+const other: PostgresPart = { ...words, name: "list of numbers", steps: [(schema) => `CREATE TABLE ${schema}.numbers (n integer)`] };
+
+describe("the options of what is kept in Postgres", () => {
+  const url = "postgres://ada:s3cret-word@localhost/db";
+  it.each([
+    [{ url: "http://ada:s3cret-word@localhost" }, "POSTGRES_URL_INVALID"],
+    [{ url: "s3cret-word" }, "POSTGRES_URL_INVALID"],
+    [{ url: "postgres://ada:s3cret-word%zz@localhost" }, "POSTGRES_URL_INVALID"],
+    [{ url: "postgres:///db" }, "POSTGRES_URL_INVALID"],
+    [{ url, schema: 'a"; DROP TABLE runs; --' }, "OPTION_INVALID"],
+    [{ url, schema: "pg_own" }, "OPTION_INVALID"],
+    [{ url, schema: "x".repeat(41) }, "OPTION_INVALID"],
+    [{ url, patience: 0 }, "OPTION_INVALID"],
+    [{ url, connections: 1.5 }, "OPTION_INVALID"],
+    [{ url, sschema: "a" }, "OPTION_UNKNOWN"],
+  ] as [PostgresOptions, string][])("%j is refused without a word of the password", async (options, code) => {
+    const error = await errorOf(async () => postgresServer("postgres", options));
+    expect(error.code).toBe(code);
+    expect(inspect(error, { depth: 9 })).not.toContain("s3cret-word");
+  });
+
+  it("shows host and database alone", () => {
+    expect(postgresServer("postgres", { url }).shown).toBe("localhost/db");
+  });
+});
+
+describe.runIf(hasPostgres)("the tables of a part", () => {
+  let server: PostgresProcess;
+  let made = 0;
+  const open: PostgresDatabase[] = [];
+  const newSchema = (): string => `s${(made += 1)}`;
+  const database = (part: PostgresPart, schema: string, more: Partial<PostgresOptions> = {}): PostgresDatabase => {
+    const db = new PostgresDatabase(part, postgresServer("test", { url: server.url, schema, ...more }));
+    open.push(db);
+    return db;
+  };
+  const count = async (db: PostgresDatabase, table: string): Promise<number> => (await db.rows(`SELECT FROM ${db.schema}.${table}`)).length;
+
+  beforeAll(async () => void (server = await startPostgres()));
+  afterAll(async () => void (await Promise.all(open.map((each) => each.close()))));
+
+  it("PostgresDatabase.P3 are made once by many that come at once, and each part has its own version", async () => {
+    const schema = newSchema();
+    const many = [longer, words, other, longer, other].map((part) => database(part, schema));
+    const outcomes = await Promise.allSettled(many.map((db) => db.rows("SELECT")));
+    // The older program comes before the newer one, or is refused; the others are not concerned.
+    expect(outcomes.map(({ status }) => status).filter((_, place) => place !== 1)).toEqual(Array(4).fill("fulfilled"));
+    expect(await database(longer, schema).rows(`SELECT part, version FROM ${schema}.troupe_parts ORDER BY part`)).toEqual([
+      { part: "list of numbers", version: 1 },
+      { part: "list of words", version: 2 },
+    ]);
+  });
+
+  it("PostgresDatabase.P3 keep what is in them when they get a newer version, and refuse an older program", async () => {
+    const schema = newSchema();
+    await database(words, schema).rows(`INSERT INTO ${schema}.words VALUES ('kept')`);
+    expect(await database(longer, schema).rows(`SELECT * FROM ${schema}.words`)).toEqual([{ word: "kept", length: null }]);
+    expect(await errorOf(() => database(words, schema).rows("SELECT"))).toMatchObject({
+      code: "NEWER",
+      message: expect.stringContaining("got 2"),
+    });
+  });
+
+  it("PostgresDatabase.P3 are not put beside tables of another program, and a failed step leaves nothing", async () => {
+    const schema = newSchema();
+    await database(words, newSchema()).rows(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs ()`);
+    expect(await errorOf(() => database(words, schema).rows("SELECT"))).toMatchObject({ code: "FOREIGN" });
+    const broken = newSchema();
+    const bad = { ...words, steps: [...words.steps, () => "SELECT nothing FROM nowhere"] };
+    expect(await errorOf(() => database(bad, broken).rows("SELECT"))).toMatchObject({ code: "REFUSED" });
+    expect(await count(database(words, broken), "words")).toBe(0);
+  });
+
+  it("PostgresDatabase.P1 PostgresDatabase.P2 work goes on after the server was killed; transactions are whole", async () => {
+    const told: string[] = [];
+    const tell = (text: string): void => void told.push(text);
+    const db = database(words, newSchema(), { logger: { debug: tell, info: tell, warn: tell, error: tell } });
+    await db.rows(`INSERT INTO ${db.schema}.words VALUES ('first')`);
+    let tries = 0;
+    await db.transaction(async ({ rows }) => {
+      tries += 1;
+      await rows(`INSERT INTO ${db.schema}.words VALUES ('second')`);
+      if (tries > 1) return;
+      await server.kill();
+      void server.restart();
+    });
+    expect([tries > 1, await count(db, "words")]).toEqual([true, 2]);
+    expect(told).toEqual([expect.stringContaining("does not answer"), expect.stringContaining("answers again")]);
+  });
+
+  it("PostgresDatabase.P1 a server that is away longer than patience is an error, told without the password", async () => {
+    const clock = new SimulatedClock();
+    const url = "postgres://ada:s3cret-word@127.0.0.1:1/db";
+    const db = new PostgresDatabase(words, postgresServer("test", { url, clock, patience: 5_000 }));
+    let isDone = false;
+    const failed = errorOf(() => db.rows("SELECT")).finally(() => (isDone = true));
+    while (!isDone) {
+      await vi.waitUntil(() => isDone || clock.pending > 0, { interval: 1 });
+      await clock.advance(50);
+    }
+    const error = await failed;
+    expect(error).toMatchObject({ code: "UNREACHABLE", message: expect.stringContaining("127.0.0.1:1/db") });
+    expect(clock.now()).toBeGreaterThan(3_500);
+    expect(inspect(error, { depth: 9 })).not.toContain("s3cret-word");
+    await db.close();
+  });
+
+  it("PostgresDatabase.P4 what the server refuses is told by its code, and is not tried again", async () => {
+    const db = database(words, newSchema());
+    expect(await errorOf(() => db.rows("SELECT nothing FROM nowhere"))).toMatchObject({
+      code: "REFUSED",
+      message: expect.stringContaining("42P01"),
+    });
+  });
+
+  it("PostgresDatabase.P5 work waits for one of few connections", async () => {
+    const db = database(words, newSchema(), { connections: 2 });
+    const pids = await Promise.all(Array.from({ length: 9 }, () => db.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid")));
+    expect(new Set(pids.map(([row]) => row?.pid)).size).toBeLessThanOrEqual(2);
+  });
+
+  it("PostgresDatabase.P6 closing ends what waits, and what comes later is refused", async () => {
+    const db = database(words, newSchema());
+    await db.rows("SELECT");
+    const waits = errorOf(() => db.rows("SELECT pg_sleep(60)"));
+    await db.close();
+    await db.close();
+    expect([(await waits).code, (await errorOf(() => db.rows("SELECT"))).code]).toEqual(["CLOSED", "CLOSED"]);
+  });
+});
