@@ -1,47 +1,19 @@
-import { useSignal } from "@preact/signals";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
 import type { OpenRun, Selection } from "./open-run.ts";
-import type { PanelProps } from "./panel.ts";
+import type { PanelProps } from "./panels.ts";
+import { RowWindow } from "./row-window.tsx";
 
-/** Pixels: the height of a row, as the style sheet has it. */
-const ROW = 28;
-/** Rows above and below the visible ones, so that a fast scroll shows no gap. */
-const SPARE = 10;
-/** Pixels: browsers draw no element that is much higher. */
-const HIGHEST = 10_000_000;
-
-/** All events as rows. Only the visible rows are in the document. */
+/** All events as rows. */
 export function EventsPanel({ run }: PanelProps) {
-  const top = useSignal(0);
-  const height = useSignal(800);
   const count = run.shown.value + 1;
-  const space = Math.min(count * ROW, HIGHEST);
-  // Beyond the highest element a pixel of the scroll bar stands for more than a pixel of rows.
-  const reach = Math.max(1, space - height.value);
-  const start = ((count * ROW - height.value) * Math.min(top.value, reach)) / reach;
-  const first = Math.max(0, Math.floor(Math.max(0, start) / ROW) - SPARE);
-  const last = Math.min(count, Math.ceil((Math.max(0, start) + height.value) / ROW) + SPARE) - 1;
   return (
-    <div
-      class="events"
-      tabIndex={0}
-      role="region"
-      aria-label={plural(count, "event")}
-      onScroll={({ currentTarget }) => {
-        top.value = currentTarget.scrollTop;
-        height.value = currentTarget.clientHeight;
-      }}
-    >
-      <div class="events-space" style={{ height: `${space}px` }}>
-        <ol start={first} style={{ transform: `translateY(${first * ROW - Math.max(0, start) + top.value}px)` }}>
-          {run.timeline.events(first, last).map((event) => (
-            <EventRow key={event.seq} run={run} event={event} />
-          ))}
-        </ol>
-      </div>
-    </div>
+    <RowWindow
+      count={count}
+      label={plural(count, "event")}
+      rows={(first, last) => run.timeline.events(first, last).map((event) => <EventRow key={event.seq} run={run} event={event} />)}
+    />
   );
 }
 

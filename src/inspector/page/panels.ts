@@ -1,10 +1,24 @@
+import type { ComponentType } from "preact";
 import { EventsPanel } from "./events-panel.tsx";
-import type { Panel } from "./panel.ts";
+import type { OpenRun } from "./open-run.ts";
 import { CostsPanel } from "./panels/costs.tsx";
 import { FilesPanel } from "./panels/files.tsx";
 import { GraphPanel } from "./panels/graph.tsx";
 import { RolesPanel } from "./panels/roles.tsx";
 import { SwimlanesPanel } from "./panels/swimlanes.tsx";
+
+/** The properties of every panel. */
+export interface PanelProps {
+  readonly run: OpenRun;
+}
+
+/** A view of a run. */
+export interface Panel {
+  /** Its name in the address: `#/runs/<run>/<id>`. */
+  readonly id: string;
+  readonly title: string;
+  readonly Component: ComponentType<PanelProps>;
+}
 
 /** The panels of a run in the order of their tabs. */
 export const PANELS: readonly Panel[] = [

@@ -1,14 +1,16 @@
 import type { Json } from "../../kernel/json.ts";
+import type { Memory } from "../../memory/memory.ts";
 import type { Message } from "../../message/message.ts";
 import type { Task } from "../../agent/task.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { type RoleTraits, traitsOf } from "./role-graph.ts";
 
-/** Messages of a memory or a mailbox, cut to so many. */
+/** Messages of a memory or a mailbox, of which a reader takes parts. It is valid as long as the state that it was made from. */
 export interface MessageList {
-  readonly messages: readonly Message[];
   readonly count: number;
+  /** The messages `first` to `last`, both included and counted from 0. The cost grows with `last`. */
+  readonly part: (first: number, last: number) => readonly Message[];
 }
 
 /** A question of a role to a person that waits for an answer. */
@@ -43,11 +45,8 @@ export interface RoleView {
   readonly summary: RoleState["summary"];
 }
 
-/** Most messages of one list. */
-const MOST = 200;
-
 /** Returns what a role has in a state; undefined for a name that the run has not hired yet. */
-export function roleView(state: RunState, name: string, most: number = MOST): RoleView | undefined {
+export function roleView(state: RunState, name: string): RoleView | undefined {
   const role = state.roles.get(name);
   if (role === undefined) return undefined;
   const { open, plan, memory, workingMemory } = role;
@@ -58,13 +57,27 @@ export function roleView(state: RunState, name: string, most: number = MOST): Ro
     open: open && { act: open.act, take: open.take },
     failures: role.retry.failures,
     questions: questionsOf(role),
-    mailbox: { messages: role.news(Math.min(most, role.waiting)), count: role.waiting },
-    memory: { messages: memory.get(most).reverse(), count: memory.size },
-    working: { messages: workingMemory.get(most).reverse(), count: workingMemory.size },
+    mailbox: { count: role.waiting, part: (first, last) => role.news(Math.min(last + 1, role.waiting)).slice(first) },
+    memory: newestFirst(memory),
+    working: newestFirst(workingMemory),
     plan: plan.tasks.length === 0 && plan.goal === "" ? undefined : { goal: plan.goal, tasks: plan.tasks },
     state: role.custom,
     joins: role.joins,
     summary: role.summary,
+  };
+}
+
+function newestFirst(memory: Memory): MessageList {
+  // All messages are what a memory gives for 0.
+  return {
+    count: memory.size,
+    part: (first, last) =>
+      last < first
+        ? []
+        : memory
+            .get(last + 1)
+            .reverse()
+            .slice(first),
   };
 }
 

@@ -231,7 +231,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await expect.poll(() => page.locator(".run-head").textContent()).toContain("Fork of parent");
     await expect.poll(() => page.locator(".run-head .badge").first().textContent()).toBe("Finished");
     await toPanel(page, "events");
-    await expect.poll(() => page.locator(".events").textContent()).toContain("Baked: A plan for: rye bread");
+    await expect.poll(() => page.locator(".panel .rows").textContent()).toContain("Baked: A plan for: rye bread");
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -288,7 +288,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await toPanel(page, "events");
     const { numbers, count } = await page.evaluate(() => ({
       numbers: [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)),
-      count: document.querySelector(".events")?.getAttribute("aria-label"),
+      count: document.querySelector(".panel .rows")?.getAttribute("aria-label"),
     }));
     expect(numbers).toEqual(numbers.map((_, place) => place));
     let recorded = 0;

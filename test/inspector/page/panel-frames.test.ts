@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { edgeLine, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
-import { arrowPath, barAfterKey, barPlace, type LaneFrame, xOf } from "../../../src/inspector/page/panels/lane-frame.ts";
+import { arrowPath, barAfterKey, barPlace, type LaneFrame, withSlots, xOf } from "../../../src/inspector/page/panels/lane-frame.ts";
 import { type Bar, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import type { GraphNode } from "../../../src/inspector/view/role-graph.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
@@ -27,6 +27,25 @@ describe("the drawing of lanes", () => {
           expect(arrowPath(frame, arrow)).toMatch(/^M-?[\d.]+ -?[\d.]+[CL][-\d. ]+(?:L[-\d. ]+)?$/);
           expect(xOf(frame, arrow.to)).toBeGreaterThanOrEqual(xOf(frame, arrow.from));
         }
+      }),
+    );
+  });
+
+  test("property: entries have different slots, keep them while the window moves, and leave theirs to those that come", () => {
+    const place = (entry: number): number => entry;
+    const slotsOf = (entries: readonly number[]): readonly number[] => withSlots(entries, place).map(([, slot]) => slot);
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat()), (entries) => {
+        expect(withSlots(entries, place).map(([entry]) => entry)).toEqual(entries);
+        expect(new Set(slotsOf(entries)).size).toBe(entries.length);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.nat({ max: 100_000 }), fc.integer({ min: 1, max: 20 }), (from, by) => {
+        const window = (start: number): readonly number[] => Array.from({ length: 24 }, (_, nth) => start + nth);
+        const [before, after] = [new Map(withSlots(window(from), place)), new Map(withSlots(window(from + by), place))];
+        for (const [entry, slot] of after) expect(before.get(entry) ?? slot).toBe(slot);
+        expect(Math.max(...after.values())).toBeLessThan(32);
       }),
     );
   });

@@ -48,8 +48,17 @@ describe("views of a run", () => {
         const state = fold(run.events(0, seq));
         for (const role of state.roles.values()) {
           const view = roleView(run.stateAt(seq), role.name);
-          expect(view).toMatchObject({ state: role.custom, activations: role.n, mailbox: { messages: role.news(), count: role.waiting } });
-          expect(view?.memory.messages).toEqual(role.memory.get().toReversed());
+          expect(view).toMatchObject({ state: role.custom, activations: role.n, mailbox: { count: role.waiting } });
+          expect(view?.mailbox.part(1, role.waiting)).toEqual(role.news().slice(1));
+          const remembered = role.memory.get().toReversed();
+          expect(view?.memory.count).toBe(remembered.length);
+          for (const [first, last] of [
+            [0, remembered.length],
+            [1, 2],
+            [2, 2],
+            [0, -1],
+          ] as const)
+            expect(view?.memory.part(first, last)).toEqual(remembered.slice(first, last + 1));
         }
         expect(roleView(state, "Nobody")).toBeUndefined();
       }),

@@ -1,7 +1,7 @@
 import { type SpendingRow, spendingAt } from "../../view/spending.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { costText, counted, plural } from "../amounts.ts";
-import type { PanelProps } from "../panel.ts";
+import type { PanelProps } from "../panels.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 
 /** The cost of the run after the shown event, by role and by model. */

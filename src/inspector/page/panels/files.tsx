@@ -5,7 +5,7 @@ import { type DiffLine, diffHunks, lineDiff } from "../../view/line-diff.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panel.ts";
+import type { PanelProps } from "../panels.ts";
 import { TextView } from "../text-view.tsx";
 import { ActivationButton, MessageButton } from "./message-list.tsx";
 

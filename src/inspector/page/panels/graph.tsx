@@ -4,7 +4,7 @@ import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../..
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panel.ts";
+import type { PanelProps } from "../panels.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 import { edgeLine, graphLayout, type GraphLayout, OUTSIDE } from "./graph-layout.ts";
 

@@ -55,6 +55,21 @@ function round(n: number): number {
   return Math.round(n * 10) / 10;
 }
 
+/**
+ * Pairs entries with the keys of their elements. An entry keeps its element while the window moves, so that the focus stays with it; an element
+ * whose entry has left is used for one that comes, because making elements is most of the work of a frame.
+ */
+export function withSlots<T>(entries: readonly T[], placeOf: (entry: T) => number): readonly (readonly [T, number])[] {
+  const slots = 2 ** Math.ceil(Math.log2(entries.length + 1));
+  const used = new Set<number>();
+  return entries.map((entry) => {
+    let slot = placeOf(entry) % slots;
+    while (used.has(slot)) slot += slots;
+    used.add(slot);
+    return [entry, slot];
+  });
+}
+
 /** The next bar to focus for an arrow key: along the lane, or the nearest one in another lane. Undefined where there is none. */
 export function barAfterKey({ bars }: LaneDrawing, current: Bar, key: string): Bar | undefined {
   const inLane = (lane: number): readonly Bar[] => bars.filter((bar) => bar.lane === lane);

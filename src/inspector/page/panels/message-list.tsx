@@ -2,24 +2,37 @@ import type { Message } from "../../../message/message.ts";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { MessageList } from "../../view/role-view.ts";
 import { shownLine } from "../../view/shown-text.ts";
-import { counted } from "../amounts.ts";
+import { plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
+import { RowWindow } from "../row-window.tsx";
 
-/** Messages as buttons that open them. */
-export function Messages({ run, list, none }: { readonly run: OpenRun; readonly list: MessageList; readonly none: string }) {
-  const { messages, count } = list;
-  if (count === 0) return <p class="soft small">{none}</p>;
+/** Rows of a list of messages that are seen at once. */
+const MOST_ROWS = 8;
+
+interface MessagesProps {
+  readonly run: OpenRun;
+  readonly list: MessageList;
+  /** The words that a screen reader says for the list. */
+  readonly label: string;
+}
+
+/** Messages as rows that open them. */
+export function Messages({ run, list, label }: MessagesProps) {
+  const { count, part } = list;
+  if (count === 0) return <p class="soft small">Empty.</p>;
   return (
-    <>
-      <ol class="messages">
-        {messages.map((message) => (
+    <RowWindow
+      count={count}
+      label={`${label}: ${plural(count, "message")}`}
+      most={MOST_ROWS}
+      rows={(first, last) =>
+        part(first, last).map((message) => (
           <li key={message.id}>
             <MessageButton run={run} message={message} />
           </li>
-        ))}
-      </ol>
-      {count > messages.length && <p class="soft small">and {counted(count - messages.length)} more</p>}
-    </>
+        ))
+      }
+    />
   );
 }
 

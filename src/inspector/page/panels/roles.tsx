@@ -4,7 +4,7 @@ import { type RoleView, roleView } from "../../view/role-view.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panel.ts";
+import type { PanelProps } from "../panels.ts";
 import { JsonView, TextView } from "../text-view.tsx";
 import { ActivationButton, Messages } from "./message-list.tsx";
 
@@ -85,7 +85,7 @@ function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleV
         </section>
       ))}
       <Part title={`Mailbox (${counted(mailbox.count)})`}>
-        <Messages run={run} list={mailbox} none="Empty." />
+        <Messages run={run} list={mailbox} label="Mailbox" />
       </Part>
       {plan !== undefined && <PlanPart plan={plan} />}
       {Object.keys(state).length > 0 && (
@@ -94,11 +94,11 @@ function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleV
         </Part>
       )}
       <Part title={`Memory (${counted(memory.count)}), newest first`}>
-        <Messages run={run} list={memory} none="Empty." />
+        <Messages run={run} list={memory} label="Memory" />
       </Part>
       {working.count > 0 && (
         <Part title={`Working memory (${counted(working.count)})`}>
-          <Messages run={run} list={working} none="Empty." />
+          <Messages run={run} list={working} label="Working memory" />
         </Part>
       )}
       {summary.covered.length > 0 && (

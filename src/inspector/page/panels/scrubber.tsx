@@ -3,7 +3,7 @@ import { visibleText } from "../../../kernel/value-text.ts";
 import type { RunEvent } from "../../../runtime/record/event.ts";
 import { type DensityBin, densityOf } from "../../view/lanes.ts";
 import { counted } from "../amounts.ts";
-import type { PanelProps } from "../panel.ts";
+import type { PanelProps } from "../panels.ts";
 
 /** Parts of the run that the drawing behind the slider has. */
 const BINS = 240;

@@ -1,0 +1,177 @@
+import { visibleText } from "../../../kernel/value-text.ts";
+import type { CauseChain } from "../../view/cause-chain.ts";
+import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
+import type { SentFact } from "../../view/run-facts.ts";
+import { shownLine } from "../../view/shown-text.ts";
+import { counted } from "../amounts.ts";
+import type { OpenRun, Selection } from "../open-run.ts";
+import { ActivationSign, activationWords } from "./activation-sign.tsx";
+import { arrowPath, barAfterKey, barPlace, LANE, type LaneFrame, withSlots, xOf, yOf } from "./lane-frame.ts";
+
+export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly role: string; readonly top: number }) {
+  const state = run.timeline.stateAt(run.shown.value).roles.get(role);
+  const waiting = state?.waiting ?? 0;
+  const selected = run.selection.value;
+  return (
+    <button
+      type="button"
+      class="lane-name"
+      style={{ top: `${top}px`, height: `${LANE}px` }}
+      aria-pressed={selected?.kind === "role" && selected.name === role}
+      onClick={() => {
+        run.selection.value = { kind: "role", name: role };
+      }}
+    >
+      <span class="lane-role">{shownLine(role, 60)}</span>
+      {waiting > 0 && <span class="lane-mail numbers">{counted(waiting)} waiting</span>}
+    </button>
+  );
+}
+
+interface LayerProps {
+  readonly run: OpenRun;
+  readonly drawing: LaneDrawing;
+  readonly frame: LaneFrame;
+  readonly chain: CauseChain | undefined;
+}
+
+export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
+  const { bars } = drawing;
+  const selected = run.selection.value;
+  const isChosen = (bar: Bar): boolean => selected?.kind === "activation" && selected.act === bar.activation.act;
+  const entry = bars.find(isChosen) ?? bars[0];
+  const onKeyDown = (event: KeyboardEvent, bar: Bar): void => {
+    const next = barAfterKey(drawing, bar, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    select(run, { kind: "activation", act: next.activation.act });
+    const list = (event.currentTarget as HTMLElement).parentElement;
+    list?.querySelector<HTMLElement>(`[data-place="${next.activation.place}"]`)?.focus();
+  };
+  return (
+    <div role="group" aria-label="Activations">
+      {withSlots(bars, ({ activation }) => activation.place).map(([bar, slot]) => {
+        const { left, width } = barPlace(frame, bar);
+        const { place, end, act } = bar.activation;
+        const isFaint = chain !== undefined && !chain.activations.has(place);
+        return (
+          <button
+            key={slot}
+            type="button"
+            class={`bar bar-${bar.isOpen ? "open" : end}${isFaint ? " faint" : ""}${chain !== undefined && !isFaint ? " in-chain" : ""}`}
+            data-place={place}
+            tabIndex={bar === entry ? 0 : -1}
+            aria-pressed={isChosen(bar)}
+            aria-label={`${visibleText(act)}: ${activationWords(bar.activation, bar.isOpen)}`}
+            title={visibleText(act)}
+            style={{ left: `${left}px`, width: `${width}px`, top: `${yOf(frame, bar.lane)}px` }}
+            onClick={() => select(run, { kind: "activation", act })}
+            onKeyDown={(event) => onKeyDown(event, bar)}
+          >
+            {width >= 16 && <ActivationSign end={bar.isOpen ? "open" : end} />}
+            {width >= 44 && <span class="bar-text">#{bar.activation.n}</span>}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+/** A message is a dot where it was sent. */
+export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
+  const dots = new Map<number, { readonly sent: SentFact; readonly lane: number; readonly to: string[] }>();
+  for (const { sent, fromLane, toLane, way } of drawing.arrows) {
+    if (sent.seq < frame.from || (fromLane === undefined && sent.by !== undefined)) continue;
+    const dot = dots.get(sent.place) ?? { sent, lane: fromLane ?? toLane, to: [] };
+    dots.set(sent.place, dot);
+    dot.to.push(way.role);
+  }
+  const chosen = chosenMessage(run);
+  return (
+    <div role="group" aria-label="Messages">
+      {withSlots([...dots.values()], ({ sent }) => sent.place).map(([{ sent, lane, to }, slot]) => {
+        const { place, message, nth } = sent;
+        const isFaint = chain !== undefined && !chain.messages.has(place);
+        const y = sent.by === undefined ? yOf(frame, lane) - LANE / 2 + 3 : yOf(frame, lane) + 13;
+        return (
+          <button
+            key={slot}
+            type="button"
+            class={`dot${isFaint ? " faint" : ""}`}
+            aria-pressed={chosen === message.id}
+            aria-label={`Message ${visibleText(message.causeBy)} to ${to.map(visibleText).join(", ")}: ${shownLine(message.content, 60)}`}
+            style={{ left: `${xOf(frame, sent.seq) + nth * 6}px`, top: `${y}px` }}
+            onClick={() => select(run, { kind: "message", id: message.id })}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+interface ArrowLayerProps {
+  readonly drawing: LaneDrawing;
+  readonly frame: LaneFrame;
+  readonly height: number;
+  readonly chain: CauseChain | undefined;
+  readonly chosen: string | undefined;
+}
+
+/** Only seen: each message has a button, a line in the list of events, and its recipients in the drawer. */
+export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayerProps) {
+  return (
+    <svg class="arrows" width={frame.width} height={height} aria-hidden="true">
+      <defs>
+        <marker
+          id="arrow-head"
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="9"
+          markerHeight="9"
+          markerUnits="userSpaceOnUse"
+          orient="auto-start-reverse"
+        >
+          <path d="M0 0.8L8 4L0 7.2Z" fill="context-stroke" />
+        </marker>
+        <marker id="arrow-open" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
+          <circle cx="4" cy="4" r="2.8" fill="var(--sheet)" stroke="context-stroke" stroke-width="1.4" />
+        </marker>
+        <marker id="arrow-gone" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
+          <path d="M1 1L7 7M7 1L1 7" stroke="context-stroke" stroke-width="1.6" />
+        </marker>
+      </defs>
+      {withSlots(drawing.arrows, ({ way }) => way.place).map(([arrow, slot]) => (
+        <path
+          key={slot}
+          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrowState(arrow, chain, chosen)}`}
+          d={arrowPath(frame, arrow)}
+          marker-end={`url(#${MARKERS[arrow.fate]})`}
+        />
+      ))}
+    </svg>
+  );
+}
+
+const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
+  taken: "arrow-head",
+  waiting: "arrow-open",
+  "on its way": "arrow-open",
+  dropped: "arrow-gone",
+  double: "arrow-gone",
+};
+
+function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
+  if (sent.message.id === chosen) return " chosen";
+  if (chain === undefined) return "";
+  const isIn = chain.messages.has(sent.place) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
+  return isIn ? " in-chain" : " faint";
+}
+
+function select(run: OpenRun, selection: Selection): void {
+  run.selection.value = selection;
+}
+
+export function chosenMessage({ selection }: OpenRun): string | undefined {
+  return selection.value?.kind === "message" ? selection.value.id : undefined;
+}
