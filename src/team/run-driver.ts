@@ -45,6 +45,8 @@ export interface WorkOptions {
 export interface Working {
   /** Resolves after `stop`. Rejects when the engine cannot go on with this worker: then its process should end. */
   readonly ended: Promise<void>;
+  /** Optional. Resolves when somebody asks this worker through the engine to give its runs back and to end. */
+  readonly drain?: Promise<void>;
   /** Takes no further delivery. Resolves when all handlers have ended and the engine knows how. Calling it again returns the same promise. */
   stop(): Promise<void>;
 }

@@ -19,7 +19,18 @@ const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 const LAZY: Readonly<Record<string, readonly string[]>> = { memory: ["minisearch"] };
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  adapters: ["zod", "openai", "libsql", "redis", "pg", "gpt-tokenizer", "@modelcontextprotocol/client", "@opentelemetry/api", "yaml"],
+  adapters: [
+    "zod",
+    "openai",
+    "libsql",
+    "redis",
+    "gpt-tokenizer",
+    "@modelcontextprotocol/client",
+    "@opentelemetry/api",
+    "yaml",
+    "pg",
+    "graphile-worker",
+  ],
   tools: ["zod"],
   workspace: ["zod"],
   checks: ["zod", "acorn", "shell-quote"],

@@ -1,0 +1,213 @@
+import { EventEmitter } from "node:events";
+import type { JobHelpers, Logger as GraphileLogger, Runner, WorkerPool } from "graphile-worker";
+import type { Pool } from "pg";
+import { AbortedError, TroupeError } from "../kernel/errors.ts";
+import { systemCode } from "../kernel/system-error.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import type { DeliveryHandler, Verdict, Working, WorkOptions } from "../team/run-driver.ts";
+import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
+import { GraphileSession } from "./graphile-session.ts";
+
+/** Milliseconds between two looks of an idle slot of the package. The session wakes them earlier. */
+const POLL = 10_000;
+
+/** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 30_000;
+
+/** Connections by which the slots of a worker fetch and end jobs. */
+const CONNECTIONS = 8;
+
+/** Thrown to the package for a row that another worker may have: the package then changes nothing. */
+class RowLost extends TroupeError {
+  constructor() {
+    super("DRIVER_JOB_LOST", "Expected to have the job still, but another worker may have it. Nothing is to be done.");
+  }
+}
+
+interface InHand {
+  readonly runId: string;
+  readonly abort: AbortController;
+}
+
+/**
+ * A worker of the package `graphile-worker`. It owns the package's runner, a pool of connections and the session that shows that it lives.
+ *
+ * GraphileWork.W1 (`#deliver`) the row of a job is removed only when the job is done, or is given back in another row.
+ * GraphileWork.W2 (`stop`) the lock of the session is held until every handler has ended.
+ */
+export class GraphileWork implements Working {
+  readonly ended: Promise<void>;
+  /** Resolves when somebody asks this worker to drain. */
+  readonly drain: Promise<void>;
+  readonly #queue: GraphileQueue;
+  readonly #handler: DeliveryHandler;
+  readonly #inHand = new Map<string, InHand>();
+  readonly #session: GraphileSession;
+  readonly #pool: Pool;
+  readonly #runner: Runner;
+  readonly #worker: string;
+  #stopping: Promise<void> | undefined;
+
+  /** Starts a worker. @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING` */
+  static async start(queue: GraphileQueue, handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
+    await queue.migrated();
+    const { run, Logger } = await queue.graphile();
+    const pool = await connections(queue, o.concurrency);
+    let work: GraphileWork | undefined;
+    let begin = (_work: GraphileWork): void => undefined;
+    const begun = new Promise<GraphileWork>((resolve) => (begin = resolve));
+    const task = async (payload: unknown, helpers: JobHelpers): Promise<void> => (work ?? (await begun)).#deliver(payload, helpers);
+    const events = new EventEmitter();
+    let workers: WorkerPool | undefined;
+    events.once("pool:create", (created: { readonly workerPool: WorkerPool }) => {
+      workers = created.workerPool;
+    });
+    try {
+      const runner = await queue.database.patiently(() =>
+        run(
+          {
+            pgPool: pool,
+            schema: queue.schemaName,
+            concurrency: o.concurrency,
+            pollInterval: POLL,
+            noHandleSignals: true,
+            logger: new Logger(() => told(queue)) as GraphileLogger,
+            events,
+            // With a batch the package tries again when a job cannot be ended; without one its error is handled by nobody.
+            preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+          },
+          Object.fromEntries(o.teams.map((team) => [team, task])),
+          [],
+        ),
+      );
+      if (workers === undefined)
+        throw new TroupeError(
+          "DRIVER_REFUSED",
+          "Expected the package graphile-worker to tell of its workers, but it did not. Install version 0.17.3.",
+        );
+      work = new GraphileWork({ queue, handler, pool, runner, workers }, o);
+      begin(work);
+      await work.#session.held;
+      return work;
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
+  }
+
+  private constructor(
+    parts: {
+      readonly queue: GraphileQueue;
+      readonly handler: DeliveryHandler;
+      readonly pool: Pool;
+      readonly runner: Runner;
+      readonly workers: WorkerPool;
+    },
+    { teams, concurrency }: WorkOptions,
+  ) {
+    const { queue, handler, pool, runner, workers } = parts;
+    this.#queue = queue;
+    this.#handler = handler;
+    this.#pool = pool;
+    this.#runner = runner;
+    this.#worker = workers.id;
+    let drain = (): void => undefined;
+    this.drain = new Promise((resolve) => (drain = resolve));
+    this.#session = new GraphileSession({
+      queue,
+      worker: workers.id,
+      teams,
+      concurrency,
+      due: (jobs) => {
+        if (this.#stopping === undefined) workers.nudge(jobs);
+      },
+      cancelled: (runId) => this.#cancel(runId),
+      drain,
+      back: () => void this.#askCancelled().catch(() => undefined),
+    });
+    this.ended = runner.promise;
+    this.ended.catch(() => undefined);
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    // It rejects when the runner has stopped by itself, which `ended` tells.
+    await this.#runner.stop().catch(() => undefined);
+    await this.#session.close();
+    await this.#pool.end();
+  }
+
+  async #deliver(payload: unknown, { job: { id, attempts: deliveries } }: JobHelpers): Promise<void> {
+    const { job, attempts: before } = queuedJob(payload);
+    const abort = new AbortController();
+    const attempt = before + deliveries;
+    this.#inHand.set(id, { runId: job.runId, abort });
+    try {
+      await this.#session.held;
+      const verdict = await this.#handler({ ...job, attempt, signal: abort.signal }).catch((error: unknown) =>
+        this.#rejected(error, attempt),
+      );
+      if (verdict.is === "done" || abort.signal.aborted) return;
+      const row = { id, worker: this.#worker };
+      if (!(await this.#queue.giveBack(row, { job: verdict.job ?? job, attempts: attempt }, verdict.after))) throw new RowLost();
+    } finally {
+      this.#inHand.delete(id);
+    }
+  }
+
+  #rejected(error: unknown, attempt: number): Verdict {
+    const { logger, hide } = this.#queue.database.server;
+    const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
+    logger.warn("A delivery failed, and comes again.", { reason: hide(thrownText(error)), after });
+    return { is: "again", after };
+  }
+
+  #cancel(runId: string): void {
+    for (const one of this.#inHand.values()) if (one.runId === runId) one.abort.abort(new AbortedError("the job of the run was cancelled"));
+  }
+
+  /** Cancels what was cancelled while this worker was not connected. */
+  async #askCancelled(): Promise<void> {
+    const { database, schema } = this.#queue;
+    const rows = await database.rows<{ id: string }>(
+      `SELECT j.id FROM ${schema}._private_jobs j WHERE j.locked_by = $1 AND j.key IS NULL
+         AND NOT EXISTS (SELECT FROM ${schema}._private_jobs n WHERE n.key = j.payload->'job'->>'runId')`,
+      [this.#worker],
+    );
+    for (const { id } of rows) this.#cancel(this.#inHand.get(id)?.runId ?? "");
+  }
+}
+
+async function connections({ database: { server } }: GraphileQueue, concurrency: number): Promise<Pool> {
+  const { Pool: PgPool } = await server.load();
+  const pool = new PgPool({
+    connectionString: server.url,
+    // One more, which listens.
+    max: Math.min(concurrency, CONNECTIONS) + 1,
+    connectionTimeoutMillis: server.timeout,
+    query_timeout: server.timeout,
+    statement_timeout: server.timeout,
+    keepAlive: true,
+    application_name: "troupe queue",
+  });
+  const ended = (error: Error): void => server.logger.debug("A connection of the queue ended.", { code: systemCode(error) });
+  pool.on("error", ended);
+  pool.on("connect", (client) => void client.on("error", ended));
+  return pool;
+}
+
+/** Tells what the package tells. It reports what it repeats itself as errors. */
+function told({ database: { server } }: GraphileQueue): (level: string, message: string) => void {
+  const { logger, hide } = server;
+  return (level, message) => {
+    if (message.includes("DRIVER_JOB_LOST")) return;
+    const text = `The queue tells: ${hide(message)}`;
+    if (level === "error" || level === "warning") logger.warn(text);
+    else logger.debug(text);
+  };
+}

@@ -1,0 +1,123 @@
+import { UsageError } from "../kernel/errors.ts";
+import {
+  checkWork,
+  type DeliveryHandler,
+  driverClosed,
+  type JobInfo,
+  type RunDriver,
+  type RunJob,
+  type WorkOptions,
+} from "../team/run-driver.ts";
+import { GraphileQueue, type LoadGraphile } from "./graphile-queue.ts";
+import { GraphileWork } from "./graphile-work.ts";
+import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
+
+export type { PostgresOptions } from "./postgres-server.ts";
+
+/** A worker that is connected to a queue. */
+export interface ConnectedWorker {
+  readonly id: string;
+  /** The address of its machine as the database sees it; empty for a socket of the same machine. */
+  readonly address: string;
+  /** Milliseconds since 1970 when it connected, the last time. */
+  readonly since: number;
+  /** Jobs that it has. */
+  readonly jobs: number;
+}
+
+/** A driver of runs on Postgres, with what the queue knows of its workers. */
+export interface GraphileDriver extends RunDriver {
+  /** The workers that are connected now. */
+  workers(): Promise<readonly ConnectedWorker[]>;
+  /** Asks a worker, or all, to take nothing more, to give its runs back and to end. A worker that is not connected does not hear it. */
+  drain(worker?: string): Promise<void>;
+}
+
+/**
+ * Delivers runs by a queue in Postgres, over the package `graphile-worker`: Postgres alone is enough for a fleet. The tables of the queue are in
+ * a schema of their own, named as `schema` with `_queue` behind it. Each worker holds an advisory lock on a connection of its own for as long as
+ * it lives; the jobs of a worker whose lock is free are free again within about two seconds. That needs connections which belong to one client:
+ * with a pooler such as PgBouncer, its mode `session` or a direct address. The packages `pg` and `graphile-worker` are loaded at the first use;
+ * without one, that call throws UsageError `PACKAGE_MISSING`. Other errors of the database have the codes `DRIVER_UNREACHABLE` and
+ * `DRIVER_REFUSED`.
+ *
+ * @throws UsageError `POSTGRES_URL_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { graphileDriver } from "troupe/graphile";
+ *
+ * export const driver = graphileDriver({ url: "postgres://troupe@127.0.0.1:5432/troupe" });
+ * await driver.close();
+ */
+export function graphileDriver(options: PostgresOptions): GraphileDriver {
+  const server = postgresServer("graphileDriver", options);
+  return new Driver(new GraphileQueue(server, loaded));
+}
+
+const loaded: LoadGraphile = async () => {
+  try {
+    return await import("graphile-worker");
+  } catch (cause) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      'Expected the package "graphile-worker" (0.17) beside this one, got none that can be loaded. Install it: npm install graphile-worker@0.17.3.',
+      { cause },
+    );
+  }
+};
+
+class Driver implements GraphileDriver {
+  readonly #queue: GraphileQueue;
+  readonly #works = new Set<GraphileWork>();
+  #closing: Promise<void> | undefined;
+
+  constructor(queue: GraphileQueue) {
+    this.#queue = queue;
+  }
+
+  async submit(job: RunJob): Promise<void> {
+    this.#assertOpen();
+    await this.#queue.submit(job);
+  }
+
+  async work(handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
+    checkWork(handler, o);
+    this.#assertOpen();
+    const work = await GraphileWork.start(this.#queue, handler, o);
+    this.#works.add(work);
+    return work;
+  }
+
+  async cancel(runId: string): Promise<void> {
+    this.#assertOpen();
+    await this.#queue.cancel(runId);
+  }
+
+  async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    this.#assertOpen();
+    return this.#queue.list(limit);
+  }
+
+  async workers(): Promise<readonly ConnectedWorker[]> {
+    this.#assertOpen();
+    return this.#queue.workers();
+  }
+
+  async drain(worker?: string): Promise<void> {
+    this.#assertOpen();
+    await this.#queue.tell({ drain: worker ?? true });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#works].map((work) => work.stop()));
+    await this.#queue.database.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw driverClosed();
+  }
+}

@@ -1,0 +1,68 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { type GraphileDriver, graphileDriver } from "../../src/adapters/graphile.ts";
+import type { Delivery } from "../../src/team/run-driver.ts";
+import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+import { type RunEngine, runDriverContract } from "../../src/testing/index.ts";
+import { inSoak } from "../effort.ts";
+import { startDoomed } from "./graphile-process.ts";
+import { hasPostgres, startPostgres } from "./postgres-process.ts";
+
+interface GraphileEngine extends RunEngine {
+  open(): GraphileDriver;
+}
+
+describe.runIf(hasPostgres)("with a real server", async () => {
+  const server = hasPostgres ? await startPostgres() : undefined;
+  const url = server?.url ?? "";
+  afterAll(() => server?.kill());
+  let made = 0;
+
+  function engine(): GraphileEngine {
+    made += 1;
+    const schema = `engine_${made}`;
+    const opened: GraphileDriver[] = [];
+    return {
+      open() {
+        const driver = graphileDriver({ url, schema });
+        opened.push(driver);
+        return driver;
+      },
+      doomed: async (team) => startDoomed({ url, schema, team }),
+      async close() {
+        for (const driver of opened) await driver.close();
+      },
+    };
+  }
+
+  inSoak(runDriverContract)({ describe, it, expect }, { name: "graphileDriver", make: engine });
+
+  it("delivers a job, knows its workers, and asks them to drain", async () => {
+    const { open, close } = engine();
+    const driver = open();
+    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    let seen: (delivery: Delivery) => void = () => undefined;
+    const delivered = new Promise<Delivery>((resolve) => (seen = resolve));
+    const working = await driver.work(
+      async (delivery) => {
+        seen(delivery);
+        return { is: "done" };
+      },
+      { teams: ["x"], concurrency: 2 },
+    );
+    expect((await delivered).idea).toBe("a poem");
+    const [worker] = await driver.workers();
+    expect(worker?.address).toBe("127.0.0.1");
+    await open().drain(worker?.id);
+    await working.drain;
+    await working.stop();
+    expect([await driver.list({ limit: 5 }), await driver.workers()]).toEqual([[], []]);
+    await close();
+  });
+});
+
+describe("a driver on Postgres", () => {
+  it("refuses options that it cannot use, before it connects", async () => {
+    expect(await codeOf(() => graphileDriver({ url: "mysql://127.0.0.1/x" }))).toBe("POSTGRES_URL_INVALID");
+    expect(await codeOf(() => graphileDriver({ url: "postgres://127.0.0.1/x", schema: "Troupe; drop" }))).toBe("OPTION_INVALID");
+  });
+});
