@@ -10,10 +10,16 @@ export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource
     if (events === undefined) throw new Error(`Expected a run of this file, got ${run}. Go back to the list of runs.`);
     return events;
   };
+  const summaries = new Map<string, RunSummary>();
+  const summaryOf = (run: string): RunSummary => {
+    const summary = summaries.get(run) ?? tallied(eventsOf(run));
+    summaries.set(run, summary);
+    return summary;
+  };
   return {
     kind: "offline",
-    runs: () => Promise.resolve({ runs: [...known.values()].map(summaryOf) }),
-    standing: async (run) => Promise.resolve({ summary: summaryOf(eventsOf(run)), questions: [] }),
+    runs: () => Promise.resolve({ runs: [...known.keys()].map(summaryOf) }),
+    standing: async (run) => Promise.resolve({ summary: summaryOf(run), questions: [] }),
     async watch(run, watcher) {
       const events = eventsOf(run);
       const newer = events.find(({ v }) => isNewer(v));
@@ -35,7 +41,7 @@ export function newerVersion(found: number): string {
   return `Expected events of version ${EVENT_VERSION}, got version ${found}. A newer version of Troupe wrote this run. Open it with that version.`;
 }
 
-function summaryOf(events: readonly RunEvent[]): RunSummary {
+function tallied(events: readonly RunEvent[]): RunSummary {
   const tally = new RunTally(events[0]?.runId ?? "");
   for (const event of events) tally.add(event);
   return tally.summary;

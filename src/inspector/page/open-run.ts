@@ -1,4 +1,4 @@
-import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { RunTimeline } from "../view/run-timeline.ts";
 import type { Connection, RunSource, RunStanding } from "./run-source.ts";
@@ -13,17 +13,42 @@ export type Selection =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "event"; readonly seq: number };
 
+/** Milliseconds for which events are folded before the page draws and hears of keys again. */
+const SLICE = 20;
+/** Events that are folded between two looks at the time. */
+const PART = 64;
+/** Milliseconds from one slice to the next. */
+const PAUSE = 10;
+
+/** The time of an {@link OpenRun}. */
+export interface PageTime {
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly after: (ms: number, work: () => void) => void;
+}
+
+const browserTime: PageTime = { now: () => performance.now(), after: (ms, work) => void setTimeout(work, ms) };
+
 /**
- * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`.
+ * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`. It owns the events that have come and are not folded
+ * yet.
  *
- * OpenRun.O1 (`take`) the event n of `timeline` has the sequence number n: nothing is missing and nothing stands twice.
+ * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: nothing is missing and nothing stands twice.
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
+ * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels are told once for each: a long run leaves the page usable while it is
+ * read.
  */
 export class OpenRun {
   readonly id: string;
+  readonly #time: PageTime;
   /** All events so far, and the state after each. It grows in place: read `count` to be told. */
   readonly timeline: RunTimeline = new RunTimeline();
   readonly #count = signal(0);
+  readonly #known = signal(0);
+  #coming: RunEvent[] = [];
+  /** Events of `#coming` that are folded. */
+  #taken = 0;
+  #isDraining = false;
   readonly #connection = signal<Connection>({ state: "connecting" });
   readonly #standing = signal<RunStanding | undefined>(undefined);
   /** The event that the scrubber stands on; undefined follows the newest one. */
@@ -32,13 +57,20 @@ export class OpenRun {
   /** Sequence number of the last event that panels show; -1 before the first one has come. */
   readonly shown: ReadonlySignal<number> = computed(() => Math.min(this.scrubbed.value ?? Infinity, this.#count.value - 1));
 
-  constructor(id: string) {
+  /** @param time default: that of the browser */
+  constructor(id: string, time: PageTime = browserTime) {
     this.id = id;
+    this.#time = time;
   }
 
   /** The number of events so far. */
   get count(): ReadonlySignal<number> {
     return this.#count;
+  }
+
+  /** The number of events that have come: those behind `count` are folded soon. */
+  get known(): ReadonlySignal<number> {
+    return this.#known;
   }
 
   get connection(): ReadonlySignal<Connection> {
@@ -71,14 +103,43 @@ export class OpenRun {
     if (standing !== undefined && !aborted.aborted) this.#standing.value = standing;
   }
 
-  /** Takes the next events. One that is known is passed over. */
+  /** Takes the next events. One that is known is passed over, and so is what comes after a gap. */
   take(events: readonly RunEvent[]): void {
     const { timeline } = this;
-    const from = events.findIndex(({ seq }) => seq === timeline.length);
+    const next = timeline.length + this.#coming.length - this.#taken;
+    const from = events.findIndex(({ seq }) => seq === next);
     if (from === -1) return;
-    timeline.add(from === 0 ? events : events.slice(from));
+    for (let place = from; place < events.length; place += 1) this.#coming.push(events[place] as RunEvent);
+    this.#known.value = next + events.length - from;
+    if (!this.#isDraining) this.#drain();
+  }
+
+  #drain(): void {
+    const until = this.#time.now() + SLICE;
+    batch(() => {
+      do this.#fold();
+      while (this.#coming.length > 0 && this.#time.now() < until);
+    });
+    this.#isDraining = true;
+    // Further events wait for the next slice, however fast they come.
+    this.#time.after(PAUSE, () => {
+      this.#isDraining = false;
+      if (this.#coming.length > 0) this.#drain();
+    });
+  }
+
+  /** Folds some of the events that have come. */
+  #fold(): void {
+    const { timeline } = this;
+    const part = this.#coming.slice(this.#taken, this.#taken + PART);
+    this.#taken += part.length;
+    timeline.add(part);
     this.#count.value = timeline.length;
     if (timeline.trouble !== undefined) this.#connection.value = { state: "refused", why: timeline.trouble.message };
+    if (this.#taken < this.#coming.length && timeline.trouble === undefined) return;
+    this.#coming = [];
+    this.#taken = 0;
+    this.#known.value = timeline.length;
   }
 }
 

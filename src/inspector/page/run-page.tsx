@@ -92,6 +92,7 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
         {source.actions !== undefined && <RunActionBar run={run} actions={source.actions} ask={ask} />}
       </div>
       <RunFacts run={run} />
+      <Reading run={run} />
       <div class="run-notes">
         {way.state === "lost" && (
           <p class="note note-warn" role="status">
@@ -114,6 +115,21 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
   );
 }
 
+/** Fewer events that are not here yet come in a moment: a bar would only flicker. */
+const SEEN = 1_000;
+
+/** How much of a long run has been read, while it is not all here. */
+function Reading({ run }: { readonly run: OpenRun }) {
+  const [here, all] = [run.count.value, eventsInAll(run)];
+  if (here === 0 || all - here < SEEN || run.connection.value.state === "refused") return null;
+  return <progress class="reading" value={here} max={all} aria-label="Events that have been read" />;
+}
+
+/** The events of a run as far as it is known how many there are. */
+function eventsInAll(run: OpenRun): number {
+  return Math.max(run.known.value, run.standing.value?.summary.events ?? 0);
+}
+
 function RunFacts({ run }: { readonly run: OpenRun }) {
   const { timeline, standing, connection } = run;
   const summary = standing.value?.summary;
@@ -132,7 +148,7 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
           </>
         )}
         {first !== undefined && last !== undefined && <Fact name="Duration" value={durationText(last.time - first.time)} />}
-        <Fact name="Events" value={eventsText(run.count.value, summary?.events ?? 0)} />
+        <Fact name="Events" value={eventsText(run.count.value, eventsInAll(run))} />
       </dl>
       {summary?.parent !== undefined && (
         <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>

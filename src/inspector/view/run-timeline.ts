@@ -1,7 +1,7 @@
 import { JournalError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { apply } from "../../runtime/record/apply.ts";
-import type { RunEvent } from "../../runtime/record/event.ts";
+import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { RunState } from "../../runtime/record/run-state.ts";
 import { copyState } from "../../runtime/record/state-copy.ts";
 import { RunRecord } from "./run-record.ts";
@@ -48,7 +48,7 @@ export class RunTimeline {
     const before = this.length;
     for (const event of events) {
       if (this.#trouble !== undefined) break;
-      if (event.seq < this.length && event.v <= 1) continue;
+      if (event.seq < this.length && event.v <= EVENT_VERSION) continue;
       this.#take(event);
     }
     return this.length - before;

@@ -99,8 +99,9 @@ function Slider({ count, shown, words, go }: SliderProps) {
 
 /** How much happens where: bars for activations, and marks below for failures. */
 function Density({ run: { timeline }, count }: PanelProps & { readonly count: number }) {
-  // Of a run under way it is drawn again when it has grown by a part.
-  const bins = useMemo(() => densityOf(timeline, BINS), [timeline, Math.floor((count * BINS) / Math.max(BINS, timeline.length))]);
+  // Of a run under way it is drawn again when it has grown by the part that one bin stands for.
+  const grown = count < BINS ? count : Math.floor(BINS * Math.log(count));
+  const bins = useMemo(() => densityOf(timeline, BINS), [timeline, grown]);
   const most = bins.reduce((max, bin) => Math.max(max, busyness(bin)), 1);
   return (
     <svg class="density" viewBox={`0 0 ${Math.max(1, bins.length)} 24`} preserveAspectRatio="none" aria-hidden="true">
