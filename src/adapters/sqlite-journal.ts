@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunsPage } from "../runtime/record/journal.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
-import { encodeEvent } from "./sqlite-events.ts";
+import { encodeEvent } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, newestOf, removeRun } from "./sqlite-runs.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 /** The open file and the runs that this journal owns in it. */
 interface OpenJournal {
@@ -169,8 +169,8 @@ interface AskedChange {
 }
 
 /**
- * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. It owns the waiting changes;
- * the journal owns the file.
+ * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. The journal owns the
+ * file.
  *
  * Commits.C1 (`commit`) a change resolves after COMMIT only; one that must survive a loss of power resolves when it and all earlier ones
  * are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails, every
@@ -180,8 +180,7 @@ interface AskedChange {
 export class Commits {
   readonly #options: FileOptions;
   readonly #open: () => Promise<Database>;
-  #waiting: AskedChange[] = [];
-  #work: Promise<void> | undefined;
+  readonly #asked = new TurnQueue<AskedChange>((batch) => this.#together(batch));
 
   constructor(options: FileOptions, open: () => Promise<Database>) {
     this.#options = options;
@@ -191,24 +190,13 @@ export class Commits {
   /** @throws JournalError of `change`; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
   commit<T>(change: JournalChange<T>, outlives: Outlives = "the machine"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ change, outlives, resolve, reject });
-      this.#work ??= this.#drain();
+      this.#asked.add({ change, outlives, resolve, reject });
     });
   }
 
   /** Resolves when no change waits. */
-  async settled(): Promise<void> {
-    await this.#work;
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await nextMacrotask();
-      const batch = this.#waiting;
-      this.#waiting = [];
-      await this.#together(batch);
-    }
-    this.#work = undefined;
+  settled(): Promise<void> {
+    return this.#asked.settled();
   }
 
   async #together(batch: readonly AskedChange[]): Promise<void> {

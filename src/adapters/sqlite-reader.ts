@@ -3,7 +3,9 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { type Database, patiently } from "./sqlite-database.ts";
 import { damagedRun, isBroken, unreadable } from "./sqlite-errors.ts";
-import { chained, chainStart, ChatReader, type CheckedBody, decodeEvent, type StoredEvent, storedEvents } from "./sqlite-events.ts";
+import { ChatReader } from "./event-chats.ts";
+import { chainStart, type Position, type ReadRows, readRows, type RowsOfRun, type StoredEvent } from "./event-rows.ts";
+import { chatRow, storedEvents } from "./sqlite-events.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { type RunHead, knownRun, PLACES } from "./sqlite-runs.ts";
 
@@ -12,19 +14,6 @@ const PAGE_EVENTS = 500;
 const FIRST_EVENTS = 8;
 /** Most bytes of a page, unless one event has more. */
 const PAGE_BYTES = 1_000_000;
-
-/** The next event to be read, and the checksum of the one before it. */
-interface Position {
-  readonly seq: number;
-  readonly checksum: string;
-}
-
-/** A row whose checksum is right. */
-interface CheckedRow extends CheckedBody {
-  /** Empty without one. */
-  readonly chat: string;
-  readonly checksum: string;
-}
 
 interface Page {
   readonly events: readonly RunEvent[];
@@ -121,17 +110,8 @@ class Cursor {
   #read(db: Database, atOnce: number): Page {
     const head = this.#head(db);
     if (this.#from > head.events) return { events: [], next: this.#next, end: "whole" };
-    let next = this.#next ?? this.#start(db, head);
-    const events: RunEvent[] = [];
-    try {
-      for (const row of this.#rows(db, head, next.seq, atOnce)) {
-        const checked = this.#check(row, head, next);
-        events.push(this.#event(db, head, checked, next.seq));
-        next = { seq: next.seq + 1, checksum: checked.checksum };
-      }
-    } catch (error) {
-      return this.#ends(events, next, error);
-    }
+    const { events, next, failed } = this.#events(db, head, atOnce);
+    if (failed !== undefined) return this.#ends(events, next, failed.error);
     if (next.seq < head.events) {
       return events.length > 0 ? { events, next } : this.#ends(events, next, this.#damage(next.seq, `event ${next.seq} is missing`));
     }
@@ -155,28 +135,24 @@ class Cursor {
     throw this.#damage(0, `event ${seq - 1} is missing`);
   }
 
-  #rows(db: Database, { number, events }: RunHead, seq: number, atOnce: number): Iterable<StoredEvent> {
+  /** Asks when it is read, so that a failure has its place. */
+  *#rows(db: Database, { number, events }: RunHead, seq: number, atOnce: number): Iterable<StoredEvent> {
     const first = number * PLACES + seq;
     const behind = Math.min(first + atOnce, number * PLACES + events);
     const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
     const fitting = typeof longest === "number" ? Math.floor(PAGE_BYTES / Math.max(longest, 1)) : 1;
-    return storedEvents(db, first, Math.min(behind, first + Math.max(fitting, 1)));
+    yield* storedEvents(db, first, Math.min(behind, first + Math.max(fitting, 1)));
   }
 
-  /** @throws JournalError for a row that is not the next one, or was changed */
-  #check(row: StoredEvent, { number }: RunHead, { seq, checksum }: Position): CheckedRow {
-    if (row.place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
-    if (fits(row, checksum)) return row;
-    throw this.#damage(seq, `event ${seq} was changed since it was written`);
-  }
-
-  #event(db: Database, { number }: RunHead, checked: CheckedRow, seq: number): RunEvent {
-    const { chat } = checked;
-    const messages = chat === "" ? undefined : this.#chats.read(db, number, chat);
-    if (chat !== "" && messages === undefined) throw this.#damage(seq, `the messages of event ${seq} are not as they were written`);
-    const event = decodeEvent(checked, messages, this.#runId, seq);
-    if ("flaw" in event) throw this.#damage(seq, event.flaw);
-    return event;
+  #events(db: Database, head: RunHead, atOnce: number): ReadRows {
+    const from = this.#next ?? this.#start(db, head);
+    const run: RowsOfRun = {
+      runId: this.#runId,
+      place: head.number * PLACES,
+      messages: (chat) => this.#chats.read(chat, (turn) => chatRow(db, head.number, turn)),
+      damaged: (intact, why) => this.#damage(intact, why),
+    };
+    return readRows(this.#rows(db, head, from.seq, atOnce), from, run);
   }
 
   #ends(events: readonly RunEvent[], next: Position | undefined, error: unknown): Page {
@@ -187,9 +163,4 @@ class Cursor {
   #damage(intact: number, why: string): JournalError {
     return damagedRun(this.#source.options.file, this.#runId, intact, why);
   }
-}
-
-function fits(row: StoredEvent, before: string): row is StoredEvent & CheckedRow {
-  const { body, chat, checksum } = row;
-  return body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum;
 }

@@ -10,7 +10,8 @@ import {
 } from "../runtime/record/journal.ts";
 import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
-import { chained, chainStart, type EncodedEvent, storedEvents, writeChat } from "./sqlite-events.ts";
+import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
+import { storedEvents, writeChat } from "./sqlite-events.ts";
 import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*

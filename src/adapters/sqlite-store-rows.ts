@@ -4,7 +4,7 @@ import { MemoryError } from "../kernel/errors.ts";
 import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
 import { MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import type { Database } from "./sqlite-database.ts";
-import { assertPlain } from "./sqlite-events.ts";
+import { assertPlain } from "./stored-json.ts";
 
 /*
  * Encoding of messages and vectors as rows. A checksum covers the place, the owner and the content of each: a row that was changed, or

@@ -5,7 +5,7 @@ import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { type Json, unchanging } from "../../src/kernel/json.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { chatOf } from "../../src/adapters/sqlite-events.ts";
+import { chatOf } from "../../src/adapters/event-chats.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
 import { inSoak, tries } from "../effort.ts";
 

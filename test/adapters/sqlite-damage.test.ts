@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { chained, chainStart } from "../../src/adapters/sqlite-events.ts";
+import { chained, chainStart } from "../../src/adapters/event-rows.ts";
 import { PLACES } from "../../src/adapters/sqlite-runs.ts";
 import type { JournalError } from "../../src/kernel/errors.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";

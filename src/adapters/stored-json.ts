@@ -1,0 +1,44 @@
+import { hash } from "node:crypto";
+import { NotJsonError } from "../kernel/errors.ts";
+import { plainFault } from "../runtime/record/plain-json.ts";
+
+/*
+ * JSON text of a store. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such
+ * a key is parsed for it.
+ */
+
+/** The names, or an escape that may stand for one of their letters; `JSON.stringify` never escapes a letter. */
+const SUSPICIOUS = ["__proto__", '"constructor"', "\\u00"];
+
+/** True when a text may hold such a key. A regular expression would take as long as parsing. */
+export function isSuspicious(text: string): boolean {
+  return SUSPICIOUS.some((name) => text.includes(name));
+}
+
+/** @throws NotJsonError for a key that names a prototype */
+export function assertPlain(text: string, what: string): void {
+  const fault = isSuspicious(text) ? plainFault(JSON.parse(text)) : undefined;
+  if (fault !== undefined) throw new NotJsonError(what, fault);
+}
+
+/**
+ * Parses a text of this package; undefined for any other text.
+ *
+ * @param isSurelyPlain the text is a part of one that is not {@link isSuspicious}
+ */
+export function parsePlain(text: string, isSurelyPlain = false): { readonly value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return !isSurelyPlain && isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hexadecimal digits kept of a sha256: 128 bits. */
+const DIGEST_DIGITS = 32;
+
+/** The first {@link DIGEST_DIGITS} of the sha256 of a text as UTF-8, in capitals, as SQLite's own `hex()` writes them. */
+export function digestOf(text: string): string {
+  return hash("sha256", text, "hex").slice(0, DIGEST_DIGITS).toUpperCase();
+}
