@@ -63,18 +63,20 @@ type Report = (path: readonly PropertyKey[], message: string, words?: IssueWords
 function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   const report: Report = (path, message, words) =>
     ctx.addIssue({ code: "custom", path: [...path], message, ...(words === undefined ? {} : { params: { ...words } }) });
-  const { roles = [], use, models = {}, output = [] } = crew;
-  if (use === undefined && roles.length === 0) report([], "Expected roles, or a shipped crew in use, got neither.");
+  const { use, models = {}, output = [] } = crew;
+  const placed = placedRoles(crew);
+  const roles = placed.map(({ role }) => role);
+  if (use === undefined && (crew.roles ?? []).length === 0) report([], "Expected roles, or a shipped crew in use, got neither.");
   if (use === undefined && crew.with !== undefined)
     report(["with"], "Expected with to come with use: it holds the options of a shipped crew.");
-  checkUnique(roles, report);
-  roles.forEach((role, place) => checkRole(role, ["roles", place], report));
+  checkUnique(placed, report);
+  for (const { role, path } of placed) checkRole(role, path, report);
   for (const { path, message, isKey } of use === undefined ? [] : shippedFaults(use, crew.with ?? {})) report(path, message, { isKey });
   // The names in a shipped crew are known when it is opened.
   if (use !== undefined) return;
   const actions = roles.flatMap(({ actions: own = [] }) => own);
   const causes = [UserRequirement.name, UserFeedback.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
-  roles.forEach((role, place) => checkCauses(role, ["roles", place], causes, roles, report));
+  for (const { role, path } of placed) checkCauses(role, path, causes, roles, report);
   const roleNames = roles.map((role) => role.name);
   for (const given of Object.keys(models)) {
     if (!roleNames.includes(given))
@@ -86,17 +88,29 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   });
 }
 
-function checkUnique(roles: readonly CrewRole[], report: Report): void {
+/** A role of a crew with its place in the file. */
+interface PlacedRole {
+  readonly role: CrewRole;
+  readonly path: readonly (string | number)[];
+}
+
+function placedRoles({ roles = [], reserve = [] }: CrewSpec): readonly PlacedRole[] {
+  const listed = (part: "roles" | "reserve", all: readonly CrewRole[]): readonly PlacedRole[] =>
+    all.map((role, place) => ({ role, path: [part, place] }));
+  return [...listed("roles", roles), ...listed("reserve", reserve)];
+}
+
+function checkUnique(roles: readonly PlacedRole[], report: Report): void {
   const [seenRoles, seenActions] = [new Set<string>(), new Set<string>()];
-  roles.forEach((role, place) => {
-    if (seenRoles.has(role.name)) report(["roles", place, "name"], `Expected roles of different names, got a second "${role.name}".`);
+  for (const { role, path } of roles) {
+    if (seenRoles.has(role.name)) report([...path, "name"], `Expected roles of different names, got a second "${role.name}".`);
     seenRoles.add(role.name);
     (role.actions ?? []).forEach((action, index) => {
       if (seenActions.has(action.name))
-        report(["roles", place, "actions", index, "name"], `Expected actions of different names, got a second "${action.name}".`);
+        report([...path, "actions", index, "name"], `Expected actions of different names, got a second "${action.name}".`);
       seenActions.add(action.name);
     });
-  });
+  }
 }
 
 function checkRole(role: CrewRole, path: readonly (string | number)[], report: Report): void {

@@ -108,6 +108,8 @@ export interface CrewSpec {
   /** Options of the shipped crew. */
   readonly with?: Readonly<Record<string, string | number | boolean>> | undefined;
   readonly roles?: readonly CrewRole[] | undefined;
+  /** Roles that no run begins with, and that a run can hire by their names: `troupe hire`. */
+  readonly reserve?: readonly CrewRole[] | undefined;
   /** The actions whose messages are the result. Default: those that no role hears. */
   readonly output?: readonly string[] | undefined;
 }
@@ -191,6 +193,7 @@ export const crewForm = z.strictObject({
   use: z.string().optional(),
   with: z.record(z.string(), plain).optional(),
   roles: z.array(roleSchema).min(1).max(MOST_ROLES).optional(),
+  reserve: z.array(roleSchema).min(1).max(MOST_ROLES).optional(),
   output: names.min(1).optional(),
 });
 

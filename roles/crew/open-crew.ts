@@ -21,10 +21,12 @@ export interface CrewPorts {
 
 const crewPorts: Known<CrewPorts> = { workspace: true, sandbox: true, search: true, web: true };
 
-/** A crew that can be hired: `new Team({ name, roles, budget })`. */
+/** A crew that can be hired: `new Team({ name, roles, reserve, budget })`. */
 export interface Crew {
   readonly name: string;
   readonly roles: readonly Role[];
+  /** Roles that no run begins with, and that a run can hire. */
+  readonly reserve: readonly Role[];
   /** The most a run may cost; undefined: the file does not say. */
   readonly budget: MicroUsd | undefined;
   readonly rounds: number | undefined;
@@ -72,13 +74,14 @@ export function readCrew(text: string, name: string = "the crew"): Promise<CrewS
 export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   checkKnownOptions("openCrew", ports, crewPorts);
   const checked = readForm(spec, { schema: CrewSchema, name: "the crew", code: "CREW_INVALID" });
-  const { name, use, with: options = {}, roles: own = [], models = {}, budget, rounds, model, output } = checked;
+  const { name, use, with: options = {}, roles: own = [], reserve = [], models = {}, budget, rounds, model, output } = checked;
   const shipped = use === undefined ? undefined : shippedRoles(use, options, ports);
   const roles = [...(shipped?.roles ?? []), ...own.map((role) => roleOf(role, ports))];
-  const byRole = own.flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
+  const byRole = [...own, ...reserve].flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
   return {
     name: name ?? shipped?.name ?? "crew",
     roles,
+    reserve: reserve.map((role) => roleOf(role, ports)),
     budget: budget === undefined ? undefined : usd(budget),
     rounds,
     model,

@@ -79,8 +79,8 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
     const tell = (line: string): void => screen.say(screen.style.faint(shown(line, LONGEST_PLAN)));
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell, diff });
-    const { name, roles, output } = crew;
-    const team = await teamOf(session, parts, { name, roles }, (path) => workspace.read(path));
+    const { name, roles, reserve = [], output } = crew;
+    const team = await teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
     return { team, roles, output, workspace, existing, agent, close };
   } catch (error) {
     await close();
@@ -117,7 +117,7 @@ async function teamOf(
   return new TeamClass({
     ...crew,
     model,
-    models: modelsByRole(crew.roles, models, modelOf),
+    models: modelsByRole([...crew.roles, ...(crew.reserve ?? [])], models, modelOf),
     journal,
     secrets,
     allowUnpriced,
@@ -132,6 +132,8 @@ export interface RunCrew {
   /** Their common name: a part of their models' prompts. */
   readonly name: string;
   readonly roles: readonly Role[];
+  /** Roles that no run begins with, and that a run can hire. */
+  readonly reserve?: readonly Role[];
   /** Causes of the messages that are the result. */
   readonly output?: readonly string[] | undefined;
 }

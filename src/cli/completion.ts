@@ -2,6 +2,7 @@ import type { Argument, Command, Option } from "commander";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { Host } from "./host.ts";
+import type { StoredPart } from "./stored-candidates.ts";
 import { shown } from "./screen/text.ts";
 
 /** The shells that are completed. */
@@ -14,8 +15,11 @@ export interface Candidate {
   readonly text: string;
 }
 
-/** What else can stand there: the shell knows its files and folders, a store its runs. */
-type Source = "nothing" | "files" | "folders" | "runs" | "demos";
+/**
+ * What else can stand there: the shell knows its files and folders, a store its runs. A run has questions that wait, the roles of its team
+ * (members), and roles that it can hire (candidates).
+ */
+type Source = "nothing" | "files" | "folders" | "runs" | "demos" | "memories" | StoredPart;
 
 /** What can stand at the cursor. */
 interface Expected {
@@ -23,13 +27,15 @@ interface Expected {
   readonly source: Source;
   /** The beginning of the current word, which every candidate of the source has too: `--after=`. */
   readonly prefix: string;
+  /** The first argument before the cursor. */
+  readonly first: string;
 }
 
 /** The command that the words before the cursor lead to. */
 interface Place {
   readonly command: Command;
   /** Arguments that are there. */
-  readonly given: number;
+  readonly given: readonly string[];
   /** The option whose value comes next. */
   readonly option: Option | undefined;
   /** True behind `--`: no option follows. */
@@ -78,6 +84,16 @@ const SOURCES: Readonly<Record<string, Source>> = {
   b: "runs",
 };
 
+/** The arguments of commands that a store completes, by the name of the command and of the argument. */
+const PARTS: Readonly<Record<string, Source>> = {
+  "answer question": "questions",
+  "hire role": "candidates",
+  "retire name": "members",
+  "memory role": "memories",
+};
+/** The options whose values a store completes, beside those of {@link SOURCES}. */
+const OPTION_PARTS: Readonly<Record<string, Source>> = { "--to": "members", "--role": "memories" };
+
 const MOST_TEXT = 80;
 
 /**
@@ -89,8 +105,8 @@ const MOST_TEXT = 80;
 export async function complete(host: Host, program: Command, [shell = "", , ...words]: readonly string[]): Promise<void> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? "";
-  const { candidates, source, prefix } = expectedAt(program, before, current);
-  const found = [...candidates, ...(await candidatesOf(host, source, { before, shell, typed: current.slice(prefix.length) }))];
+  const { candidates, source, prefix, first } = expectedAt(program, before, current);
+  const found = [...candidates, ...(await candidatesOf(host, source, { before, shell, first, typed: current.slice(prefix.length) }))];
   const lines = found
     .map(({ word, text }) => ({ word: `${prefix}${word}`, text }))
     .filter(({ word }) => word.startsWith(current))
@@ -102,19 +118,20 @@ export async function complete(host: Host, program: Command, [shell = "", , ...w
 /** What can stand at the cursor, by the tree of commands alone. */
 function expectedAt(program: Command, before: readonly string[], current: string): Expected {
   const place = placeOf(program, before);
-  if (place.option !== undefined) return valuesOf(place.option, current, "");
+  const [first = ""] = place.given;
+  if (place.option !== undefined) return { ...valuesOf(place.option, current, ""), first };
   if (!place.isEnded && current.startsWith("-")) {
     const [name, value] = split(current);
     const option = value === undefined ? undefined : optionNamed(place.command, name);
-    if (option !== undefined) return valuesOf(option, value ?? "", `${name}=`);
-    return { candidates: shownOptions(place.command), source: "nothing", prefix: "" };
+    if (option !== undefined) return { ...valuesOf(option, value ?? "", `${name}=`), first };
+    return { candidates: shownOptions(place.command), source: "nothing", prefix: "", first };
   }
-  const commands = place.given === 0 && !place.isEnded ? commandsOf(place.command) : [];
-  return { candidates: [...commands, ...argumentWords(program, place)], source: sourceOfArgument(place), prefix: "" };
+  const commands = place.given.length === 0 && !place.isEnded ? commandsOf(place.command) : [];
+  return { candidates: [...commands, ...argumentWords(program, place)], source: sourceOfArgument(place), prefix: "", first };
 }
 
 function placeOf(program: Command, words: readonly string[]): Place {
-  let place: Place = { command: program, given: 0, option: undefined, isEnded: false };
+  let place: Place = { command: program, given: [], option: undefined, isEnded: false };
   for (const word of words) place = after(place, word);
   return place;
 }
@@ -128,8 +145,8 @@ function after(place: Place, word: string): Place {
     const option = value === undefined ? optionNamed(command, name) : undefined;
     return { ...place, option: option?.required === true ? option : undefined };
   }
-  const chosen = given === 0 ? visibleCommands(command).find((one) => one.name() === word) : undefined;
-  return chosen === undefined ? { ...place, given: given + 1 } : { command: chosen, given: 0, option: undefined, isEnded };
+  const chosen = given.length === 0 ? visibleCommands(command).find((one) => one.name() === word) : undefined;
+  return chosen === undefined ? { ...place, given: [...given, word] } : { command: chosen, given: [], option: undefined, isEnded };
 }
 
 /** The name of an option, and its value where it is in the same word. */
@@ -166,7 +183,7 @@ function visibleCommands(command: Command): readonly Command[] {
   return command.createHelp().visibleCommands(command);
 }
 
-function valuesOf(option: Option, typed: string, prefix: string): Expected {
+function valuesOf(option: Option, typed: string, prefix: string): Omit<Expected, "first"> {
   const name = option.long ?? "";
   const placeholder = /<([^>]+)>/.exec(option.flags)?.[1] ?? "";
   if (LISTS.has(name)) {
@@ -175,7 +192,7 @@ function valuesOf(option: Option, typed: string, prefix: string): Expected {
     return { candidates: rest.map((tool) => ({ word: `${named}${tool}`, text: "" })), source: "nothing", prefix };
   }
   // `--as` names a run that is not there yet.
-  const source = name === "--as" ? "nothing" : (SOURCES[placeholder] ?? "nothing");
+  const source = name === "--as" ? "nothing" : (OPTION_PARTS[name] ?? SOURCES[placeholder] ?? "nothing");
   const words = WORDS[name];
   if (words === undefined) return { candidates: [], source, prefix };
   return { candidates: words.map((word) => ({ word, text: "" })), source: OR_FILES.has(name) ? "files" : "nothing", prefix };
@@ -185,7 +202,7 @@ function valuesOf(option: Option, typed: string, prefix: string): Expected {
 function argumentOf({ command, given }: Place): Argument | undefined {
   const all = withDefault(command).at(-1)?.registeredArguments ?? [];
   const last = all.at(-1);
-  return all[given] ?? (last?.variadic === true ? last : undefined);
+  return all[given.length] ?? (last?.variadic === true ? last : undefined);
 }
 
 function argumentWords(program: Command, place: Place): readonly Candidate[] {
@@ -195,28 +212,35 @@ function argumentWords(program: Command, place: Place): readonly Candidate[] {
 }
 
 function sourceOfArgument(place: Place): Source {
-  const source = SOURCES[argumentOf(place)?.name() ?? ""] ?? "nothing";
-  return source === "runs" && place.command.name() === "demo" ? "demos" : source;
+  const name = argumentOf(place)?.name() ?? "";
+  const { command } = place;
+  const group = command.parent?.name() === "memory" ? "memory" : command.name();
+  const source = PARTS[`${group} ${name}`] ?? SOURCES[name] ?? "nothing";
+  return source === "runs" && command.name() === "demo" ? "demos" : source;
 }
 
 interface Typed {
   /** The words before the cursor: they may name another store. */
   readonly before: readonly string[];
   readonly shell: string;
+  /** The first argument of the command: the run whose parts are completed. */
+  readonly first: string;
   /** The beginning of the candidates. */
   readonly typed: string;
 }
 
 /** The candidates that no tree of commands knows. A fault means that there are none: what is printed here would end up in the user's line. */
-async function candidatesOf(host: Host, source: Source, { before, shell, typed }: Typed): Promise<readonly Candidate[]> {
+async function candidatesOf(host: Host, source: Source, { before, shell, first, typed }: Typed): Promise<readonly Candidate[]> {
   try {
     if (source === "demos") {
       const { demoIdeas } = await import("./demo-script.ts");
       return (await demoIdeas()).map(({ id, title }) => ({ word: id, text: title }));
     }
-    if (source !== "runs") return [];
-    const { storedRuns } = await import("./stored-candidates.ts");
-    return await storedRuns(host, { ...storeIn(before), typed, isDescribed: shell !== "bash" });
+    if (source === "nothing" || source === "files" || source === "folders") return [];
+    const { storedMemories, storedParts, storedRuns } = await import("./stored-candidates.ts");
+    const wanted = { ...storeIn(before), typed, isDescribed: shell !== "bash" };
+    if (source === "runs") return await storedRuns(host, wanted);
+    return source === "memories" ? await storedMemories(host, wanted) : await storedParts(host, source, first, wanted);
   } catch {
     return [];
   }

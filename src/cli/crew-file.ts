@@ -98,8 +98,8 @@ export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts):
   if (crew.kind === "file") return openCrew(await readCrew(crew.text, crew.name), ports);
   const made: unknown = await exportedCrew(crew.path, ports);
   if (isMadeCrew(made)) {
-    const { name = "crew", roles, budget, rounds, model, models = {}, output } = made;
-    return { name, roles, budget, rounds, model, models, output };
+    const { name = "crew", roles, reserve = [], budget, rounds, model, models = {}, output } = made;
+    return { name, roles, reserve, budget, rounds, model, models, output };
   }
   return openCrew(made as CrewSpec, ports);
 }

@@ -10,7 +10,8 @@ import type { Flags } from "./settings.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
 import { idList, idsMatching, isSingle } from "./stored-run.ts";
 
-const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
+/** The file that keeps memories. */
+export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 export interface MemoriesStore extends StorePlace {
   /** The roles with a memory here. @throws MemoryError when it cannot be used */

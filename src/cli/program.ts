@@ -114,6 +114,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   addResume(program, run);
   addAnswer(program, run);
   addTell(program, run);
+  addHire(program, run);
   addReplay(program, run);
   addFork(program, run);
   addInspect(program, run);
@@ -237,6 +238,22 @@ function addTell(program: Command, run: RunCommand): void {
         (commands, session) => commands.tell(session, id, words, flags),
       ),
     );
+}
+
+function addHire(program: Command, run: RunCommand): void {
+  const file = () => import("./commands/hire.ts");
+  const forced = ["--force", "although the team is not as the run left it, or the run came from elsewhere"] as const;
+  withTalk(withStoreOption(program.command("hire").option(...forced)))
+    .description("hire a role of its crew into a run, finished or not; it starts nothing")
+    .argument("<id>", RUN)
+    .argument("<role>", "a role of the crew, or one that it has in reserve")
+    .option("--as <name>", "the name that it has in the run (default: its own)")
+    .action((id: string, role: string, flags: Flags) => run(flags, file, (commands, session) => commands.hire(session, id, role, flags)));
+  withTalk(withStoreOption(program.command("retire").option(...forced)))
+    .description("retire a role of a run; what it has not read is told to nobody")
+    .argument("<id>", RUN)
+    .argument("<name>", "a role of the run")
+    .action((id: string, name: string, flags: Flags) => run(flags, file, (commands, session) => commands.retire(session, id, name, flags)));
 }
 
 function addReplay(program: Command, run: RunCommand): void {

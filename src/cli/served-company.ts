@@ -154,8 +154,8 @@ class ServedCompany {
       import("../team/team.ts"),
     ]);
     const ports = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-    const { name, roles } = await crewOf(this.#choices.settings, ports);
-    return { team: new Team({ name: name === "" ? "software company" : name, roles }) };
+    const { name, roles, reserve = [] } = await crewOf(this.#choices.settings, ports);
+    return { team: new Team({ name: name === "" ? "software company" : name, roles, reserve }) };
   }
 
   /** The choices of a run with this idea: those of the server or, without a model, the script of a bundled idea. */

@@ -6,6 +6,7 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { EVENT_TYPES } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { remark, remember } from "./kept-memory.ts";
 import { command, freshFolder } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
 
@@ -25,6 +26,11 @@ async function folderWithRuns(): Promise<string> {
   ] as const) {
     await new Team({ name, roles: [role], model: scriptedModel(["hello"]), journal }).run("hello", { id }).result;
   }
+  const asks = defineRole({ name: "Zoë", actions: [defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Which town?") })] });
+  const hostile = defineRole({ name: "$(touch owned)", actions: [defineAction({ name: "Listen", run: () => "" })] });
+  const run = new Team({ roles: [asks, role, hostile], journal }).run("hello", { id: "asks" });
+  await run.result;
+  await run.retire("Ann");
   await journal.close();
   return cwd;
 }
@@ -108,7 +114,7 @@ describe("completion", () => {
 
   it("has the runs of the store that is meant, the newest first, and none that a shell would obey", async () => {
     const cwd = await kept;
-    expect((await at("runs show ", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
+    expect((await at("runs show ", cwd)).words).toEqual(["asks", "alpha-2", "alpha-1"]);
     expect((await at("runs diff alpha-1 alpha-2", cwd)).words).toEqual(["alpha-2"]);
     expect((await at("runs rm alpha-1 alpha-", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
     expect((await at("runs ls --after=alpha-1", cwd)).words).toEqual(["--after=alpha-1"]);
@@ -118,6 +124,19 @@ describe("completion", () => {
     expect((await at(`resume --store ${join(cwd, ".troupe/runs.db")} al`, elsewhere)).words).toEqual(["alpha-2", "alpha-1"]);
     writeFileSync(join(elsewhere, "bad.db"), "no store");
     expect((await at("resume --store bad.db ", elsewhere)).words).toEqual([]);
+  });
+
+  it("has the questions of a run, the roles that it has now, and roles with a memory", async () => {
+    const cwd = await kept;
+    const { stdout } = await command(cwd, ["__complete", "fish", "--", "answer", "asks", ""]);
+    expect(stdout).toMatch(/^nothing\n[0-9a-f]+\tZoë: Which town\?\n$/);
+    expect((await at("retire asks ", cwd)).words).toEqual(["Zoë"]);
+    expect((await at("tell asks --to=", cwd)).words).toEqual(["--to=Zoë"]);
+    for (const line of ["answer alpha-1 ", "answer missing ", "retire missing ", "hire asks ", "memory show ", "memory search x --role "])
+      expect((await at(line, cwd)).words, line).toEqual([]);
+    await remember(cwd, "Ann", [remark("m1", "a cat")]);
+    expect((await at("memory show ", cwd)).words).toEqual(["Ann"]);
+    expect((await at("memory search x --role ", cwd)).words).toEqual(["Ann"]);
   });
 
   it("describes a run on one line, with nothing that a terminal would obey", async () => {

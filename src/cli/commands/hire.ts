@@ -1,0 +1,82 @@
+import { UsageError } from "../../kernel/errors.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
+import type { Team } from "../../team/team.ts";
+import { aboutOf, crewIn, recordedSettings } from "../about.ts";
+import { crewOf } from "../company.ts";
+import { assertSameModule } from "../crew-file.ts";
+import type { ExitCode } from "../errors.ts";
+import { report } from "../output.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { assertOurs, type Store, withRuns } from "../store.ts";
+import { holdingRun, type LoadedRun, loadRun } from "../stored-run.ts";
+import { assertNotEmpty } from "./resume.ts";
+
+/** `troupe hire <run> <role>`: hires a role of the run's crew into a run that works no more. It starts nothing. */
+export function hire(session: Session, id: string, role: string, flags: Flags): Promise<ExitCode> {
+  const { as: name = role } = flags;
+  return changing(session, id, flags, async (team, runId) => {
+    await team.hireInto(runId, role, { name, ...onChange(flags) });
+    const run = shown(runId, 100);
+    const text = `Hired ${shown(role, 60)} into run ${run}${name === role ? "" : ` as ${shown(name, 60)}`}. It hears what is said from now on.`;
+    return { text: `${text} Go on with the run: troupe tell ${run} "..."`, facts: { type: "hired", runId, role, name } };
+  });
+}
+
+/** `troupe retire <run> <name>`: retires a role of a run that works no more. */
+export function retire(session: Session, id: string, name: string, flags: Flags): Promise<ExitCode> {
+  return changing(session, id, flags, async (team, runId) => {
+    await team.retireFrom(runId, name, onChange(flags));
+    const text = `Retired ${shown(name, 60)} from run ${shown(runId, 100)}. What it has not read is told to nobody.`;
+    return { text, facts: { type: "retired", runId, name } };
+  });
+}
+
+function onChange({ force }: Flags): { readonly onTeamChange: "continue" | "refuse" } {
+  return { onTeamChange: force === true ? "continue" : "refuse" };
+}
+
+interface Done {
+  readonly text: string;
+  readonly facts: object;
+}
+
+function changing(session: Session, id: string, flags: Flags, change: (team: Team, runId: string) => Promise<Done>): Promise<ExitCode> {
+  return withRuns(session, flags, (store) =>
+    holdingRun<ExitCode>(store, id, async (runId) => {
+      const run = await loadRun(store.journal, runId, { signal: session.interruptions.signal });
+      assertNotEmpty(run);
+      const { text, facts } = await change(await teamOf(session, store, run, flags), runId);
+      await report(session, text, facts);
+      return 0;
+    }),
+  );
+}
+
+async function teamOf(session: Session, store: Store, { runId, state }: LoadedRun, flags: Flags): Promise<Team> {
+  const about = aboutOf(runId, state.about);
+  await assertOurs(store, runId, about, flags.force === true);
+  if (flags.force !== true) await assertSameModule(session.host, crewIn(about), state);
+  return definingTeam(store, runId, state);
+}
+
+/** The team of a run with its definitions alone: it asks no model, and works in no folder. @throws UsageError `RUN_FOREIGN`, `CREW_UNKNOWN` */
+export async function definingTeam(store: Pick<Store, "journal">, runId: string, state: RunState): Promise<Team> {
+  const about = aboutOf(runId, state.about);
+  const settings = recordedSettings(about, state, {});
+  if (settings.agent !== undefined) {
+    throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
+  }
+  const [{ Team: TeamClass }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
+    import("../../team/team.ts"),
+    import("../../workspace/memory-workspace.ts"),
+    import("../../workspace/sandbox.ts"),
+  ]);
+  const {
+    name,
+    roles,
+    reserve = [],
+  } = await crewOf(settings, { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
+  return new TeamClass({ name, roles, reserve, journal: store.journal });
+}
