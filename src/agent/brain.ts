@@ -78,7 +78,7 @@ export class Brain {
     checkKnownOptions("run of a brain", o, brainRunOptions);
     const { toolChoice = "auto", output, steps } = this.#options;
     const spender = this.#pool && new PoolSpender(this.#pool, `agent ${freshStepKey()}`);
-    const span = new RunSpan(o.signal, steps === undefined, () => spender?.close());
+    const span = new RunSpan(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o.tell ?? (() => {}), spender);
     return new BrainRun({ net: this.net, memory, context, span, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
   }

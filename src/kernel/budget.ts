@@ -13,12 +13,15 @@ export interface BudgetPool {
   readonly rank: number;
   /**
    * Opens the account of a spender, such as a run, under a name that never changes. The pool charges the part of the spender's recorded
-   * spending that it has not charged yet: so a spender that is opened again is charged once. Open holds of a former holder of the account
-   * are closed.
+   * spending that it has not charged yet: so a spender that is opened again is charged once. Open holds of a former
+   * holder in another process are over: the record of the spender has them. A pool elsewhere rejects with `BUDGET_UNREACHABLE` when it
+   * cannot be reached.
    */
   open(account: string, o: AccountOptions): Promise<BudgetAccount>;
   /** Sets the amount of the pool in micro-dollars. Left out where the amount is kept elsewhere. */
   invest?(amount: number): void;
+  /** True for a pool that still knows what was spent when its process has ended. Default false: then runs of the past are charged again. */
+  readonly isDurable?: boolean;
   /** False where nothing bounds spending, so that a model without a known price may be asked. Default true. @internal */
   readonly isBinding?: boolean;
   /** Open accounts that come with this pool, in place of new ones in the same pools. @internal */
@@ -37,21 +40,24 @@ export interface BudgetAccount {
    * Takes an amount in the turn in which it fits, and waits for that while open holds could make room.
    *
    * @param amount whole micro-dollars
-   * @throws BudgetError when no open hold could make room; ControlError when the spender is cancelled first.
+   * @throws BudgetError when no open hold could make room; ControlError when the spender is cancelled first, and with the code
+   * `BUDGET_UNREACHABLE` when a pool elsewhere gave no answer for too long.
    */
   reserve(amount: number, ending: Cancellation): Promise<BudgetHold>;
-  /** Charges spending outside the account, whether it fits or not. */
+  /** Charges spending without a hold, whether it fits or not. It is charged once, also by a pool that must send it several times. */
   charge(amount: number): void;
   /**
-   * Closes open holds at their full amount, because it is unknown whether they were spent. @param isDone true when the spender never opens
-   * the account again
+   * Closes open holds at their full amount, because it is unknown whether they were spent. Never rejects.
+   *
+   * @param isDone true when the spender never opens the account again
+   * @returns when the pool knows all that was settled and charged, or when the pool gives up the wait for that
    */
-  close(isDone: boolean): void;
+  close(isDone: boolean): Promise<void>;
 }
 
 /** A reserved amount. */
 export interface BudgetHold {
-  /** Closes the hold with its actual cost, which may be higher. A second call does nothing. */
+  /** Closes the hold with its actual cost, which may be higher. A second call does nothing. A pool elsewhere learns of it soon, and surely. */
   settle(cost: number): void;
 }
 

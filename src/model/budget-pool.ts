@@ -216,9 +216,10 @@ class LocalAccount implements BudgetAccount {
     this.#pool.add(this.#name, amount);
   }
 
-  close(isDone: boolean): void {
+  close(isDone: boolean): Promise<void> {
     for (const [hold, amount] of this.#open) hold.settle(amount);
     if (isDone) this.#pool.forget(this.#name);
+    return Promise.resolve();
   }
 
   /** A hold that the pool has taken. */

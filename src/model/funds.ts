@@ -79,9 +79,9 @@ export class Funds {
     for (const { account } of this.accounts) account.charge(amount);
   }
 
-  /** Closes the accounts that it opened. @param isDone the spender never comes back */
-  close(isDone: boolean): void {
-    for (const account of this.#opened) account.close(isDone);
+  /** Closes the accounts that it opened: see {@link BudgetAccount.close}. @param isDone the spender never comes back */
+  async close(isDone: boolean): Promise<void> {
+    await Promise.all(this.#opened.map((account) => account.close(isDone)));
   }
 }
 
@@ -109,12 +109,11 @@ export class PoolSpender {
     return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
   }
 
-  /** Settles open holds at their full amount. */
-  close(): void {
-    void this.#funds?.then(
-      (funds) => funds?.close(true),
-      () => {},
-    );
+  /** Settles open holds at their full amount: see {@link BudgetAccount.close}. */
+  async close(): Promise<void> {
+    // Who asked for the accounts has the error of a pool that could not be opened.
+    const funds = await this.#funds?.catch(() => undefined);
+    await funds?.close(true);
   }
 }
 

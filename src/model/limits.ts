@@ -4,11 +4,14 @@ import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { valueText } from "../kernel/value-text.ts";
 
-/** Limits on the use of a model, at once and by the minute. Use without an option is not limited. */
+/** Limits on the use of a model, at once, by the second and by the minute. Use without an option is not limited. */
 export interface LimitOptions {
   /** Calls in flight at one time. */
   readonly concurrency?: number;
+  /** Calls begun in any second. */
+  readonly requestsPerSecond?: number;
   /** Calls begun in any 60 seconds. */
   readonly requestsPerMinute?: number;
   /** Tokens, of requests and replies together, in any 60 seconds. */
@@ -39,8 +42,17 @@ export interface ModelLimits {
   acquire(request: LimitRequest): Promise<Lease>;
 }
 
-const WINDOW_MS = 60_000;
-const limitOptions: Known<LimitOptions> = { concurrency: true, requestsPerMinute: true, tokensPerMinute: true };
+/** A bound on the calls that begin within a time. */
+export interface CallRate {
+  /** Milliseconds. */
+  readonly within: number;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const limitOptions: Known<LimitOptions> = { concurrency: true, requestsPerSecond: true, requestsPerMinute: true, tokensPerMinute: true };
 
 interface RateUse {
   readonly at: number;
@@ -62,11 +74,27 @@ interface RateUse {
  */
 export function modelLimits(options: LimitOptions): ModelLimits {
   checkGivenOptions("modelLimits", options, limitOptions);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || (Number.isFinite(value) && value > 0)) continue;
-    throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number above 0, got ${String(value)}. Leave it out for no limit.`);
-  }
+  checkLimits(options);
   return new Limits(options);
+}
+
+/** @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0 */
+export function checkLimits(options: LimitOptions): void {
+  for (const name of ["concurrency", "requestsPerSecond", "requestsPerMinute", "tokensPerMinute"] as const) {
+    const value: unknown = options[name];
+    if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value > 0)) continue;
+    throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number above 0, got ${valueText(value)}. Leave it out for no limit.`);
+  }
+}
+
+/** Returns the bounds of options on calls in a time; none where there are only bounds on calls at one time. */
+export function ratesOf({ requestsPerSecond, requestsPerMinute, tokensPerMinute }: LimitOptions): readonly CallRate[] {
+  const rates: CallRate[] = [];
+  if (requestsPerSecond !== undefined) rates.push({ within: SECOND, requests: requestsPerSecond, tokens: Infinity });
+  if (requestsPerMinute !== undefined || tokensPerMinute !== undefined) {
+    rates.push({ within: MINUTE, requests: requestsPerMinute ?? Infinity, tokens: tokensPerMinute ?? Infinity });
+  }
+  return rates;
 }
 
 /** True when limits are a shared object and not options. */
@@ -133,12 +161,12 @@ class AllLimits implements ModelLimits {
 }
 
 /**
- * Limits of this process. It owns the queues of waiting calls and the uses of the last 60 seconds. The length of the queues is bounded by
+ * Limits of this process. It owns the queues of waiting calls and the uses of the last second or minute. The length of the queues is bounded by
  * the calls that activations can have in flight.
  *
  * Limits.W1 (`takePlace`) never more calls are in flight than `concurrency`.
- * Limits.W2 (`RateWindow`) in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more tokens than `tokensPerMinute`, as far
- * as was known when they began.
+ * Limits.W2 (`RateWindow`) in no second begin more calls than `requestsPerSecond`, and in no 60 seconds more than `requestsPerMinute`, or
+ * calls of more tokens than `tokensPerMinute`, as far as was known when they began.
  * Limits.W3 (`acquire`) places are given in the order asked.
  * Limits.W4 (`takePlace`) a call that stops waiting takes nothing and holds up no other.
  */
@@ -149,8 +177,8 @@ class Limits implements ModelLimits {
 
   constructor(options: LimitOptions) {
     this.#options = options;
-    const limited = options.requestsPerMinute !== undefined || options.tokensPerMinute !== undefined;
-    this.#window = limited ? new RateWindow(options.requestsPerMinute ?? Infinity, options.tokensPerMinute ?? Infinity) : undefined;
+    const rates = ratesOf(options);
+    this.#window = rates.length > 0 ? new RateWindow(rates) : undefined;
   }
 
   async acquire(request: LimitRequest): Promise<Lease> {
@@ -177,30 +205,31 @@ class Limits implements ModelLimits {
   }
 }
 
-/** The uses of the last 60 seconds. */
+/** The uses of the last second or minute. */
 class RateWindow {
-  readonly #requests: number;
-  readonly #tokens: number;
+  readonly #rates: readonly CallRate[];
+  readonly #longest: number;
+  /** In the order in which they began. */
   #entries: RateUse[] = [];
   #changed: () => void = () => {};
 
-  constructor(requests: number, tokens: number) {
-    this.#requests = requests;
-    this.#tokens = tokens;
+  constructor(rates: readonly CallRate[]) {
+    this.#rates = rates;
+    this.#longest = Math.max(...rates.map(({ within }) => within));
   }
 
   async enter({ tokens, clock, signal }: LimitRequest): Promise<RateUse> {
     for (;;) {
       throwIfAborted(signal);
       const now = clock.now();
-      this.#entries = this.#entries.filter((entry) => entry.at + WINDOW_MS > now);
-      if (this.#fits(tokens)) {
+      this.#entries = this.#entries.filter(({ at }) => at + this.#longest > now);
+      const wait = Math.max(...this.#rates.map((rate) => this.#wait(rate, tokens, now)));
+      if (wait <= 0) {
         const entry = { at: now, tokens };
         this.#entries.push(entry);
         return entry;
       }
-      const oldest = this.#entries[0];
-      await this.#change(clock, oldest === undefined ? 0 : oldest.at + WINDOW_MS - now, signal);
+      await this.#change(clock, wait, signal);
     }
   }
 
@@ -209,10 +238,13 @@ class RateWindow {
     this.#changed();
   }
 
-  #fits(tokens: number): boolean {
-    if (this.#entries.length === 0) return true;
-    const used = this.#entries.reduce((sum, entry) => sum + entry.tokens, 0);
-    return this.#entries.length < this.#requests && used + tokens <= this.#tokens;
+  /** Milliseconds until there may be room; 0 where there is. */
+  #wait({ within, requests, tokens: most }: CallRate, tokens: number, now: number): number {
+    const recent = this.#entries.filter(({ at }) => at + within > now);
+    const [oldest] = recent;
+    if (oldest === undefined) return 0;
+    const used = recent.reduce((sum, entry) => sum + entry.tokens, 0);
+    return recent.length < requests && used + tokens <= most ? 0 : oldest.at + within - now;
   }
 
   /** Until the oldest use leaves the window, a use turns out smaller, or the signal aborts. */

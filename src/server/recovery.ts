@@ -24,8 +24,8 @@ export interface RecoveryParts {
 }
 
 /**
- * Brings a server to where a former process was: the pools of tenants know what every recorded run has spent, and the runs that were under way
- * go on. Those of other programs on the same journal stay as they are. A run that cannot go on is logged, and the others go on.
+ * Brings a server to where a former process was: the pools of tenants in this process know what every recorded run has spent, and the runs
+ * that were under way go on. Those of other programs on the same journal stay as they are. A run that cannot go on is logged, and the others go on.
  */
 export async function recover({ journal, accounts, runs, logger, recovers }: RecoveryParts): Promise<number> {
   const unfinished: (readonly [TenantAccount, string])[] = [];
@@ -69,10 +69,12 @@ async function stateOf(journal: Journal, runId: string): Promise<RunState> {
 async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
   const { runId, done } = state;
   for (let level = pool; level !== undefined; level = level.parent) {
+    // Another process may have the account of the run open.
+    if (level.isDurable === true) continue;
     const spender = spenderOf(state);
     // A run that went on after its end has an account for each of the two parts.
-    if (done !== undefined && done.spent > 0) (await level.open(runId, { spent: done.spent })).close(true);
-    if (spender.spent > 0) (await level.open(spender.name, { spent: spender.spent })).close(isFinished(state));
+    if (done !== undefined && done.spent > 0) await (await level.open(runId, { spent: done.spent })).close(true);
+    if (spender.spent > 0) await (await level.open(spender.name, { spent: spender.spent })).close(isFinished(state));
   }
 }
 

@@ -66,7 +66,7 @@ export async function drive(run: Drive): Promise<RunResult> {
     isDone = isFinished(state);
     return result;
   } finally {
-    funds?.close(isDone);
+    await funds?.close(isDone);
   }
 }
 

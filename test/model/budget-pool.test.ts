@@ -32,7 +32,7 @@ describe("a pool of this process", () => {
     const pool = poolOf(100);
     const ann = await pool.open("Ann", { spent: 0 });
     const hold = await ann.reserve(60, never);
-    ann.close(false);
+    await ann.close(false);
     hold.settle(10);
     expect([pool.spent, pool.held]).toEqual([60, 0]);
   });

@@ -43,12 +43,15 @@ describe("modelLimits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it.each([{ concurrency: 0 }, { requestsPerMinute: -1 }, { tokensPerMinute: Number.NaN }, { concurrency: Infinity }])(
-    "refuses %j",
-    (options) => {
-      expect(() => modelLimits(options)).toThrow(UsageError);
-    },
-  );
+  it.each([
+    { concurrency: 0 },
+    { requestsPerSecond: 0 },
+    { requestsPerMinute: -1 },
+    { tokensPerMinute: Number.NaN },
+    { concurrency: Infinity },
+  ])("refuses %j", (options) => {
+    expect(() => modelLimits(options)).toThrow(UsageError);
+  });
 
   it("Limits.W1 Limits.W3 no more at a time than allowed, in the order asked", async () => {
     const clock = simulatedClock();
@@ -79,6 +82,18 @@ describe("modelLimits", () => {
     await clock.advance(minute);
     await until(() => asked[4]!.got, "the last");
     expect(asked.map((one) => one.at)).toEqual([0, 0, minute, minute, 2 * minute]);
+  });
+
+  it("Limits.W2 requests by the second and by the minute", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerSecond: 2, requestsPerMinute: 3 });
+    const asked = [0, 1, 2, 3].map(() => ask(limits, clock));
+    await until(() => granted(asked).length === 2, "the first two");
+    await clock.advance(999);
+    expect(granted(asked)).toEqual([0, 1]);
+    await clock.advance(minute);
+    await until(() => granted(asked).length === 4, "the others");
+    expect(asked.map((one) => one.at)).toEqual([0, 0, 1_000, minute]);
   });
 
   it("Limits.W2 tokens by the minute, put right when a call used less", async () => {

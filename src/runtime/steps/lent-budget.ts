@@ -92,6 +92,7 @@ export class LentBudget implements BudgetPool {
       charge: (amount) => this.#isClosed || this.#change(amount, 0),
       close: () => {
         for (const [hold, amount] of open) hold.settle(amount);
+        return Promise.resolve();
       },
     };
   }

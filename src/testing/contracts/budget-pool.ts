@@ -106,7 +106,7 @@ function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     const pool = await make(100);
     const first = await opened(pool, "Ann", 30);
     (await held(ask(first, 20))).settle(20);
-    first.close(false);
+    await first.close(false);
     const again = await opened(pool, "Ann", 50);
     const tooMuch = ask(again, 51);
     await tooMuch.done;
@@ -130,7 +130,7 @@ function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     const waiting = ask(ben, 50);
     const fitting = ask(ben, 40);
     await fitting.done;
-    ann.close(false);
+    await ann.close(false);
     await waiting.done;
     expect([waiting.state, fitting.state]).toEqual(["refused", "held"]);
   });

@@ -6,20 +6,33 @@ import { checkContract, type ContractKit, turns } from "./contract-kit.ts";
 /** Makes limits of which nothing is used yet. */
 export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelLimits>;
 
+/** The time of limits that do not take it from the clock of a request, such as those in a database. */
+export interface LimitsTime {
+  /** Makes so many milliseconds pass for limits. */
+  pass(limits: ModelLimits, ms: number): Promise<void>;
+  /** Resolves when everything that was asked until now has been answered or waits. */
+  settled(): Promise<void>;
+}
+
+const SECOND = 1_000;
 const MINUTE = 60_000;
+
+const noOther: LimitsTime = { pass: () => Promise.resolve(), settled: turns };
 
 /**
  * The contract of every {@link ModelLimits}.
  *
- * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any 60 seconds at most `requestsPerMinute` calls begin, and
- * calls of at most `tokensPerMinute` tokens as far as those are known; a call larger than the whole allowance goes alone. ModelLimits.W4 a
- * caller that stops waiting takes nothing and delays nobody. ModelLimits.W5 a place is given back once.
+ * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any second at most `requestsPerSecond` calls begin, in any 60
+ * seconds at most `requestsPerMinute`, and calls of at most `tokensPerMinute` tokens as far as those are known; a call larger than the whole
+ * allowance goes alone. ModelLimits.W4 a caller that stops waiting takes nothing and delays nobody. ModelLimits.W5 a place is given back once.
+ *
+ * @param time default: the clock of the requests alone
  */
-export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLimits): void {
+export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLimits, time: LimitsTime = noOther): void {
   checkContract("modelLimitsContract", kit, name, make);
   kit.describe(`${name} keeps the contract of limits`, () => {
-    placeChecks(kit, make);
-    minuteChecks(kit, make);
+    placeChecks(kit, make, time);
+    rateChecks(kit, make, time);
   });
 }
 
@@ -38,24 +51,27 @@ function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = ne
   return asked;
 }
 
-/** The first place may take as long as its provider needs to load or to connect. */
-async function ready(limits: ModelLimits, clock: SimulatedClock): Promise<ModelLimits> {
-  (await ask(limits, clock, 0).lease).release(0);
-  return limits;
+const gotten = (asked: readonly AskedLease[]): readonly boolean[] => asked.map(({ got }) => got);
+
+/** Waits for the places of some calls. */
+async function given(...asked: readonly (AskedLease | undefined)[]): Promise<void> {
+  for (const one of asked) await one?.lease;
 }
 
-function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
+function placeChecks({ it, expect }: ContractKit, make: MakeLimits, { settled }: LimitsTime): void {
   it("ModelLimits.W1 ModelLimits.W5 no more at a time than allowed, and a place that is given back twice is one place", async () => {
     const clock = simulatedClock();
-    const limits = await ready(await make({ concurrency: 2 }), clock);
+    const limits = await make({ concurrency: 2 });
     const asked = [0, 1, 2, 3].map(() => ask(limits, clock));
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, true, false, false]);
+    await given(asked[0], asked[1]);
+    await settled();
+    expect(gotten(asked)).toEqual([true, true, false, false]);
     const first = await asked[0]?.lease;
     first?.release();
     first?.release();
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, true, true, false]);
+    await given(asked[2]);
+    await settled();
+    expect(gotten(asked)).toEqual([true, true, true, false]);
   });
 
   it("ModelLimits.W4 who stops waiting takes no place, and holds up nobody", async () => {
@@ -73,30 +89,39 @@ function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
   });
 }
 
-function minuteChecks({ it, expect }: ContractKit, make: MakeLimits): void {
-  it("ModelLimits.W2 no more calls begin in a minute than allowed", async () => {
-    const clock = simulatedClock();
-    const limits = await make({ requestsPerMinute: 2 });
-    const asked = [0, 1, 2].map(() => ask(limits, clock));
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, true, false]);
-    await clock.advance(MINUTE);
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, true, true]);
-  });
+function rateChecks({ it, expect }: ContractKit, make: MakeLimits, { pass, settled }: LimitsTime): void {
+  for (const [unit, ms, options] of [
+    ["second", SECOND, { requestsPerSecond: 2 }],
+    ["minute", MINUTE, { requestsPerMinute: 2 }],
+  ] as const) {
+    it(`ModelLimits.W2 no more calls begin in a ${unit} than allowed`, async () => {
+      const clock = simulatedClock();
+      const limits = await make(options);
+      const asked = [0, 1, 2].map(() => ask(limits, clock));
+      await given(asked[0], asked[1]);
+      await settled();
+      expect(gotten(asked)).toEqual([true, true, false]);
+      await pass(limits, 1.5 * ms);
+      await clock.advance(1.5 * ms);
+      await given(asked[2]);
+    });
+  }
 
   it("ModelLimits.W2 no more tokens begin in a minute than allowed, and a call that is larger goes alone", async () => {
     const clock = simulatedClock();
     const limits = await make({ tokensPerMinute: 100 });
     const asked = [60, 60, 500].map((tokens) => ask(limits, clock, tokens));
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, false, false]);
-    await clock.advance(MINUTE);
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, true, false]);
-    await clock.advance(MINUTE);
-    await turns();
-    expect(asked.map(({ got }) => got)).toEqual([true, true, true]);
+    await given(asked[0]);
+    await settled();
+    expect(gotten(asked)).toEqual([true, false, false]);
+    await pass(limits, 1.5 * MINUTE);
+    await clock.advance(1.5 * MINUTE);
+    await given(asked[1]);
+    await settled();
+    expect(gotten(asked)).toEqual([true, true, false]);
+    await pass(limits, 1.5 * MINUTE);
+    await clock.advance(1.5 * MINUTE);
+    await given(asked[2]);
   });
 
   it("ModelLimits.W2 a use that turns out smaller makes room at once", async () => {
@@ -104,10 +129,9 @@ function minuteChecks({ it, expect }: ContractKit, make: MakeLimits): void {
     const limits = await make({ tokensPerMinute: 100 });
     const first = await ask(limits, clock, 90).lease;
     const second = ask(limits, clock, 50);
-    await turns();
+    await settled();
     expect(second.got).toBe(false);
     first.release(10);
-    await turns();
-    expect(second.got).toBe(true);
+    await second.lease;
   });
 }
