@@ -187,6 +187,8 @@ export const JOURNAL: FileKind = {
     "",
     // The process of the owner, or how the last one left.
     "ALTER TABLE file.runs ADD COLUMN owner TEXT",
+    // The summaries of runs, which can be made again from the events: programs of version 2 leave them behind without harm.
+    "CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;",
   ],
   error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };

@@ -5,12 +5,26 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunsPage } from "../runtime/record/journal.ts";
+import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvent } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
-import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, newestOf, removeRun } from "./sqlite-runs.ts";
+import {
+  allRuns,
+  appendEvents,
+  createRun,
+  endEpoch,
+  giveEpoch,
+  headOf,
+  infoOf,
+  keepTally,
+  knownRun,
+  newestOf,
+  removeRun,
+} from "./sqlite-runs.ts";
+import { OwnedTallies, tallyAfter } from "./sqlite-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The open file and the runs that this journal owns in it. */
@@ -24,6 +38,10 @@ export class SqliteJournal implements Journal {
   readonly #options: FileOptions;
   readonly #commits: Commits;
   readonly #owners = new Owners();
+  readonly #tallies: OwnedTallies = new OwnedTallies({
+    info: (runId) => this.#info(runId),
+    read: (runId, from) => this.read(runId, from),
+  });
   #opening: Promise<OpenJournal> | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
@@ -44,14 +62,21 @@ export class SqliteJournal implements Journal {
     if (!isOurs) await this.#ask(() => knownRun(db, runId));
     const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs), "the process");
     this.#owners.began(runId, claim.epoch, o);
+    await this.#tallies.claimed(runId);
     return claim;
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
+    const tally = this.#tallies.before(runId, expectedSeq);
     try {
-      await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
+      await this.#commits.commit((db) => {
+        appendEvents(db, runId, epoch, expectedSeq, encoded);
+        const kept = tally && tallyAfter(tally, events);
+        if (kept !== undefined) keepTally(db, kept);
+      });
     } catch (error) {
+      this.#tallies.failed(runId, expectedSeq);
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
       throw error;
     }
@@ -63,7 +88,9 @@ export class SqliteJournal implements Journal {
     this.#owners.ended(runId, epoch);
     const { locks } = await this.#opened();
     const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o), "the process");
-    if (wasOurs) locks.drop(runId);
+    if (!wasOurs) return;
+    locks.drop(runId);
+    this.#tallies.drop(runId);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
@@ -80,7 +107,12 @@ export class SqliteJournal implements Journal {
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
     const { db } = await this.#opened();
-    return this.#ask(() => newestOf(db, page));
+    const found = await this.#ask(() => newestOf(db, page));
+    return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
+  }
+
+  async info(runId: string): Promise<RunInfo> {
+    return this.#tallied(await this.#info(runId));
   }
 
   async remove(runId: string): Promise<void> {
@@ -89,6 +121,7 @@ export class SqliteJournal implements Journal {
     await this.#holding(runId, (open) => removeRun(open, runId), "the machine");
     locks.dropForGood(runId);
     this.#owners.lose(runId);
+    this.#tallies.drop(runId);
   }
 
   close(): Promise<void> {
@@ -120,6 +153,7 @@ export class SqliteJournal implements Journal {
     await this.#commits.settled();
     this.#isClosed = true;
     this.#owners.clear();
+    this.#tallies.close();
     // The callers already have the error of a file that could not be opened.
     const opened = await this.#opening?.catch(() => undefined);
     if (opened === undefined) return;
@@ -128,6 +162,23 @@ export class SqliteJournal implements Journal {
       opened.db.closeWhole();
     } catch (error) {
       throw fileError(this.#options.kind, this.#options.file, error);
+    }
+  }
+
+  async #info(runId: string): Promise<RunInfo> {
+    const { db } = await this.#opened();
+    return this.#ask(() => infoOf(db, runId));
+  }
+
+  /** Makes a tally that is missing, and keeps it for the next reader. A run that cannot be read has none. */
+  async #tallied(info: RunInfo): Promise<RunInfo> {
+    if (info.tally !== undefined || info.events === 0) return info;
+    try {
+      const tally = await readTally(this, info);
+      await this.#commits.commit((db) => keepTally(db, tally), "the process");
+      return { ...info, tally, events: tally.summary.events };
+    } catch {
+      return info;
     }
   }
 

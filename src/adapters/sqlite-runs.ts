@@ -12,6 +12,8 @@ import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
 import { storedEvents, writeChat } from "./sqlite-events.ts";
+import { tallyIn, writeTally } from "./sqlite-tallies.ts";
+import type { RunTally } from "../runtime/record/run-summary.ts";
 import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
@@ -72,20 +74,43 @@ export function allRuns(db: Database): readonly RunInfo[] {
   return db.all(`${ROW} ORDER BY number`).map(([number, run, events]) => runInfo(number, run, events));
 }
 
-const NEWEST = `${ROW} WHERE number < ? ORDER BY number DESC LIMIT ?`;
+const NEWEST = "WHERE number < ? ORDER BY number DESC LIMIT ?";
 // The two bounds of the id use its index. The number has a plus sign, so that its own order does not.
-const NEWEST_NAMED = `${ROW} WHERE run >= ? AND run < ? AND +number < ? ORDER BY +number DESC LIMIT ?`;
+const NEWEST_NAMED = "WHERE run >= ? AND run < ? AND +number < ? ORDER BY +number DESC LIMIT ?";
+const TALLY = "SELECT tally, hex(checksum) FROM tallies JOIN runs USING (number) WHERE run = ?";
 
 /** The last character: no id that begins with a text comes after that text and this. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 /** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
-export function newestOf(db: Database, { limit, before, prefix = "" }: RunsPage): readonly RunInfo[] {
+export function newestOf(db: Database, { limit, before, prefix = "", tallies = false }: RunsPage): readonly RunInfo[] {
   const end = before === undefined ? MAX_NUMBER + 1 : headOf(db, before)?.number;
   if (end === undefined) throw unknownBefore(before ?? "");
   const from = keyOf(prefix).slice(0, -1);
-  const rows = prefix === "" ? db.all(NEWEST, [end, limit]) : db.all(NEWEST_NAMED, [from, `${from}${LAST_CHARACTER}`, end, limit]);
-  return rows.map(([number, run, events]) => runInfo(number, run, events));
+  const rows =
+    prefix === ""
+      ? db.all(`${ROW} ${NEWEST}`, [end, limit])
+      : db.all(`${ROW} ${NEWEST_NAMED}`, [from, `${from}${LAST_CHARACTER}`, end, limit]);
+  const infos = rows.map(([number, run, events]) => runInfo(number, run, events));
+  return tallies ? infos.map((info) => withTally(db, info)) : infos;
+}
+
+/** Returns one run of the list with its tally. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
+export function infoOf(db: Database, runId: string): RunInfo {
+  const { events } = knownRun(db, runId);
+  return withTally(db, { runId, events });
+}
+
+/** Leaves out a tally with more events than the run: the run was changed since. */
+function withTally(db: Database, info: RunInfo): RunInfo {
+  const [text, checksum] = db.first(TALLY, [keyOf(info.runId)]) ?? [];
+  const tally = tallyIn(info.runId, text, checksum);
+  return tally === undefined || tally.summary.events > info.events ? info : { ...info, tally };
+}
+
+/** Writes the tally of a run that has at least its events. */
+export function keepTally(db: Database, tally: RunTally): void {
+  writeTally(db, keyOf(tally.summary.id), tally);
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
@@ -187,6 +212,7 @@ export function removeRun(db: Database, runId: string): void {
   db.run("DELETE FROM events WHERE place >= ? AND place < ?", [number * PLACES, (number + 1) * PLACES]);
   db.run("DELETE FROM chats WHERE number = ?", [number]);
   db.run("DELETE FROM chat_messages WHERE number = ?", [number]);
+  db.run("DELETE FROM tallies WHERE number = ?", [number]);
   db.run("DELETE FROM runs WHERE number = ?", [number]);
 }
 

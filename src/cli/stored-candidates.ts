@@ -4,7 +4,7 @@ import { pendingQuestions } from "../runtime/record/questions.ts";
 import { aboutOf, crewIn } from "./about.ts";
 import type { Candidate } from "./completion.ts";
 import { configured } from "./config.ts";
-import { rowsOf } from "./commands/runs-ls.ts";
+import { summariesOf } from "./commands/runs-ls.ts";
 import type { Host } from "./host.ts";
 import { MEMORIES } from "./memory-store.ts";
 import { isStore, type StoreKind, storePlace } from "./store.ts";
@@ -31,10 +31,11 @@ interface Wanted {
 /** The newest runs of the store whose id begins with a text. @throws JournalError, UsageError where the store cannot be read */
 export async function storedRuns(host: Host, wanted: Wanted): Promise<readonly Candidate[]> {
   return withJournal(host, wanted, async (journal) => {
-    const found = await newestRuns(journal, { limit: MOST_OFFERED, prefix: wanted.typed });
+    const found = await newestRuns(journal, { limit: MOST_OFFERED, prefix: wanted.typed, tallies: wanted.isDescribed });
     const runs = found.filter(({ runId }) => isPlain(runId));
-    const rows = wanted.isDescribed ? await rowsOf(journal, runs.slice(0, MOST_DESCRIBED), new AbortController().signal) : [];
-    const texts = new Map(rows.map(({ runId, status, idea }) => [runId, `${status}: ${idea}`]));
+    const { signal } = new AbortController();
+    const described = wanted.isDescribed ? await summariesOf(journal, runs.slice(0, MOST_DESCRIBED), signal) : [];
+    const texts = new Map(described.map(({ id, status, idea, team }) => [id, `${status}: ${idea === "" ? team : idea}`]));
     return runs.map(({ runId }) => ({ word: runId, text: texts.get(runId) ?? "" }));
   });
 }

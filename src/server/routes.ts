@@ -12,7 +12,7 @@ import type {
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import { type Journal, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import { exportRun } from "../runtime/record/transfer.ts";
 import type { ServedRuns } from "./served-runs.ts";
@@ -238,19 +238,44 @@ const MOST_LOOKED_AT = 2_000;
 
 async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {
   const { limit = DEFAULT_PAGE, cursor, status } = query as ListQueryValues;
-  const newestFirst = (await journal.runs()).filter(({ runId }) => account.owns(runId)).toReversed();
-  const begin = cursor === undefined ? 0 : newestFirst.findIndex(({ runId }) => runId === cursor) + 1;
-  if (cursor !== undefined && begin === 0) throw new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another.");
-  const page: RunSummary[] = [];
-  let place = begin;
-  for (; place < newestFirst.length && page.length < limit && place - begin < MOST_LOOKED_AT; place += 1) {
-    const info = newestFirst[place];
-    if (info === undefined) break;
-    const summary = await runs.summaries.listed(info);
-    if (status === undefined || summary.status === status) page.push(summary);
+  if (cursor !== undefined && !account.owns(cursor)) throw unknownCursor();
+  const found: RunSummary[] = [];
+  let last = cursor;
+  for (let lookedAt = 0; lookedAt < MOST_LOOKED_AT;) {
+    // One more than the page shows whether there is another page.
+    const some = await olderRuns(journal, { prefix: account.prefix, before: last, limit: limit + 1 });
+    for (const info of some.slice(0, limit)) {
+      const summary = await runs.summaries.listed(info);
+      if (status === undefined || summary.status === status) found.push(summary);
+      last = info.runId;
+      lookedAt += 1;
+      const isMore = info !== some.at(-1);
+      if (!isMore) return json({ runs: found });
+      if (found.length >= limit) return json({ runs: found, next: last });
+    }
+    if (some.length === 0) return json({ runs: found });
   }
-  const last = newestFirst[place - 1];
-  return json({ runs: page, ...(place < newestFirst.length && last !== undefined ? { next: last.runId } : {}) });
+  return json({ runs: found, ...(last === undefined ? {} : { next: last }) });
+}
+
+interface OlderRuns {
+  readonly prefix: string;
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+/** @throws UsageError `CURSOR_UNKNOWN` */
+async function olderRuns(journal: Journal, { prefix, before, limit }: OlderRuns): Promise<readonly RunInfo[]> {
+  try {
+    return await newestRuns(journal, { limit, prefix, tallies: true, ...(before === undefined ? {} : { before }) });
+  } catch (error) {
+    if (error instanceof JournalError && error.code === "RUN_UNKNOWN") throw unknownCursor();
+    throw error;
+  }
+}
+
+function unknownCursor(): UsageError {
+  return new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another. List from the newest.");
 }
 
 async function exportText({ journal }: RouteParts, { runId, signal }: RouteRequest): Promise<Response> {

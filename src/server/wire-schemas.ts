@@ -98,6 +98,7 @@ export const RunSummarySchema: z.ZodType = z
     events: z.int(),
     started: z.number().nullable().describe("Milliseconds since 1970."),
     ended: z.number().exactOptional(),
+    told: z.int().exactOptional().describe("Messages from outside after the end: a resume goes on with them."),
     moved: z.number().nullable(),
     cost: z.int().describe("Micro-dollars."),
     unpriced: z.int().describe("Calls without a known price."),

@@ -143,7 +143,7 @@ describe("completion", () => {
     const { stdout } = await command(await kept, ["__complete", "zsh", "--", "replay", "alpha-"]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
-    expect(lines[2]).toBe("alpha-1\tfinished: old");
+    expect(lines[2]).toBe("alpha-1\tfinished: hello");
     expect(lines[1]).toMatch(/^alpha-2\tfinished: /);
     expect(stdout.replace(/[\n\t]/g, "")).not.toMatch(/\p{Cc}|\p{Cf}/u);
   });

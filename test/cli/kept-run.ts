@@ -36,7 +36,7 @@ export async function command(cwd: string, words: readonly string[], { env = {},
 /** The ids of the runs that are kept in a folder, the newest first. */
 export async function idsIn(cwd: string): Promise<readonly string[]> {
   const { stdout } = await command(cwd, ["runs", "ls", "--json"]);
-  return linesIn(stdout).map((line) => (line as { runId: string }).runId);
+  return linesIn(stdout).map((line) => (line as { id: string }).id);
 }
 
 /** The id of the newest run that is kept in a folder. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { runPage } from "../../src/cli/commands/runs-ls.ts";
 import type { Journal } from "../../src/index.ts";
+import { newestRuns } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/index.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
@@ -47,7 +48,7 @@ const kept = folderWith(IDS);
 
 interface Line {
   readonly type: string;
-  readonly runId?: string;
+  readonly id?: string;
   readonly after?: string;
 }
 
@@ -63,15 +64,15 @@ describe("a page of a journal", () => {
     const journal: Journal = {
       ...inner,
       runs: () => Promise.reject(new Error("all runs were listed")),
-      newest: (page) => (inner.newest as NonNullable<Journal["newest"]>)(page),
+      newest: (page) => newestRuns(inner, page),
       read: (runId, from) => {
         if (!readable.has(runId)) throw new Error(`${runId} was read`);
         return inner.read(runId, from);
       },
     };
     const { rows, next } = await runPage(journal, { limit: 20, after: undefined, signal });
-    expect(rows.map(({ runId }) => runId)).toEqual([...readable].toReversed());
-    expect([rows[0]?.idea, next]).toEqual(["team of run-9999", "run-9980"]);
+    expect(rows.map(({ id }) => id)).toEqual([...readable].toReversed());
+    expect([rows[0]?.team, next]).toEqual(["team of run-9999", "run-9980"]);
   });
 });
 
@@ -82,7 +83,7 @@ describe("troupe runs ls", () => {
     let after: readonly string[] = [];
     for (let more = true; more;) {
       const lines = await listed(cwd, ["--limit", "2", ...after]);
-      pages.push(lines.flatMap(({ runId }) => runId ?? []));
+      pages.push(lines.flatMap(({ id }) => id ?? []));
       const last = lines.at(-1);
       more = last?.type === "next";
       after = ["--after", last?.after ?? ""];

@@ -54,14 +54,19 @@ describe("troupe runs ls", () => {
     const [row] = linesIn((await command(cwd, ["runs", "ls", "--json"])).stdout);
     expect(row).toEqual({
       type: "run",
-      runId: id,
-      events: expect.any(Number) as number,
+      id,
       status: "rounds",
-      began: expect.any(Number) as number,
-      moved: expect.any(Number) as number,
       idea: "Create a command line to-do list",
-      out: join(cwd, "workspace/todo"),
-      model: "scripted-demo",
+      team: "software company",
+      events: expect.any(Number) as number,
+      started: expect.any(Number) as number,
+      ended: expect.any(Number) as number,
+      moved: expect.any(Number) as number,
+      cost: expect.any(Number) as number,
+      unpriced: 0,
+      calls: expect.any(Number) as number,
+      tokens: expect.any(Number) as number,
+      roles: ["Alice", "Bob", "Eve", "Alex", "Edward"],
     });
   });
 
@@ -78,7 +83,7 @@ describe("troupe runs ls", () => {
     const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
     await journal.create("empty");
     await journal.close();
-    expect(linesIn((await command(cwd, ["runs", "--json"])).stdout)).toMatchObject([{ runId: "empty", status: "empty", began: null }]);
+    expect(linesIn((await command(cwd, ["runs", "--json"])).stdout)).toMatchObject([{ id: "empty", status: "empty", started: null }]);
     expect(await command(cwd, ["resume", "empty"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("troupe runs rm empty") as string,

@@ -95,7 +95,7 @@ describe("troupe tell", () => {
 });
 
 describe("a run that a program told something after its end", () => {
-  it("is shown as open, is exported and imported with it, and is what resume goes on with", async () => {
+  it("is listed as told and shown as open, is exported and imported with it, and is what resume goes on with", async () => {
     const cwd = freshFolder();
     const journal = sqlite({ path: join(cwd, "runs.db") });
     const role = defineRole({ name: "Ann", react: (rc) => rc.message(`heard ${rc.news[0]?.content}`) });
@@ -104,7 +104,7 @@ describe("a run that a program told something after its end", () => {
     await team.send("r", "wish blue");
     await journal.close();
     const at = ["--store", "runs.db"];
-    expect(linesIn((await command(cwd, ["runs", "ls", "--json", ...at])).stdout)).toMatchObject([{ runId: "r", status: "open" }]);
+    expect(linesIn((await command(cwd, ["runs", "ls", "--json", ...at])).stdout)).toMatchObject([{ id: "r", status: "finished", told: 1 }]);
     const { stdout } = await command(cwd, ["runs", "show", "r", ...at]);
     expect(stdout).toContain("Status   open: it was told something after it had finished\n");
     expect((await command(cwd, ["runs", "events", "r", ...at])).stdout).toMatch(/message +outside to Ann, UserRequirement: wish blue/);

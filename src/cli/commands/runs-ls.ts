@@ -1,8 +1,7 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
-import { JournalError } from "../../kernel/errors.ts";
-import type { RunStatus } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
-import { readAbout } from "../about.ts";
+import { listedSummary } from "../../runtime/record/read-summary.ts";
+import type { RunSummary } from "../../runtime/record/run-summary.ts";
 import type { ExitCode } from "../errors.ts";
 import { refuseWords } from "../idea.ts";
 import { wholeNumber } from "../option-values.ts";
@@ -13,7 +12,7 @@ import { shortId, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { isStore, type Store, storePlace, withStore } from "../store.ts";
-import { eventAt, findRun, runIds } from "../stored-run.ts";
+import { findRun, runIds } from "../stored-run.ts";
 
 /** The commands of `troupe runs`. */
 export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "export", "import", "rm", "gc"];
@@ -42,7 +41,7 @@ export async function runsLs(session: Session, words: readonly string[], flags: 
 
 /** The runs of a page, the newest first, and the last of them where older runs follow. */
 export interface RunPage {
-  readonly rows: readonly RunRow[];
+  readonly rows: readonly RunSummary[];
   readonly next: string | undefined;
 }
 
@@ -55,9 +54,9 @@ interface PageOptions {
 
 /** Reads a page of a journal, and no other run. @throws ControlError when the signal aborts; JournalError `RUN_UNKNOWN` */
 export async function runPage(journal: Journal, { limit, after, signal }: PageOptions): Promise<RunPage> {
-  const found = await newestRuns(journal, { limit: limit + 1, ...(after === undefined ? {} : { before: after }) });
-  const rows = await rowsOf(journal, found.slice(0, limit), signal);
-  return { rows, next: found.length > limit ? rows.at(-1)?.runId : undefined };
+  const found = await newestRuns(journal, { limit: limit + 1, tallies: true, ...(after === undefined ? {} : { before: after }) });
+  const rows = await summariesOf(journal, found.slice(0, limit), signal);
+  return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined };
 }
 
 async function print(session: Session, { journal, option }: Store, { rows, next }: RunPage, flags: Flags): Promise<void> {
@@ -70,13 +69,13 @@ async function print(session: Session, { journal, option }: Store, { rows, next 
   if (rows.length === 0) return screen.say(flags.after === undefined ? "No runs are kept here yet." : "No older runs are kept here.");
   const now = host.clock.now();
   const cells: (readonly string[])[] = [];
-  for (const { runId, moved, status, events, idea, parent } of rows) {
+  for (const { id, moved, status, told, events, idea, team, parent } of rows) {
     cells.push([
-      shown(await shortIdIn(journal, runId), 60),
+      shown(await shortIdIn(journal, id), 60),
       moved === null ? "" : ageText(now - moved),
-      status,
+      told === undefined ? status : `${status}, told`,
       counted(events),
-      `${shown(idea, 200)}${parent === undefined ? "" : ` (fork of ${shown(parent.runId, 60)})`}`,
+      `${shown(idea === "" ? team : idea, 200)}${parent === undefined ? "" : ` (fork of ${shown(parent.runId, 60)})`}`,
     ]);
   }
   await printLines(session, tableLines(["RUN", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
@@ -100,58 +99,17 @@ async function shortIdIn(journal: Journal, runId: string): Promise<string> {
     : runId;
 }
 
-/** A run in a list, from its first and its last event. */
-export interface RunRow {
-  readonly runId: string;
-  readonly events: number;
-  /** `open`: its record ends otherwise: it is in progress, its process died, or it was told something after its end. `empty`: it has no events. `damaged`: it cannot be read. */
-  readonly status: RunStatus | "open" | "empty" | "damaged";
-  /** Milliseconds since 1970 of the first and the last event; null where there is none. */
-  readonly began: number | null;
-  readonly moved: number | null;
-  /** The idea, or the name of the team that a program made. */
-  readonly idea: string;
-  /** The project's folder; null for the run of a program. */
-  readonly out: string | null;
-  readonly model: string | null;
-  /** The run it was forked from. */
-  readonly parent?: { readonly runId: string; readonly at: number };
+/** All runs of a journal, the newest first. @throws ControlError when the signal aborts */
+export async function allSummaries(journal: Journal, signal: AbortSignal): Promise<readonly RunSummary[]> {
+  return summariesOf(journal, await newestRuns(journal, { limit: Number.MAX_SAFE_INTEGER, tallies: true }), signal);
 }
 
-/** All runs of a journal, the oldest first. @throws ControlError when the signal aborts */
-export async function runRows(journal: Journal, signal: AbortSignal): Promise<readonly RunRow[]> {
-  return rowsOf(journal, await journal.runs(), signal);
-}
-
-/** The rows of some runs, in their order. @throws ControlError when the signal aborts */
-export async function rowsOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunRow[]> {
-  const rows: RunRow[] = [];
+/** The summaries of some runs, in their order. @throws ControlError when the signal aborts */
+export async function summariesOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunSummary[]> {
+  const summaries: RunSummary[] = [];
   for (const info of infos) {
     throwIfAborted(signal);
-    rows.push(await rowOf(journal, info));
+    summaries.push(await listedSummary(journal, info));
   }
-  return rows;
-}
-
-async function rowOf(journal: Journal, info: RunInfo): Promise<RunRow> {
-  const { runId, events } = info;
-  const row: RunRow = { runId, events, status: "empty", began: null, moved: null, idea: "", out: null, model: null };
-  try {
-    const [first, last] = [await eventAt(journal, info, 0), await eventAt(journal, info, events - 1)];
-    if (first?.type !== "run.started" || last === undefined) return row;
-    const about = readAbout(first.about ?? null);
-    return {
-      ...row,
-      status: last.type === "run.ended" ? last.status : "open",
-      began: first.time,
-      moved: last.time,
-      idea: about?.idea ?? first.team,
-      out: about?.out ?? null,
-      model: about?.model.id ?? null,
-      ...(first.parent === undefined ? {} : { parent: first.parent }),
-    };
-  } catch (error) {
-    if (error instanceof JournalError) return { ...row, status: "damaged" };
-    throw error;
-  }
+  return summaries;
 }

@@ -17,7 +17,7 @@ import { ageOf, invalidOption } from "../option-values.ts";
 import { withRuns, withStore } from "../store.ts";
 import { findRun, runIds, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
-import { runRows } from "./runs-ls.ts";
+import { allSummaries } from "./runs-ls.ts";
 
 /** `troupe runs export <id> [file]`: a run as lines of JSON that can be imported elsewhere, on standard output without a file. */
 export function runsExport(session: Session, id: string, file: string | undefined, flags: Flags): Promise<ExitCode> {
@@ -110,9 +110,9 @@ export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> 
   const { host } = session;
   const before = host.clock.now() - ageOf(flags.olderThan ?? DEFAULT_AGE);
   const { path, removed } = await withRuns(session, flags, async ({ journal, path: file }) => {
-    const rows = await runRows(journal, session.interruptions.signal);
+    const runs = await allSummaries(journal, session.interruptions.signal);
     const isOld = (moved: number | null): boolean => moved !== null && moved < before;
-    const old = rows.filter(({ status, moved }) => status === "finished" && isOld(moved)).map(({ runId }) => runId);
+    const old = runs.filter(({ status, told, moved }) => status === "finished" && told === undefined && isOld(moved)).map(({ id }) => id);
     const question = `Forget ${plural(old.length, "finished run")}? Their projects stay.`;
     await confirmRemoval(session, question, flags.yes === true || old.length === 0);
     await removeRuns(session, journal, old);

@@ -1,5 +1,5 @@
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
-import { RunTally, type RunSummary } from "../../runtime/record/run-summary.ts";
+import { type RunSummary, TallyFold } from "../../runtime/record/run-summary.ts";
 import type { RunSource } from "./run-source.ts";
 
 /** A source of the runs whose events came with the page. It reaches no network. */
@@ -42,7 +42,7 @@ export function newerVersion(found: number): string {
 }
 
 function tallied(events: readonly RunEvent[]): RunSummary {
-  const tally = new RunTally(events[0]?.runId ?? "");
-  for (const event of events) tally.add(event);
-  return tally.summary;
+  const fold = new TallyFold(events[0]?.runId ?? "");
+  for (const event of events) fold.add(event);
+  return fold.tally.summary;
 }

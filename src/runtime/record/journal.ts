@@ -2,11 +2,14 @@ import { having, type Shape } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
+import type { RunTally } from "./run-summary.ts";
 
 /** A run in the list of a journal. */
 export interface RunInfo {
   readonly runId: string;
   readonly events: number;
+  /** What the journal keeps of the run's summary: the fold of its first events, at most `events` of them. */
+  readonly tally?: RunTally;
 }
 
 /** A part of the list of a journal. */
@@ -17,6 +20,8 @@ export interface RunsPage {
   readonly before?: string;
   /** Only runs whose id begins with this text. Default: all. */
   readonly prefix?: string;
+  /** Adds the tally of each run, where the journal keeps one. Default false. */
+  readonly tallies?: boolean;
 }
 
 /**
@@ -83,6 +88,11 @@ export interface RunSnapshot {
  *
  * Contract: events are durable once their `append` has resolved, and an append takes effect as a whole or not at all. A reader sees the
  * first events of a run without gaps. An owner whose epoch is no longer the newest cannot append.
+ *
+ * A journal may keep a tally beside each run, so that a list of runs is fast: the JSON of `TallyFold.tally` over the first events of the run. It
+ * writes it together with the append that begins, ends or resumes the run, so that the tally of a run at rest is whole, and at times in a long run.
+ * A tally may lack the newest events, which its reader adds (`readTally`). It never has an event that the run lacks. `keptTally` refuses one of
+ * another version: the journal leaves it out, or makes it again.
  */
 export interface Journal {
   /** @throws JournalError `RUN_EXISTS` */
@@ -142,6 +152,12 @@ export interface Journal {
   keepSnapshot?(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void>;
   /** Returns the newest snapshot that was kept for the run, if there is one. Optional. @throws JournalError `RUN_UNKNOWN` */
   newestSnapshot?(runId: string): Promise<RunSnapshot | undefined>;
+  /**
+   * One run of the list, with its tally. Optional: {@link runInfo} looks through `runs` where a journal has no such method.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
+   */
+  info?(runId: string): Promise<RunInfo>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
@@ -158,7 +174,8 @@ export const aReadableJournal: Shape = having("a journal", "read", "runs");
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
  */
-export async function runInfo(journal: Pick<Journal, "read" | "runs">, runId: string): Promise<RunInfo> {
+export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<RunInfo> {
+  if (journal.info !== undefined) return journal.info(runId);
   const info = (await journal.runs()).find((run) => run.runId === runId);
   if (info !== undefined) return info;
   for await (const _event of journal.read(runId, 0)) break;

@@ -17,6 +17,7 @@ import {
   type RunsPage,
 } from "./journal.ts";
 import { Owners } from "./owners.ts";
+import { TallyFold } from "./run-summary.ts";
 import { Watchers } from "./watchers.ts";
 
 /** Options of {@link memoryJournal}. */
@@ -47,6 +48,8 @@ interface KeptRun {
   epoch: number;
   former: FormerOwner;
   readonly events: RunEvent[];
+  /** The fold of the first events. Whoever asks for the tally brings it up to date, so that an append costs nothing more. */
+  fold?: TallyFold;
 }
 
 /**
@@ -169,7 +172,15 @@ class MemoryJournal implements Journal {
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    return pageOf(await this.runs(), page);
+    const found = pageOf(await this.runs(), page);
+    return page.tallies === true ? Promise.all(found.map(({ runId }) => this.info(runId))) : found;
+  }
+
+  async info(runId: string): Promise<RunInfo> {
+    const run = this.#run(runId);
+    run.fold ??= new TallyFold(runId);
+    for (const event of run.events.slice(run.fold.next)) run.fold.add(event);
+    return { runId, events: run.events.length, tally: run.fold.tally };
   }
 
   async remove(runId: string): Promise<void> {

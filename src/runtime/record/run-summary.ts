@@ -1,4 +1,5 @@
 import type { ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
+import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -12,7 +13,7 @@ export type SummaryStatus = RunStatus | "running" | "paused" | "open" | "empty" 
 export interface RunSummary {
   readonly id: string;
   readonly status: SummaryStatus;
-  /** The beginning of the first message, at most 500 characters. */
+  /** The beginning of the first message that has a text, at most 500 characters. */
   readonly idea: string;
   /** The name of the team. */
   readonly team: string;
@@ -22,6 +23,8 @@ export interface RunSummary {
   readonly started: number | null;
   /** Milliseconds of the end; left out while the run has none. */
   readonly ended?: number;
+  /** Messages from outside that came after the end: a resume goes on with them. Left out without any. */
+  readonly told?: number;
   /** Milliseconds of the last event; null without one. */
   readonly moved: number | null;
   /** Micro-dollars of everything settled. */
@@ -32,7 +35,7 @@ export interface RunSummary {
   readonly calls: number;
   /** Input and output tokens of all calls. */
   readonly tokens: number;
-  /** Names, in the order of hiring. */
+  /** Names, in the order of hiring; at most 500. */
   readonly roles: readonly string[];
   /** Questions to people that wait for an answer. Only in the summary of one run. */
   readonly questions?: readonly PendingQuestion[];
@@ -42,93 +45,102 @@ export interface RunSummary {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
+/** A step without an answer, as far as sums and questions need it. */
+type OpenStep = Pick<StepStarted, "act" | "key" | "kind" | "hold" | "unpriced" | "reused"> & {
+  /** A try of it has begun and not ended. */
+  readonly inFlight: boolean;
+  /** The question, where the step asks a person. */
+  readonly question?: StepStarted;
+};
+
+/**
+ * The summary of the first events of a run together with what the next events need. Plain JSON: a journal may keep it beside the run, and whoever
+ * reads the run goes on from there. {@link TallyFold} makes it.
+ */
+export interface RunTally {
+  /** {@link TALLY_VERSION} of the program that made it. One of another version is made again from the events. */
+  readonly v: number;
+  /** Its `events` is the number of events in the tally. */
+  readonly summary: RunSummary;
+  readonly steps: readonly OpenStep[];
+}
+
+type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
+
+/** The version of {@link RunTally}. It changes whenever the same events give another tally. */
+export const TALLY_VERSION = 1;
+
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;
+/** Names of roles in a summary: a population of a million roles must not make its line in a list long. */
+const MOST_ROLES = 500;
 
-interface KnownStep {
-  readonly started: StepStarted;
-  inFlight: boolean;
-  isAnswered: boolean;
+/** Returns a tally that was kept as JSON; undefined for one of another run or version. */
+export function keptTally(value: unknown, runId: string): RunTally | undefined {
+  if (!isRecord(value) || value["v"] !== TALLY_VERSION || !Array.isArray(value["steps"])) return undefined;
+  const { summary } = value;
+  return isRecord(summary) && summary["id"] === runId && isCount(summary["events"]) ? (value as unknown as RunTally) : undefined;
+}
+
+/** Returns the steps of a tally that ask a person and have no answer. */
+export function askedIn({ steps }: RunTally): readonly StepStarted[] {
+  return steps.flatMap(({ question }) => question ?? []);
 }
 
 /**
- * The summary of a run, event by event. It is much smaller than the state of the run, so a program can keep thousands. It owns the open steps; its
- * sums are those of `RunState`.
+ * Folds the events of a run to its tally. It is much smaller than the state of the run. It owns the open steps; its sums are those of `RunState`.
  *
- * RunTally.A1 (`add`) events that were added before are skipped, so a reader may repeat some.
- * RunTally.A2 (`#settle`) a try without a recorded end costs its hold once the run is resumed or the step is tried again.
+ * TallyFold.A1 (`add`) events that were added before are skipped, so a reader may repeat some.
+ * TallyFold.A2 (`#settle`) a try without a recorded end costs its hold once the run is resumed or the step is tried again.
+ * TallyFold.A3 (`tally`) a fold that begins with the tally of the first events, kept as JSON or not, ends as one that began with none.
+ * TallyFold.A4 (`#settle`) only steps without an answer are kept.
  */
-export class RunTally {
-  readonly #id: string;
-  readonly #steps = new Map<string, KnownStep>();
-  readonly #roles = new Set<string>();
-  #next = 0;
-  #status: RunStatus | "open" | "empty" = "empty";
-  #idea: string | undefined;
-  #team = "";
-  #started: number | null = null;
-  #moved: number | null = null;
-  #ended: number | undefined;
-  #cost = 0;
-  #unpriced = 0;
-  #calls = 0;
-  #tokens = 0;
-  #parent: ForkPoint | undefined;
-  #error: RunSummary["error"];
+export class TallyFold {
+  readonly #steps = new Map<string, OpenStep>();
+  readonly #roles: Set<string>;
+  readonly #summary: SummaryDraft;
 
-  constructor(id: string) {
-    this.#id = id;
+  /** @param from the tally of the first events; without it the fold begins with the first event */
+  constructor(runId: string, from?: RunTally) {
+    const none = { idea: "", team: "", events: 0, started: null, moved: null, cost: 0, unpriced: 0, calls: 0, tokens: 0, roles: [] };
+    this.#summary = from === undefined ? { id: runId, status: "empty", ...none } : { ...from.summary };
+    this.#roles = new Set(this.#summary.roles);
+    for (const step of from?.steps ?? []) this.#steps.set(nameOf(step), step);
   }
 
   /** The sequence number of the next event. */
   get next(): number {
-    return this.#next;
+    return this.#summary.events;
   }
 
-  /** The steps that ask a person and have no answer. */
-  get asked(): readonly StepStarted[] {
-    return [...this.#steps.values()]
-      .filter(({ started, isAnswered }) => started.kind === "human" && !isAnswered)
-      .map(({ started }) => started);
+  /** True when the last thing that began or ended is an end. */
+  get isAtRest(): boolean {
+    return this.#summary.status !== "open" && this.#summary.status !== "empty";
   }
 
-  get summary(): RunSummary {
-    return {
-      id: this.#id,
-      status: this.#status,
-      idea: this.#idea ?? "",
-      team: this.#team,
-      events: this.#next,
-      started: this.#started,
-      moved: this.#moved,
-      cost: this.#cost,
-      unpriced: this.#unpriced,
-      calls: this.#calls,
-      tokens: this.#tokens,
-      roles: [...this.#roles],
-      ...(this.#ended === undefined ? {} : { ended: this.#ended }),
-      ...(this.#parent === undefined ? {} : { parent: this.#parent }),
-      ...(this.#error === undefined ? {} : { error: this.#error }),
-    };
+  get tally(): RunTally {
+    return { v: TALLY_VERSION, summary: { ...this.#summary, roles: [...this.#roles] }, steps: [...this.#steps.values()] };
   }
 
   add(event: RunEvent): void {
-    if (event.seq < this.#next) return;
-    this.#next = event.seq + 1;
-    this.#started ??= event.time;
-    this.#moved = event.time;
-    this.#change(event);
+    const draft = this.#summary;
+    if (event.seq < draft.events) return;
+    draft.events = event.seq + 1;
+    draft.started ??= event.time;
+    draft.moved = event.time;
+    this.#change(event, draft);
   }
 
-  #change(event: RunEvent): void {
+  #change(event: RunEvent, draft: SummaryDraft): void {
     switch (event.type) {
       case "run.started":
-        this.#team = event.team;
-        this.#parent = event.parent;
-        for (const { name } of event.roles) this.#roles.add(name);
-        return this.#goesOn();
+        draft.team = event.team;
+        if (event.parent !== undefined) draft.parent = event.parent;
+        this.#hire(event.roles);
+        return goesOn(draft);
       case "message":
-        this.#idea ??= event.message.content.slice(0, LONGEST_IDEA);
+        if (this.isAtRest) draft.told = (draft.told ?? 0) + 1;
+        if (draft.idea === "") draft.idea = event.message.content.slice(0, LONGEST_IDEA);
         return;
       case "step.started":
         return this.#open(event);
@@ -136,65 +148,83 @@ export class RunTally {
         return this.#settle(event);
       case "act.ended":
       case "act.failed":
-        for (const [key, { started }] of this.#steps) if (started.act === event.act) this.#steps.delete(key);
+        for (const [name, { act }] of this.#steps) if (act === event.act) this.#steps.delete(name);
         return;
       case "role.hired":
-        for (const { name } of event.roles) this.#roles.add(name);
-        return;
+        return this.#hire(event.roles);
       case "role.retired":
         // Its activation was given up: an answer can no longer come.
-        for (const [key, step] of this.#steps) {
-          if (event.keeps > 0 || roleNameIn(step.started.act) !== event.role) continue;
+        for (const [name, step] of this.#steps) {
+          if (event.keeps > 0 || roleNameIn(step.act) !== event.role) continue;
           this.#settleAtHold(step);
-          this.#steps.delete(key);
+          this.#steps.delete(name);
         }
         return;
       case "run.resumed":
-        for (const { name } of event.roles ?? []) this.#roles.add(name);
+        this.#hire(event.roles ?? []);
         for (const step of this.#steps.values()) this.#settleAtHold(step);
-        if (event.forked === true) this.#calls = 0;
-        return this.#goesOn();
+        if (event.forked === true) draft.calls = 0;
+        return goesOn(draft);
       case "run.ended":
-        this.#status = event.status;
-        this.#ended = event.time;
-        this.#error = event.error && { code: event.error.code, message: event.error.message };
+        draft.status = event.status;
+        draft.ended = event.time;
+        if (event.error === undefined) delete draft.error;
+        else draft.error = { code: event.error.code, message: event.error.message };
         return;
       default:
     }
   }
 
-  #goesOn(): void {
-    this.#status = "open";
-    this.#ended = undefined;
-    this.#error = undefined;
+  #hire(roles: readonly { readonly name: string }[]): void {
+    for (const { name } of roles) if (this.#roles.size < MOST_ROLES) this.#roles.add(name);
   }
 
   #open(started: StepStarted): void {
-    const key = `${started.act} ${started.key}`;
-    const before = this.#steps.get(key);
+    const { act, key, kind, hold, unpriced, reused } = started;
+    const before = this.#steps.get(nameOf(started));
     if (before !== undefined) this.#settleAtHold(before);
-    this.#steps.set(key, { started, inFlight: true, isAnswered: false });
+    this.#steps.set(nameOf(started), {
+      ...{ act, key, kind, hold, inFlight: true },
+      ...(unpriced === undefined ? {} : { unpriced }),
+      ...(reused === undefined ? {} : { reused }),
+      ...(kind === "human" ? { question: started } : {}),
+    });
   }
 
-  #settle({ act, key, retry, cost, basis, usage }: StepEnded): void {
-    const step = this.#steps.get(`${act} ${key}`);
+  #settle(ended: StepEnded): void {
+    const { retry, cost, basis, usage } = ended;
+    const name = nameOf(ended);
+    const step = this.#steps.get(name);
     if (step === undefined) return;
     if (step.inFlight) {
-      if (cost !== null) this.#cost += cost;
-      else if (basis !== "none") this.#unpriced += 1;
+      if (cost !== null) this.#summary.cost += cost;
+      else if (basis !== "none") this.#summary.unpriced += 1;
       const { inputTokens = 0, outputTokens = 0 } = (usage ?? {}) as { readonly inputTokens?: number; readonly outputTokens?: number };
-      this.#tokens += inputTokens + outputTokens;
+      this.#summary.tokens += inputTokens + outputTokens;
     }
-    step.inFlight = false;
-    if (retry === true) return;
-    step.isAnswered = true;
-    if (step.started.kind === "model" && step.started.reused === undefined) this.#calls += 1;
+    if (retry === true) {
+      this.#steps.set(name, { ...step, inFlight: false });
+      return;
+    }
+    this.#steps.delete(name);
+    if (step.kind === "model" && step.reused === undefined) this.#summary.calls += 1;
   }
 
-  #settleAtHold(step: KnownStep): void {
+  #settleAtHold(step: OpenStep): void {
     if (!step.inFlight) return;
-    step.inFlight = false;
-    if (step.started.unpriced === true) this.#unpriced += 1;
-    else this.#cost += step.started.hold;
+    this.#steps.set(nameOf(step), { ...step, inFlight: false });
+    if (step.unpriced === true) this.#summary.unpriced += 1;
+    else this.#summary.cost += step.hold;
   }
+}
+
+function nameOf({ act, key }: { readonly act: string; readonly key: string }): string {
+  return `${act} ${key}`;
+}
+
+function goesOn(draft: SummaryDraft): void {
+  draft.status = "open";
+  delete draft.ended;
+  delete draft.told;
+  delete draft.error;
 }

@@ -2,6 +2,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
+import { tallyCheck } from "./journal-tally.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty journal. */
@@ -14,7 +15,8 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * Journal.K3 only the newest epoch appends, until it is released. Journal.K4 events have no gap and no overlap; a refused append leaves the
  * record as it was, and one of two concurrent appends at one place wins. Journal.K5 a reader gets a dense prefix from its first event, also
  * while others append. Journal.K6 a resolved `append` can be read. Journal.K7 events come back unchanged, and runs do not mix. Journal.K8
- * `runs` lists the runs, and `newest`, where it is there, a part of them. Journal.K9 closing twice is no error. Journal.K10 a claim says how
+ * `runs` lists the runs, and `newest`, where it is there, a part of them; a tally in the list has nothing that the
+ * record lacks, and is whole when the run has ended. Journal.K9 closing twice is no error. Journal.K10 a claim says how
  * the epoch before it ended. Journal.K11 an owner is told once that it has lost its run, and not when it has given it back. Journal.K12
  * `watch`, where it is there, yields at the start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it
  * is there, reaches the owner and brings its answer back.
@@ -27,6 +29,7 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
     writingChecks(kit, make);
     readingChecks(kit, make);
     listingChecks(kit, make);
+    tallyCheck(kit, make);
     formerChecks(kit, make);
     lostChecks(kit, make);
     watchChecks(kit, make);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, fold, memoryJournal, type RunEvent, Team, usd } from "../../../src/index.ts";
-import { RunTally } from "../../../src/runtime/record/run-summary.ts";
+import { askedIn, keptTally, type RunTally, TallyFold } from "../../../src/runtime/record/run-summary.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { eventsOf } from "../../team/recorded.ts";
 
@@ -25,14 +25,14 @@ async function record(): Promise<readonly RunEvent[]> {
   return eventsOf(journal, "r");
 }
 
-function tallyOf(events: readonly RunEvent[]): RunTally {
-  const tally = new RunTally("r");
-  for (const event of events) tally.add(event);
-  return tally;
+function tallyOf(events: readonly RunEvent[], from?: RunTally): RunTally {
+  const folding = new TallyFold("r", from);
+  for (const event of events) folding.add(event);
+  return folding.tally;
 }
 
 describe("the summary of a run", () => {
-  it("RunTally.A1 RunTally.A2 has the sums of the state after any event, however its readers overlap", async () => {
+  it("TallyFold.A1 TallyFold.A2 has the sums of the state after any event, however its readers overlap", async () => {
     const events = await record();
     const cut = fc.integer({ min: 1, max: events.length });
     fc.assert(
@@ -61,7 +61,37 @@ describe("the summary of a run", () => {
     const asked = events.findIndex((event) => event.type === "run.ended");
     expect(tallyOf(events.slice(0, asked + 1)).summary).toMatchObject({ status: "waiting", idea: "the sea" });
     expect(tallyOf(events.slice(0, asked)).summary.status).toBe("open");
-    expect(tallyOf(events.slice(0, asked + 1)).asked).toHaveLength(1);
+    expect(askedIn(tallyOf(events.slice(0, asked + 1)))).toHaveLength(1);
     expect(tallyOf([]).summary).toMatchObject({ status: "empty", events: 0 });
+  });
+
+  it("TallyFold.A3 TallyFold.A4 goes on from a kept tally as from the first event, and keeps open steps alone", async () => {
+    const events = await record();
+    for (let cut = 0; cut <= events.length; cut += 1) {
+      const kept = keptTally(JSON.parse(JSON.stringify(tallyOf(events.slice(0, cut)))), "r");
+      expect(kept).toBeDefined();
+      expect(tallyOf(events, kept)).toEqual(tallyOf(events));
+      const { open } = fold(events.slice(0, cut));
+      expect(open.size > 0 || kept?.steps.length === 0).toBe(true);
+    }
+  });
+
+  it("counts what was told after an end, until the run goes on", async () => {
+    const events = await record();
+    const { message } = events.find((event) => event.type === "message") ?? expect.fail();
+    const seq = events.length;
+    const told = [...events, { v: 1, runId: "r", seq, time: 1, type: "message", message } as RunEvent];
+    expect(tallyOf(told).summary).toMatchObject({ status: "waiting", told: 1 });
+    const resumed: RunEvent = { v: 1, runId: "r", seq: seq + 1, time: 1, type: "run.resumed", uncertain: [] };
+    expect(tallyOf([...told, resumed]).summary).not.toHaveProperty("told");
+  });
+
+  it("is not taken from another run, version or form", async () => {
+    const tally = tallyOf(await record());
+    expect(keptTally(tally, "r")).toBe(tally);
+    for (const other of [undefined, null, [], {}, { ...tally, v: 0 }, { ...tally, summary: null }, { ...tally, steps: 1 }]) {
+      expect(keptTally(other, "r")).toBeUndefined();
+    }
+    expect(keptTally(tally, "s")).toBeUndefined();
   });
 });

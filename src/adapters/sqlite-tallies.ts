@@ -1,0 +1,102 @@
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { RunInfo } from "../runtime/record/journal.ts";
+import { readTally } from "../runtime/record/read-summary.ts";
+import { keptTally, type RunTally, TallyFold } from "../runtime/record/run-summary.ts";
+import type { Database } from "./sqlite-database.ts";
+import { digestOf } from "./stored-json.ts";
+
+/*
+ * Tallies of runs in the file, each as the JSON text of a `RunTally` with a checksum. A tally can always be made again from the events, so a
+ * damaged one counts as missing.
+ */
+
+/** Events of a long run after which its tally is written again: who lists it reads no more than these. */
+const MOST_BEHIND = 500;
+
+/** Returns the tally in a row, unless it is missing, damaged, or of another version. */
+export function tallyIn(runId: string, text: unknown, checksum: unknown): RunTally | undefined {
+  if (typeof text !== "string" || checksum !== checksumOf(runId, text)) return undefined;
+  return keptTally(JSON.parse(text), runId);
+}
+
+/** Writes the tally of a run as a part of a transaction, unless the run was removed meanwhile. */
+export function writeTally(db: Database, key: string, tally: RunTally): void {
+  const text = JSON.stringify(tally);
+  db.run("INSERT OR REPLACE INTO tallies (number, tally, checksum) SELECT number, ?, unhex(?) FROM runs WHERE run = ? AND events >= ?", [
+    text,
+    checksumOf(tally.summary.id, text),
+    key,
+    tally.summary.events,
+  ]);
+}
+
+function checksumOf(runId: string, text: string): string {
+  return digestOf(`tally ${JSON.stringify(runId)} ${text}`);
+}
+
+interface OwnedTally {
+  readonly fold: TallyFold;
+  /** Events in the tally that was written last. */
+  written: number;
+}
+
+/** The parts of {@link OwnedTallies}. */
+interface TallySource {
+  info(runId: string): Promise<RunInfo>;
+  read(runId: string, from: number): AsyncIterable<RunEvent>;
+}
+
+/**
+ * The tallies of the runs that a journal appends to. It owns their folds, until the run is released.
+ *
+ * OwnedTallies.T1 (`before`) a fold has exactly the events before an append, or there is none: then the append writes no tally.
+ * OwnedTallies.T2 (`failed`) a fold has nothing of an append that failed: one that took events of it in is gone until the next claim.
+ * OwnedTallies.T3 (`tallyAfter`) a tally is written with the append that begins, ends or resumes a run, that adds to a run at rest, and every 500
+ * events.
+ */
+export class OwnedTallies {
+  readonly #source: TallySource;
+  readonly #owned = new Map<string, OwnedTally>();
+
+  constructor(source: TallySource) {
+    this.#source = source;
+  }
+
+  /** Folds what a claimed run has. One that cannot be read has no tally: whoever reads it is told what is wrong. */
+  async claimed(runId: string): Promise<void> {
+    try {
+      const tally = await readTally(this.#source, await this.#source.info(runId));
+      this.#owned.set(runId, { fold: new TallyFold(runId, tally), written: tally.summary.events });
+    } catch {
+      this.drop(runId);
+    }
+  }
+
+  /** Returns the tally of the events before an append, if there is one. */
+  before(runId: string, seq: number): OwnedTally | undefined {
+    const owned = this.#owned.get(runId);
+    return owned?.fold.next === seq ? owned : undefined;
+  }
+
+  failed(runId: string, seq: number): void {
+    if (this.before(runId, seq) === undefined) this.drop(runId);
+  }
+
+  drop(runId: string): void {
+    this.#owned.delete(runId);
+  }
+
+  close(): void {
+    this.#owned.clear();
+  }
+}
+
+/** Adds appended events to a tally. @returns the tally to be written with them, if it is time */
+export function tallyAfter(owned: OwnedTally, events: readonly RunEvent[]): RunTally | undefined {
+  const { fold } = owned;
+  for (const event of events) fold.add(event);
+  const turns = events.some(({ type }) => type === "run.started" || type === "run.resumed" || type === "run.ended");
+  if (!turns && !fold.isAtRest && fold.next - owned.written < MOST_BEHIND) return undefined;
+  owned.written = fold.next;
+  return fold.tally;
+}
