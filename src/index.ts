@@ -144,6 +144,7 @@ export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
 export type { RunReceipt } from "./team/publishing.ts";
+export type { SubmitOptions } from "./team/submit.ts";
 export type { OnTeamChange, TeamDifference } from "./team/team-change.ts";
 export type {
   ContinueOptions,

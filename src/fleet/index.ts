@@ -1,3 +1,6 @@
 /** Runs that are driven by many processes. Published as `troupe/fleet`. */
 
 export type { Delivery, DeliveryHandler, JobInfo, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../team/run-driver.ts";
+export { startWorker, type Worker } from "./worker.ts";
+export type { WorkerOptions } from "./worker-options.ts";
+export { jsonLogger, type JsonLoggerOptions, type LogLevel } from "../server/json-logger.ts";

@@ -2,6 +2,7 @@ import { ControlError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { EVENT_TYPES } from "../runtime/record/event.ts";
 import type { Run } from "../team/run.ts";
+import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { OpenedTeam } from "./team-source.ts";
 import type { TenantAccount } from "./tenants.ts";
 
@@ -22,7 +23,7 @@ export interface DrivenRunParts {
 }
 
 /**
- * A run that this server drives. It owns its pause, its stop, and the set of steps in flight.
+ * A run that this server drives. It owns its pause and its stop.
  *
  * DrivenRun.D1 (`settled`) after a pause it resolves when no step is in flight: a stop then cuts off nothing that is paid for.
  */
@@ -31,9 +32,8 @@ export class DrivenRun {
   readonly account: TenantAccount;
   readonly opened: OpenedTeam;
   readonly #abort: AbortController;
-  readonly #inFlight = new Set<string>();
+  readonly #steps = new StepsInFlight();
   #isPaused = false;
-  #settled: (() => void) | undefined;
   #begin: (() => void) | undefined;
   readonly #begun: Promise<void>;
 
@@ -85,15 +85,11 @@ export class DrivenRun {
 
   /** Resolves when no step is in flight. */
   settled(): Promise<void> {
-    if (this.#inFlight.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.#settled = resolve));
+    return this.#steps.settled();
   }
 
   #note(event: RunEvent): void {
     this.#begin?.();
-    if (event.type === "step.started" && event.kind !== "human") this.#inFlight.add(`${event.act} ${event.key}`);
-    if (event.type === "step.ended") this.#inFlight.delete(`${event.act} ${event.key}`);
-    if (event.type === "run.ended") this.#inFlight.clear();
-    if (this.#inFlight.size === 0) this.#settled?.();
+    this.#steps.note(event);
   }
 }

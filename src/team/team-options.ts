@@ -10,6 +10,7 @@ import type { Role } from "../role/role.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
+import type { RunDriver } from "./run-driver.ts";
 import type { OnTeamChange } from "./team-change.ts";
 
 /**
@@ -37,6 +38,8 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
   readonly allowUnpriced?: boolean;
   /** Keeps the runs. Default: in memory. */
   readonly journal?: Journal;
+  /** Delivers the runs of {@link Team.submit} to workers. Default: none. */
+  readonly driver?: RunDriver;
   /** Deaths of the process during one activation after which its messages go to the dead letters. Default 3. */
   readonly poisonAfter?: number;
 }
@@ -51,6 +54,7 @@ export const teamOptions: Known<TeamOptions> = {
   budget: true,
   allowUnpriced: true,
   journal: true,
+  driver: true,
   poisonAfter: true,
 };
 

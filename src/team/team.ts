@@ -23,6 +23,7 @@ import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { type AloneOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
+import { type SubmitOptions, submitOptions, submitRun } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
   continueOptions,
@@ -153,6 +154,20 @@ export class Team {
       });
     };
     return this.#runs.launch(id, o.signal, work, said);
+  }
+
+  /**
+   * Gives a run to the workers of the team's driver, and returns its id. Resolves when the driver keeps it durably; a worker that has a team of
+   * this name starts it, or resumes it where the journal has it. Watch it by `journal.read`, or by `run` with the same id in any process.
+   *
+   * @throws UsageError `OPTION_INVALID` without a driver, `MESSAGE_INVALID`; errors of the driver and of the journal
+   */
+  async submit(idea: string | Message, o: SubmitOptions = {}): Promise<string> {
+    checkKnownOptions("submit", o, submitOptions);
+    const { name, journal, mask, options } = this.#parts;
+    const runId = this.#id(o.id);
+    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about });
+    return runId;
   }
 
   /**

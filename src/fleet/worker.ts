@@ -1,0 +1,205 @@
+import { errorRecord } from "../kernel/errors.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { RunResult } from "../runtime/run-result.ts";
+import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
+import { eventsOf } from "../team/submit.ts";
+import type { Team } from "../team/team.ts";
+import { Driven, WORKER_DRAINING } from "./driven.ts";
+import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
+
+/** A worker that takes runs from an engine and drives them. */
+export interface Worker {
+  /** Resolves when the worker has drained. Rejects when the engine cannot go on with it: then its process should end. */
+  readonly ended: Promise<void>;
+  /** Runs that it drives now. */
+  readonly runs: number;
+  readonly isDraining: boolean;
+  /** Takes no further run, stops those it has at the next recorded point, and gives them back. Resolves when all are given back. */
+  drain(): Promise<void>;
+}
+
+/** Milliseconds until a run that could not go on is delivered again: doubled each time. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+
+/** Codes of errors that pass: another process has the run, or the journal cannot be reached. Such a run is delivered again for ever. */
+const PASSING: ReadonlySet<string> = new Set([
+  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "ABORTED"],
+  ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED", WORKER_DRAINING],
+]);
+
+/**
+ * Starts a worker: it takes the runs of its teams from the driver and drives each to its end. Resolves when it can take the first one. Runs
+ * are submitted by `team.submit`, in any process. A run that has come to rest is done, whatever its status; a person or a program goes on with
+ * it. A run that waits for an answer with a deadline comes back when the deadline has passed.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`; errors of the driver
+ * @example
+ * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ * import { startWorker } from "troupe/fleet";
+ * import { memoryRunDriver } from "troupe/testing";
+ *
+ * const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+ * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+ * const team = new Team({ name: "shouters", roles: [defineRole({ name: "Sam", actions: [Shout] })], journal, driver });
+ * const worker = await startWorker({ driver, journal, teams: [team] });
+ * const runId = await team.submit("hello", { id: "greeting" });
+ * while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+ * for await (const event of journal.read(runId, 0)) if (event.type === "run.ended") console.log(event.status); // finished
+ * await worker.drain();
+ */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const settings = workerSettings(options);
+  const worker = new FleetWorker(settings);
+  const { driver, teams, concurrency } = settings;
+  worker.began(await driver.work((delivery) => worker.handle(delivery), { teams: [...teams.keys()], concurrency }));
+  return worker;
+}
+
+/**
+ * The runs that a worker has. It owns the set of them.
+ *
+ * FleetWorker.W1 (`handle`) a run is driven once at a time in this process. FleetWorker.W2 (`#drive`) a run that has come to rest since its job
+ * was made is not driven again, so a job that is delivered twice repeats nothing. FleetWorker.W3 (`#verdict`) a job is done only when its run is
+ * at rest, or was given up and that was logged. FleetWorker.W4 (`drain`) afterwards every run is at rest or given back.
+ */
+class FleetWorker implements Worker {
+  readonly ended: Promise<void>;
+  readonly #settings: WorkerSettings;
+  readonly #inHand = new Map<string, Promise<unknown>>();
+  readonly #driven = new Set<Driven>();
+  #end: (failure?: unknown) => void = () => undefined;
+  #working: Working | undefined;
+  #draining: Promise<void> | undefined;
+
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+    this.ended = new Promise((resolve, reject) => {
+      this.#end = (failure) => (failure === undefined ? resolve() : reject(failure as Error));
+    });
+    this.ended.catch(() => undefined);
+  }
+
+  get runs(): number {
+    return this.#inHand.size;
+  }
+
+  get isDraining(): boolean {
+    return this.#draining !== undefined;
+  }
+
+  began(working: Working): void {
+    this.#working = working;
+    working.ended.catch((error: unknown) => this.#end(error));
+    void working.drain?.then(() => this.drain());
+  }
+
+  drain(): Promise<void> {
+    this.#draining ??= this.#drain();
+    return this.#draining;
+  }
+
+  async handle(delivery: Delivery): Promise<Verdict> {
+    const { runId } = delivery;
+    for (let before = this.#inHand.get(runId); before !== undefined; before = this.#inHand.get(runId)) await before.catch(() => undefined);
+    const work = this.#drive(delivery);
+    this.#inHand.set(runId, work);
+    try {
+      return await work;
+    } finally {
+      this.#inHand.delete(runId);
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const { logger, clock, grace } = this.#settings;
+    logger.info("The worker drains.", { runs: this.runs });
+    const stopped = this.#working?.stop();
+    await Promise.all([...this.#driven].map((driven) => driven.drain(clock, grace)));
+    await stopped;
+    logger.info("The worker has drained.");
+    this.#end();
+  }
+
+  async #drive(delivery: Delivery): Promise<Verdict> {
+    const { logger, teams, clock } = this.#settings;
+    const { runId, attempt } = delivery;
+    const team = teams.get(delivery.team);
+    if (this.isDraining || team === undefined) return { is: "again", after: 0 };
+    const before = await lastOf(this.#settings.journal, runId);
+    if (isAtRest(before) && before.events > (delivery.events ?? 0)) return { is: "done" };
+    // The worker may have been asked to drain meanwhile.
+    if (this.isDraining) return { is: "again", after: 0 };
+    const began = clock.now();
+    logger.info("A run begins.", { run: runId, team: team.name, attempt, events: before.events });
+    const result = await this.#result(delivery, team, before.events);
+    const ms = clock.now() - began;
+    logger.info("A run ends.", { run: runId, team: team.name, status: result.status, ms, code: result.error?.code });
+    return this.#verdict(delivery, result, before.events);
+  }
+
+  async #result(delivery: Delivery, team: Team, events: number): Promise<RunResult> {
+    const { onTeamChange } = this.#settings;
+    const { runId, idea, about } = delivery;
+    const abort = new AbortController();
+    const o = { signal: AbortSignal.any([abort.signal, delivery.signal]), onTeamChange };
+    const isNew = events === 0 && idea !== undefined;
+    const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
+    const driven = new Driven(run, abort);
+    this.#driven.add(driven);
+    try {
+      return await driven.result;
+    } finally {
+      this.#driven.delete(driven);
+    }
+  }
+
+  async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Verdict> {
+    const { logger, journal, tries } = this.#settings;
+    const { runId, team, attempt } = delivery;
+    const { error } = result;
+    const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
+    if (error === undefined) return { is: "done" };
+    if (error.code === WORKER_DRAINING) return { is: "again", after: 0, job: { runId, team } };
+    const now = await lastOf(journal, runId);
+    if (isAtRest(now) && now.events > before) return this.#deadline(delivery, result, now.events);
+    const { code, message } = errorRecord(error);
+    if (!PASSING.has(code) && attempt >= tries) {
+      logger.error("A run is given up: it cannot go on here. Submit it again when that is mended.", {
+        run: runId,
+        team,
+        code,
+        reason: message,
+      });
+      return { is: "done" };
+    }
+    logger.warn("A run cannot go on now, and is delivered again.", { run: runId, team, code, reason: message, after });
+    return { is: "again", after };
+  }
+
+  /** The verdict on a run at rest: one that waits for a person goes on when a deadline has passed. */
+  #deadline({ runId, team }: RunJob, { status, questions }: RunResult, events: number): Verdict {
+    const deadlines = questions.flatMap((question) => (question.default === undefined ? [] : (question.deadline ?? [])));
+    if (status !== "waiting" || deadlines.length === 0) return { is: "done" };
+    const after = Math.max(0, Math.min(...deadlines) - this.#settings.clock.now());
+    return { is: "again", after, job: { runId, team, events } };
+  }
+}
+
+interface LastEvent {
+  readonly events: number;
+  /** Undefined for a run without events. */
+  readonly last: RunEvent | undefined;
+}
+
+async function lastOf(journal: Journal, runId: string): Promise<LastEvent> {
+  const events = await eventsOf(journal, runId);
+  if (events > 0) for await (const last of journal.read(runId, events - 1)) return { events, last };
+  return { events, last: undefined };
+}
+
+/** True for a run whose last event is an end that is no drain. */
+function isAtRest({ last }: LastEvent): boolean {
+  return last?.type === "run.ended" && last.error?.code !== WORKER_DRAINING;
+}

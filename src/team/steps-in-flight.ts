@@ -1,0 +1,26 @@
+import type { RunEvent } from "../runtime/record/event.ts";
+
+/**
+ * The steps of a run that have begun and not ended; those that wait for a person do not count.
+ *
+ * StepsInFlight.F1 (`settled`) after a pause it resolves when no step is in flight: a stop then cuts off nothing that is paid for.
+ */
+export class StepsInFlight {
+  readonly #steps = new Set<string>();
+  #settled: (() => void)[] = [];
+
+  /** Takes the next event of the run. */
+  note(event: RunEvent): void {
+    if (event.type === "step.started" && event.kind !== "human") this.#steps.add(`${event.act} ${event.key}`);
+    if (event.type === "step.ended") this.#steps.delete(`${event.act} ${event.key}`);
+    if (event.type === "run.ended") this.#steps.clear();
+    if (this.#steps.size > 0) return;
+    for (const settle of this.#settled.splice(0)) settle();
+  }
+
+  /** Resolves when no step is in flight. */
+  settled(): Promise<void> {
+    if (this.#steps.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#settled.push(resolve));
+  }
+}

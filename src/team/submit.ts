@@ -1,0 +1,80 @@
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Known } from "../kernel/known-options.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
+import { type Journal, newestRuns } from "../runtime/record/journal.ts";
+import { maskedMessage } from "../runtime/record/masking.ts";
+import type { RunDriver } from "./run-driver.ts";
+
+/** Options of {@link Team.submit}. */
+export interface SubmitOptions {
+  /** Default: a new id. A run that the journal has is resumed, and its idea stays. */
+  readonly id?: string;
+  /** A value kept with a new run for readers of its record. */
+  readonly about?: Json;
+}
+
+/** The names of the options. @internal */
+export const submitOptions: Known<SubmitOptions> = { id: true, about: true };
+
+/** A team whose runs an engine delivers. */
+export interface SubmittingTeam {
+  readonly name: string;
+  readonly journal: Journal;
+  readonly mask: Mask;
+  readonly driver: RunDriver | undefined;
+}
+
+/** A run that is submitted. */
+export interface Submission {
+  readonly runId: string;
+  readonly idea: string | Message;
+  readonly about: Json | undefined;
+}
+
+/** Runs of a list that are read at once, in search of one. */
+const PAGE = 64;
+
+/** @throws UsageError `OPTION_INVALID` without a driver; errors of the driver; JournalError when the journal cannot be read */
+export async function submitRun({ name, journal, mask, driver }: SubmittingTeam, { runId, idea, about }: Submission): Promise<void> {
+  if (driver === undefined) {
+    throw new UsageError(
+      "OPTION_INVALID",
+      "Expected a team with a driver, got one without: nobody would take the run. Give it one: new Team({ driver }), or use run.",
+    );
+  }
+  // The queue is a store, and no store has secrets.
+  const told = typeof idea === "string" ? mask(idea) : maskedMessage(mask, idea);
+  await driver.submit({
+    runId,
+    team: name,
+    idea: told,
+    ...(about === undefined ? {} : { about }),
+    events: await eventsOf(journal, runId),
+  });
+}
+
+/** Returns the number of events of a run; 0 for one that the journal does not have. */
+export async function eventsOf(journal: Pick<Journal, "newest" | "runs">, runId: string): Promise<number> {
+  for (let before: string | undefined; ;) {
+    const page = await pageBefore(journal, runId, before);
+    const info = page.find((run) => run.runId === runId);
+    if (info !== undefined || page.length < PAGE) return info?.events ?? 0;
+    before = page.at(-1)?.runId;
+  }
+}
+
+/** A run that is removed meanwhile ends the search: the list begins anew then. */
+async function pageBefore(
+  journal: Pick<Journal, "newest" | "runs">,
+  prefix: string,
+  before: string | undefined,
+): ReturnType<typeof newestRuns> {
+  try {
+    return await newestRuns(journal, { limit: PAGE, prefix, ...(before === undefined ? {} : { before }) });
+  } catch (error) {
+    if (before === undefined || !(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
+    return newestRuns(journal, { limit: PAGE, prefix });
+  }
+}

@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import type { Logger } from "../../src/kernel/emit.ts";
+import { canonical, defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { startWorker, type Delivery, type DeliveryHandler, type RunDriver, type RunJob } from "../../src/fleet/index.ts";
+import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
+import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+
+/** A gate that a step waits at. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+interface Shop {
+  readonly journal: Journal;
+  readonly driver?: RunDriver;
+  readonly more?: string;
+  step?(): Promise<string>;
+}
+
+function shop({ journal, driver, more, step }: Shop): Team {
+  const Cut = defineAction({ name: "Cut", run: (ctx) => ctx.step("cut", {}, async () => (await step?.()) ?? `cut ${ctx.text}`) });
+  const Sew = defineAction({ name: "Sew", run: (ctx) => ctx.step("sew", {}, async () => `sewn ${ctx.text}`) });
+  const roles = [defineRole({ name: "Cora", actions: [Cut] }), defineRole({ name: "Sue", watch: [Cut], actions: [Sew] })];
+  if (more !== undefined) roles.push(defineRole({ name: more, watch: [Sew], actions: [defineAction({ name: "Look", run: () => "" })] }));
+  return new Team({ name: "tailors", seed: "one", roles, journal, ...(driver === undefined ? {} : { driver }) });
+}
+
+/** A driver that hands over what a test gives it. */
+function handed(): { readonly driver: RunDriver; deliver(job: Partial<Delivery>): ReturnType<DeliveryHandler> } {
+  let handler: DeliveryHandler | undefined;
+  const driver: RunDriver = {
+    ...memoryRunDriver(),
+    submit: async () => undefined,
+    cancel: async () => undefined,
+    list: async () => [],
+    close: async () => undefined,
+    work: async (given) => {
+      handler = given;
+      return { ended: new Promise(() => undefined), stop: async () => undefined };
+    },
+  };
+  const whole: Delivery = { runId: "a", team: "tailors", attempt: 1, signal: new AbortController().signal };
+  return { driver, deliver: (job) => handler?.({ ...whole, ...job }) ?? Promise.reject(new Error("no worker")) };
+}
+
+async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(event);
+  return events;
+}
+
+async function idle(driver: RunDriver): Promise<void> {
+  while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function alone(idea: string): Promise<string> {
+  const journal = memoryJournal();
+  await shop({ journal }).run(idea, { id: "a" }).result;
+  return canonical(await eventsOf(journal, "a"));
+}
+
+describe("a worker", () => {
+  it("drives submitted runs to their ends, as one process does", async () => {
+    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+    const team = shop({ journal, driver });
+    await team.submit("a coat", { id: "a", about: { size: 40 } });
+    const worker = await startWorker({ driver, journal, teams: [team] });
+    await idle(driver);
+    const events = await eventsOf(journal, "a");
+    expect([canonical(events), events[0]?.type === "run.started" && events[0].about]).toEqual([await alone("a coat"), { size: 40 }]);
+    await worker.drain();
+    await worker.ended;
+  });
+
+  it("FleetWorker.W2 repeats nothing of a run at rest, and goes on with one that was submitted again", async () => {
+    const { driver, deliver } = handed();
+    const journal = memoryJournal();
+    const team = shop({ journal });
+    await startWorker({ driver, journal, teams: [team] });
+    expect(await deliver({ idea: "a coat" })).toEqual({ is: "done" });
+    const first = await eventsOf(journal, "a");
+    expect(await deliver({ idea: "a coat", attempt: 2 })).toEqual({ is: "done" });
+    expect(await eventsOf(journal, "a")).toEqual(first);
+    await team.send("a", "a hat");
+    expect(await deliver({ events: first.length + 1 })).toEqual({ is: "done" });
+    expect((await eventsOf(journal, "a")).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+    expect((await eventsOf(journal, "a")).some(({ type }) => type === "run.resumed")).toBe(true);
+  });
+
+  it("FleetWorker.W2 leaves a run stopped that was stopped, also when its job comes again", async () => {
+    const { driver, deliver } = handed();
+    const journal = memoryJournal();
+    const stop = new AbortController();
+    const step = async (): Promise<string> => {
+      stop.abort();
+      return "never";
+    };
+    await startWorker({ driver, journal, teams: [shop({ journal, step })] });
+    expect(await deliver({ idea: "a coat", signal: stop.signal })).toEqual({ is: "done" });
+    const first = await eventsOf(journal, "a");
+    expect(first.at(-1)).toMatchObject({ type: "run.ended", status: "stopped" });
+    expect(await deliver({ idea: "a coat", attempt: 2 })).toEqual({ is: "done" });
+    expect(await eventsOf(journal, "a")).toEqual(first);
+  });
+
+  it("FleetWorker.W1 drives a run once at a time, also when it is delivered twice", async () => {
+    const { driver, deliver } = handed();
+    const journal = memoryJournal();
+    const held = gate();
+    const worker = await startWorker({ driver, journal, teams: [shop({ journal, step: () => held.opened.then(() => "cut") })] });
+    const both = [deliver({ idea: "a coat" }), deliver({ idea: "a coat", attempt: 2 })];
+    expect(worker.runs).toBe(1);
+    held.open();
+    expect(await Promise.all(both)).toEqual([{ is: "done" }, { is: "done" }]);
+    expect((await eventsOf(journal, "a")).filter(({ type }) => type === "run.ended").length).toBe(1);
+  });
+
+  it("FleetWorker.W4 Driven.R1 StepsInFlight.F1 drains after the steps in flight, and another worker goes on without repeating one", async () => {
+    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+    const [held, reached] = [gate(), gate()];
+    const step = async (): Promise<string> => {
+      reached.open();
+      await held.opened;
+      return "cut a coat";
+    };
+    const team = shop({ journal, driver, step });
+    const worker = await startWorker({ driver, journal, teams: [team] });
+    await team.submit("a coat", { id: "a" });
+    await reached.opened;
+    const drained = worker.drain();
+    const late = await startWorker({ driver, journal, teams: [shop({ journal, step: () => Promise.reject(new Error("cut twice")) })] });
+    held.open();
+    await drained;
+    await idle(driver);
+    const events = await eventsOf(journal, "a");
+    expect(canonical(events)).toBe(await alone("a coat"));
+    expect(events.filter(({ type }) => type === "run.ended").map((event) => "status" in event && event.status)).toEqual([
+      "stopped",
+      "finished",
+    ]);
+    await late.drain();
+  });
+
+  it("FleetWorker.W4 stops a step that does not end within the grace, and the run goes on elsewhere", async () => {
+    const [journal, driver, clock] = [memoryJournal(), memoryRunDriver(), simulatedClock()];
+    const reached = gate();
+    const step = (): Promise<string> => {
+      reached.open();
+      return new Promise(() => undefined);
+    };
+    const team = shop({ journal, driver, step });
+    const worker = await startWorker({ driver, journal, teams: [team], grace: 60_000, clock });
+    await team.submit("a coat", { id: "a" });
+    await reached.opened;
+    const drained = worker.drain();
+    await clock.advance(60_000);
+    await drained;
+    const late = await startWorker({ driver, journal, teams: [shop({ journal })] });
+    await idle(driver);
+    expect(canonical(await eventsOf(journal, "a"))).toBe(await alone("a coat"));
+    await late.drain();
+  });
+
+  it("FleetWorker.W3 gives a run of another version of its team back, and in the end gives it up and tells so", async () => {
+    const { driver, deliver } = handed();
+    const journal = memoryJournal();
+    const stop = new AbortController();
+    const step = async (): Promise<string> => {
+      stop.abort();
+      return "never";
+    };
+    await shop({ journal, step }).run("a coat", { id: "a", signal: stop.signal }).result;
+    const before = await eventsOf(journal, "a");
+    const told: string[] = [];
+    const logger = recorded(told);
+    await startWorker({ driver, journal, teams: [shop({ journal, more: "Ida" })], tries: 3, logger });
+    const events = before.length;
+    expect(await deliver({ events })).toEqual({ is: "again", after: 500 });
+    expect(await deliver({ events, attempt: 2 })).toEqual({ is: "again", after: 1000 });
+    expect(await deliver({ events, attempt: 3 })).toEqual({ is: "done" });
+    expect(told.at(-1)).toContain("TEAM_CHANGED");
+    expect(await eventsOf(journal, "a")).toEqual(before);
+  });
+
+  it("brings a run back when the deadline of its question has passed", async () => {
+    const { driver, deliver } = handed();
+    const [journal, clock] = [memoryJournal(), simulatedClock(1000)];
+    const asker = defineRole({
+      name: "Ann",
+      react: async (rc) => rc.message(String(await rc.human.ask("Which?", { default: "red", deadline: 5000 }))),
+    });
+    const team = new Team({ name: "tailors", roles: [asker], journal, clock });
+    await startWorker({ driver, journal, teams: [team], clock });
+    const verdict = await deliver({ idea: "a coat" });
+    expect(verdict).toMatchObject({ is: "again", job: { runId: "a", team: "tailors" } });
+    const after = verdict.is === "again" ? verdict.after : 0;
+    const job: Partial<RunJob> = verdict.is === "again" ? (verdict.job ?? {}) : {};
+    await clock.advance(after);
+    expect(await deliver({ ...job, attempt: 2 })).toEqual({ is: "done" });
+    expect((await eventsOf(journal, "a")).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+  });
+
+  it("refuses what it cannot work with", async () => {
+    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+    const team = shop({ journal });
+    const start = (more: object): Promise<string> => codeOf(() => startWorker({ driver, journal, teams: [team], ...more }));
+    expect(await start({ teams: [] })).toBe("OPTION_INVALID");
+    expect(await start({ teams: [team, shop({ journal })] })).toBe("OPTION_INVALID");
+    expect(await start({ teams: [shop({ journal: memoryJournal() })] })).toBe("OPTION_INVALID");
+    expect(await start({ concurrency: 0 })).toBe("OPTION_INVALID");
+    expect(await start({ grace: -1 })).toBe("OPTION_INVALID");
+    expect(await start({ driver: {} })).toBe("ARGUMENT_INVALID");
+    expect(await codeOf(() => team.submit("a coat"))).toBe("OPTION_INVALID");
+  });
+});
+
+function recorded(told: string[]): Logger {
+  const line = (text: string, fields?: object): void => void told.push(`${text} ${JSON.stringify(fields ?? {})}`);
+  return { debug: line, info: line, warn: line, error: line };
+}
