@@ -55,7 +55,7 @@ export function answered(
 
 /** A piece of what a model says. */
 export function tells(role: string, text: string, o: { key?: string; try?: number } = {}): RunNotice {
-  return { type: "model.delta", role, act: `${role}#0~1`, step: o.key ?? "k", try: o.try ?? 1, text };
+  return { type: "model.delta", role, act: `${role}#0~1`, step: o.key ?? "k", try: o.try ?? 1, at: 0, text };
 }
 
 /** The news that what it said counts no more. */

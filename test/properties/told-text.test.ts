@@ -73,8 +73,9 @@ async function assembled(all: readonly Fate[]): Promise<{ told: ReadonlyMap<stri
   const told = new Map<string, string>();
   const journal = memoryJournal();
   const run = new Team({ seed: "s", model: breakingModel(all), journal, roles: [asker(all)] }).run("go", { id: "r" });
-  run.on("model.delta", ({ act, step, try: nth, text }) => {
+  run.on("model.delta", ({ act, step, try: nth, at, text }) => {
     const name = nameOf(act, step, nth);
+    expect(at).toBe(told.get(name)?.length ?? 0);
     told.set(name, (told.get(name) ?? "") + text);
   });
   run.on("model.void", ({ act, step, try: nth }) => void told.delete(nameOf(act, step, nth)));

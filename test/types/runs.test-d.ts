@@ -82,6 +82,7 @@ describe("listening", () => {
         readonly act: string;
         readonly step: string;
         readonly try: number;
+        readonly at: number;
         readonly text: string;
       }>();
       // @ts-expect-error a notice has no place in the record

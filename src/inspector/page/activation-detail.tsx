@@ -5,7 +5,7 @@ import { costText, counted, durationText, momentText, plural } from "./amounts.t
 import { Choose, END_WORDS, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { CauseList } from "./cause-list.tsx";
-import { JsonView, TextView } from "./text-view.tsx";
+import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
 /** Entries of a list in the drawer. */
 const MOST = 300;
@@ -15,6 +15,7 @@ export function ActivationView({ run, fact }: { readonly run: OpenRun; readonly 
   const detail = activationDetail(run.timeline, fact.place, run.shown.value);
   if (detail === undefined) return <p class="soft">It begins with event {fact.from}, after the event that the scrubber stands on.</p>;
   const { took, said, steps, changes } = detail;
+  const live = fact.end === "open" ? run.textOf(fact.act) : undefined;
   return (
     <>
       <ActivationFacts run={run} fact={fact} />
@@ -40,6 +41,11 @@ export function ActivationView({ run, fact }: { readonly run: OpenRun; readonly 
         </ol>
         <Rest count={steps.length} />
       </Part>
+      {live !== undefined && (
+        <Part title="The model says">
+          <LiveTextView text={live.text} isCut={live.isCut} label="Answer so far" />
+        </Part>
+      )}
       <Part title={`Said ${plural(said.length, "message")}`}>
         <MessageList run={run} list={said} />
       </Part>

@@ -35,7 +35,7 @@ async function watch(client: RunClient, run: string, watcher: RunWatcher, signal
     watcher.connection(connected ? { state: "live" } : { state: "lost", tries, why });
   };
   try {
-    for await (const event of client.events(run, { follow: true, signal, onState })) {
+    for await (const event of client.events(run, { follow: true, signal, onState, onNotice: watcher.notice })) {
       if (isNewer(event.v)) throw new Error(newerVersion(event.v));
       if (coming.push(event) === 1) setTimeout(flush);
     }

@@ -1,5 +1,6 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { RunEvent } from "../../runtime/record/event.ts";
+import type { RunEvent, RunNotice } from "../../runtime/record/event.ts";
+import { type LiveText, LiveTexts } from "../view/live-texts.ts";
 import { RunTimeline } from "../view/run-timeline.ts";
 import type { Connection, RunSource, RunStanding } from "./run-source.ts";
 
@@ -37,6 +38,7 @@ const browserTime: PageTime = { now: () => performance.now(), after: (ms, work) 
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
  * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels are told once for each: a long run leaves the page usable while it is
  * read.
+ * OpenRun.O4 (`hear`) texts of calls under way come from notices, are shown beside the newest event alone, and change no state of the fold.
  */
 export class OpenRun {
   readonly id: string;
@@ -49,6 +51,10 @@ export class OpenRun {
   /** Events of `#coming` that are folded. */
   #taken = 0;
   #isDraining = false;
+  readonly #texts = new LiveTexts();
+  /** Changes when a text has changed. */
+  readonly #textsRead = signal(0);
+  #isTextTold = true;
   readonly #connection = signal<Connection>({ state: "connecting" });
   readonly #standing = signal<RunStanding | undefined>(undefined);
   /** The event that the scrubber stands on; undefined follows the newest one. */
@@ -73,6 +79,13 @@ export class OpenRun {
     return this.#known;
   }
 
+  /** The text of a model call under way, while the newest event is shown. @param step the key of the step; default: the one that grew last */
+  textOf(act: string, step?: string): LiveText | undefined {
+    void this.#textsRead.value;
+    if (this.scrubbed.value !== undefined) return undefined;
+    return step === undefined ? this.#texts.last(act) : this.#texts.of(act, step);
+  }
+
   get connection(): ReadonlySignal<Connection> {
     return this.#connection;
   }
@@ -86,7 +99,10 @@ export class OpenRun {
   async watch(source: RunSource, aborted: AbortSignal): Promise<void> {
     const watcher = {
       events: (events: readonly RunEvent[]) => this.take(events),
+      notice: (notice: RunNotice) => this.hear(notice),
       connection: (connection: Connection) => {
+        // What becomes of a text while the connection is lost is not heard.
+        if (connection.state === "lost" && this.#texts.clear()) this.#tellTexts();
         this.#connection.value = connection;
       },
     };
@@ -114,6 +130,22 @@ export class OpenRun {
     if (!this.#isDraining) this.#drain();
   }
 
+  /** Takes a notice. */
+  hear(notice: RunNotice): void {
+    const isText = notice.type === "model.delta" || notice.type === "model.void";
+    if (isText && this.#texts.hear(notice, this.timeline.record)) this.#tellTexts();
+  }
+
+  /** Texts grow by a word at a time: panels are told once for many. */
+  #tellTexts(): void {
+    if (!this.#isTextTold) return;
+    this.#isTextTold = false;
+    this.#time.after(PAUSE * 5, () => {
+      this.#isTextTold = true;
+      this.#textsRead.value += 1;
+    });
+  }
+
   #drain(): void {
     const until = this.#time.now() + SLICE;
     batch(() => {
@@ -134,6 +166,7 @@ export class OpenRun {
     const part = this.#coming.slice(this.#taken, this.#taken + PART);
     this.#taken += part.length;
     timeline.add(part);
+    for (const event of part) if (this.#texts.settle(event)) this.#textsRead.value += 1;
     this.#count.value = timeline.length;
     if (timeline.trouble !== undefined) this.#connection.value = { state: "refused", why: timeline.trouble.message };
     if (this.#taken < this.#coming.length && timeline.trouble === undefined) return;

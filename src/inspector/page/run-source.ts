@@ -1,5 +1,5 @@
 import type { Json } from "../../kernel/json.ts";
-import type { RunEvent } from "../../runtime/record/event.ts";
+import type { RunEvent, RunNotice } from "../../runtime/record/event.ts";
 import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
 
@@ -7,6 +7,8 @@ import type { RunSummary } from "../../runtime/record/run-summary.ts";
 export interface RunWatcher {
   /** Events in their order, without a gap. */
   readonly events: (events: readonly RunEvent[]) => void;
+  /** Progress that is not recorded. Some of it may be missed. */
+  readonly notice: (notice: RunNotice) => void;
   readonly connection: (connection: Connection) => void;
 }
 

@@ -1,10 +1,11 @@
+import { useRef } from "preact/hooks";
 import { stepDetail, type PromptPart, type TryDetail } from "../view/detail.ts";
 import type { StepFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
 import { Choose, Facts, Part } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
-import { JsonView, TextView } from "./text-view.tsx";
+import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
 /** A step: what was asked, what was answered, each try, and what it cost. */
 export function StepView({ run, act, step }: { readonly run: OpenRun; readonly act: string; readonly step: StepFact }) {
@@ -12,6 +13,7 @@ export function StepView({ run, act, step }: { readonly run: OpenRun; readonly a
   const { prompt = [], tries = [] } = detail ?? {};
   if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that the scrubber stands on.</p>;
   const { request, answer, answerText } = detail;
+  const live = step.ok === undefined ? run.textOf(act, step.key) : undefined;
   const took = tries.reduce((sum, { ms = 0 }) => sum + ms, 0);
   return (
     <>
@@ -42,9 +44,15 @@ export function StepView({ run, act, step }: { readonly run: OpenRun; readonly a
         </Part>
       )}
       <Part title="Answer">
+        {live !== undefined && <LiveTextView text={live.text} isCut={live.isCut} label="Answer so far" />}
         {answerText !== undefined && <TextView text={answerText} label="Answer of the step" />}
         {answerText === undefined && answer !== undefined && <JsonView value={answer} label="Answer of the step" />}
-        {answer === undefined && <p class="small soft">No answer is recorded.</p>}
+        {answer === undefined && (
+          <p class="small soft">
+            {live === undefined ? "No answer is recorded." : `Try ${live.try} is under way. Nothing of it is recorded yet.`}
+          </p>
+        )}
+        <Ended isLive={live !== undefined} ok={step.ok} />
       </Part>
       {(prompt.length > 0 || (answerText !== undefined && typeof answer !== "string")) && (
         <details class="part">
@@ -53,6 +61,17 @@ export function StepView({ run, act, step }: { readonly run: OpenRun; readonly a
         </details>
       )}
     </>
+  );
+}
+
+/** Says once, at the end of a text that was seen while it came, that it has ended. */
+function Ended({ isLive, ok }: { readonly isLive: boolean; readonly ok: boolean | undefined }) {
+  const wasLive = useRef(false);
+  wasLive.current ||= isLive;
+  return (
+    <p class="hidden" role="status">
+      {wasLive.current && ok !== undefined ? (ok ? "The answer is complete." : "The call has failed.") : ""}
+    </p>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { visibleText } from "../../kernel/value-text.ts";
 import { SHOWN_AT_FIRST, shownText } from "../view/shown-text.ts";
 import { counted } from "./amounts.ts";
 
@@ -22,6 +23,27 @@ export function TextView({ text, label }: { readonly text: string; readonly labe
           Show more ({counted(shown.left)} characters left)
         </button>
       )}
+    </div>
+  );
+}
+
+/** Characters of a text under way that are shown: the last ones. */
+const LIVE = 4_000;
+
+/**
+ * A text that grows. A screen reader is not told of each piece: the reader finds the text in its place, and whoever shows it says when it has
+ * ended.
+ */
+export function LiveTextView({ text, isCut, label }: { readonly text: string; readonly isCut: boolean; readonly label: string }) {
+  const end = text.slice(-LIVE);
+  const isPart = isCut || end.length < text.length;
+  return (
+    <div class="text-view text-live">
+      <pre tabIndex={0} role="region" aria-label={label} aria-live="off" dir="auto">
+        {isPart && "… "}
+        {visibleText(end)}
+        <span class="caret" aria-hidden="true" />
+      </pre>
     </div>
   );
 }

@@ -311,6 +311,8 @@ export type RunNotice =
       readonly act: string;
       readonly step: string;
       readonly try: number;
+      /** Characters of the try before this piece. A listener that has fewer has missed some. */
+      readonly at: number;
       readonly text: string;
     }
   /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */

@@ -12,7 +12,7 @@ import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
 import type { PriceTable } from "../../model/price.ts";
-import { bothOf, type TextListener } from "../../model/streamed-text.ts";
+import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
 import type { HumanPort } from "../../tool/approval.ts";
@@ -148,8 +148,13 @@ export class Answerer {
   #listening({ name: role }: RoleCard, own: TextListener): TextListener {
     const [delta, taken] = [this.#parts.tell("model.delta"), this.#parts.tell("model.void")];
     if (delta === undefined && taken === undefined) return { onDelta: own.onDelta, onVoid: own.onVoid };
+    const told = new WeakMap<DeltaInfo, number>();
     return bothOf(own, {
-      onDelta: (text, info) => delta?.({ type: "model.delta", role, ...info, text }),
+      onDelta: (text, info) => {
+        const at = told.get(info) ?? 0;
+        told.set(info, at + text.length);
+        delta?.({ type: "model.delta", role, ...info, at, text });
+      },
       onVoid: taken && ((info) => taken({ type: "model.void", role, ...info })),
     });
   }

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { defineAction, defineRole, type Journal, memoryJournal, Team } from "../../../src/index.ts";
+import {
+  type ChatChunk,
+  type ChatModel,
+  defineAction,
+  defineRole,
+  type Journal,
+  memoryJournal,
+  ModelError,
+  Team,
+} from "../../../src/index.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { createServer, type RunServer } from "../../../src/server/index.ts";
 
@@ -15,8 +24,22 @@ export class LiveHouse {
   /** Resolves the next wait of a role that was told to wait. */
   #goOn: (() => void)[] = [];
 
+  /** Resolves the wait of the model before its next piece. */
+  #say: (() => void) | undefined;
+
   constructor() {
-    this.team = bakery(this.journal, (go) => this.#goOn.push(go));
+    const model = talker((go) => {
+      this.#say = go;
+    });
+    this.team = bakery(this.journal, model, (go) => this.#goOn.push(go));
+  }
+
+  /** Lets the model give one piece of its answer. False while it does not wait to. */
+  say(): boolean {
+    const say = this.#say;
+    this.#say = undefined;
+    say?.();
+    return say !== undefined;
   }
 
   /** Lets every waiting role go on. */
@@ -53,7 +76,7 @@ export class LiveHouse {
 const Order = z.object({ loaves: z.int().min(1).max(9), flour: z.enum(["wheat", "rye"]), note: z.string().optional() });
 
 /** Ann plans; Bob asks what the idea names, waits where it says so, and bakes. */
-function bakery(journal: Journal, hold: (go: () => void) => void): Team {
+function bakery(journal: Journal, model: ChatModel, hold: (go: () => void) => void): Team {
   const Plan = defineAction({ name: "Plan", run: (ctx) => `A plan for: ${ctx.text}` });
   const Bake = defineAction({
     name: "Bake",
@@ -63,10 +86,28 @@ function bakery(journal: Journal, hold: (go: () => void) => void): Team {
       if (ctx.text.includes("order")) return `Baked: ${JSON.stringify(await ctx.human.ask("What is the order?", { schema: Order }))}`;
       if (ctx.text.includes("words")) return `Baked: ${await ctx.human.ask("What shall I bake?")}`;
       if (ctx.text.includes("wait")) await ctx.step("oven", {}, () => new Promise<void>((resolve) => hold(resolve)));
+      if (ctx.text.includes("talk")) return `Baked: ${await ctx.ask("What do you bake?")}`;
       return `Baked: ${ctx.text}`;
     },
   });
   const ann = defineRole({ name: "Ann", profile: "Planner", goal: "Plan the day", actions: [Plan] });
   const bob = defineRole({ name: "Bob", profile: "Baker", goal: "Bake bread", watch: [Plan], actions: [Bake] });
-  return new Team({ name: "Bakery", roles: [ann, bob], journal });
+  return new Team({ name: "Bakery", roles: [ann, bob], journal, model });
+}
+
+/** A model that says a piece each time it is let go on. Its first try breaks after two pieces. */
+function talker(hold: (go: () => void) => void): ChatModel {
+  let tries = 0;
+  async function* stream(): AsyncGenerator<ChatChunk> {
+    tries += 1;
+    const said = tries === 1 ? ["I think ", "of cake"] : ["Bread <b>with</b> ", "salt \u202e", "and oil."];
+    for (const content of said) {
+      await new Promise<void>((resolve) => hold(resolve));
+      yield { content };
+    }
+    await new Promise<void>((resolve) => hold(resolve));
+    if (tries === 1) throw new ModelError("MODEL_UNREACHABLE", "The line broke.", { retryable: true });
+    yield { finishReason: "stop", usage: { inputTokens: 3, outputTokens: 5 } };
+  }
+  return { id: "talker", stream, chat: () => Promise.reject(new Error("Expected a streamed call.")) };
 }

@@ -209,6 +209,46 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await page.context().close();
   });
 
+  it("shows the text of a model while it comes, takes back that of a broken try, and tells a screen reader of the end alone", async () => {
+    await house.run("wait, and talk about bread", "talk");
+    const { page, faults } = await openPage(browser, house.address("talk"));
+    page.setDefaultTimeout(5_000);
+    const lane = page.locator(".lane-live");
+    // A page hears the texts of calls that begin while it is open.
+    await expect.poll(() => page.locator(".run-head").textContent()).toContain("Live");
+    house.goOn();
+    const say = () => expect.poll(() => house.say(), { timeout: 20_000 }).toBe(true);
+    await say();
+    await expect.poll(() => lane.textContent()).toBe("I think ");
+    await say();
+    await expect.poll(() => lane.textContent()).toBe("I think of cake");
+    // The try breaks, so its text is void.
+    await say();
+    await expect.poll(() => lane.count()).toBe(0);
+    await say();
+    await expect.poll(() => lane.textContent()).toBe("Bread <b>with</b> ");
+    await page.locator(".bar").last().click();
+    const soFar = drawer(page).getByRole("region", { name: "Answer so far" });
+    await expect.poll(() => soFar.textContent()).toBe("Bread <b>with</b> ");
+    await drawer(page)
+      .getByRole("button", { name: /talker/ })
+      .click();
+    await say();
+    await expect.poll(() => soFar.textContent()).toBe("Bread <b>with</b> salt \\u202e");
+    expect(await soFar.getAttribute("aria-live")).toBe("off");
+    expect(await violationsIn(page)).toEqual([]);
+    // The past has no text under way.
+    await page.getByRole("slider").press("Home");
+    expect(await page.locator(".text-live, .lane-live").count()).toBe(0);
+    await page.getByRole("button", { name: "Follow" }).click();
+    await expect.poll(async () => (house.say(), page.locator(".run-head .badge").first().textContent())).toBe("Finished");
+    await expect.poll(() => drawer(page).getByRole("status").textContent()).toBe("The answer is complete.");
+    expect(await page.locator(".text-live, .lane-live").count()).toBe(0);
+    expect(await drawer(page).getByRole("region", { name: "Answer of the step" }).textContent()).toContain("and oil.");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("says that a run is read before its first event is here", async () => {
     await house.run("plain bread", "late");
     const { page, faults } = await openPage(browser, "about:blank");

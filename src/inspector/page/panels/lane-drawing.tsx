@@ -77,6 +77,37 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
   );
 }
 
+/** Characters of a text under way in a lane: its end. */
+const MOST_TEXT = 120;
+
+/** The ends of the texts that models are giving, each below its bar. Only seen: the drawer of the activation has the text. */
+export function LiveLines({ run, drawing, frame }: Pick<LayerProps, "run" | "drawing" | "frame">) {
+  const open = drawing.bars.filter(({ isOpen }) => isOpen);
+  return (
+    <>
+      {open.map((bar) => {
+        const live = run.textOf(bar.activation.act);
+        if (live === undefined) return null;
+        const { left, width } = barPlace(frame, bar);
+        const end = left + width;
+        return (
+          <p
+            key={bar.activation.place}
+            class="lane-live"
+            aria-hidden="true"
+            style={{ top: `${yOf(frame, bar.lane) + 11}px`, width: `${Math.max(end, LIVE)}px` }}
+          >
+            <bdi>{visibleText(live.text.slice(-MOST_TEXT)).replace(/\s+/g, " ")}</bdi>
+          </p>
+        );
+      })}
+    </>
+  );
+}
+
+/** Pixels: the least width of a text in a lane. */
+const LIVE = 160;
+
 /** A message is a dot where it was sent. */
 export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   const dots = new Map<number, { readonly sent: SentFact; readonly lane: number; readonly to: string[] }>();

@@ -5,7 +5,7 @@ import { type LaneDrawing, lanesIn } from "../../view/lanes.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { ArrowLayer, BarButtons, chosenMessage, LaneName, MessageButtons } from "./lane-drawing.tsx";
+import { ArrowLayer, BarButtons, chosenMessage, LaneName, LiveLines, MessageButtons } from "./lane-drawing.tsx";
 import { LANE, type LaneFrame, yOf } from "./lane-frame.ts";
 
 /** How many events fit into the window. */
@@ -142,6 +142,7 @@ function LaneView({ run, roles, drawing, frame, box, chain, move }: LaneViewProp
         <ArrowLayer drawing={drawing} frame={frame} height={height} chain={chain} chosen={chosenMessage(run)} />
         {frame.span <= MOST_WITH_MESSAGES && <MessageButtons run={run} drawing={drawing} frame={frame} chain={chain} />}
         <BarButtons run={run} drawing={drawing} frame={frame} chain={chain} />
+        <LiveLines run={run} drawing={drawing} frame={frame} />
       </div>
     </div>
   );

@@ -1,0 +1,103 @@
+import type { RunEvent, RunNotice } from "../../runtime/record/event.ts";
+import type { RunRecord } from "./run-record.ts";
+
+/** The text that a call of a model has given so far. Nothing of it is recorded. */
+export interface LiveText {
+  readonly act: string;
+  /** The key of the step. */
+  readonly step: string;
+  readonly try: number;
+  readonly text: string;
+  /** The beginning is not here: the page came later, or the text is longer than what is kept. */
+  readonly isCut: boolean;
+  /** Characters of the try so far. */
+  readonly length: number;
+}
+
+/** Characters of one text that are kept: the last ones. */
+const MOST_TEXT = 100_000;
+/** Stands for pieces that did not reach the page. */
+const GAP = " … ";
+/** Texts that are kept: those that grew last. */
+const MOST_CALLS = 100;
+
+type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.void" }>;
+
+/**
+ * The texts of the model calls under way, from the notices of a run. It owns the texts.
+ *
+ * LiveTexts.X1 (`hear`) a text is of one try, and a mark stands where pieces are missing.
+ * LiveTexts.X2 (`settle`) a text goes when its try ends or is void, its activation ends, or its run does.
+ * LiveTexts.X3 (`#keep`) at most 100 texts of at most 100,000 characters are kept.
+ */
+export class LiveTexts {
+  readonly #texts = new Map<string, LiveText>();
+
+  /** Takes in a notice. False for one that changes nothing: of an answer that the record has, or of an earlier try. */
+  hear(notice: TextNotice, record: RunRecord): boolean {
+    const { act, step, try: nth } = notice;
+    const address = addressOf(act, step);
+    const known = this.#texts.get(address);
+    if (notice.type === "model.void") return known?.try === nth && this.#texts.delete(address);
+    const places = record.activationNamed(act)?.steps ?? [];
+    const isOver = places.some((place) => record.steps[place]?.key === step && record.steps[place]?.ok !== undefined);
+    if (isOver || (known !== undefined && known.try > nth)) return false;
+    const { at, text } = notice;
+    const own = known?.try === nth && known.length <= at ? known : undefined;
+    const isWhole = (own?.length ?? 0) === at;
+    const whole = own === undefined ? text : own.text + (isWhole ? "" : GAP) + text;
+    const isCut = (own?.isCut ?? !isWhole) || whole.length > MOST_TEXT;
+    this.#keep(address, { act, step, try: nth, text: whole.slice(-MOST_TEXT), isCut, length: at + text.length });
+    return true;
+  }
+
+  /** Takes in an event of the record. False where no text ended with it. */
+  settle(event: RunEvent): boolean {
+    const before = this.#texts.size;
+    switch (event.type) {
+      case "step.ended": {
+        const address = addressOf(event.act, event.key);
+        if (this.#texts.get(address)?.try === event.try) this.#texts.delete(address);
+        break;
+      }
+      case "act.ended":
+      case "act.failed":
+        for (const [address, { act }] of this.#texts) if (act === event.act) this.#texts.delete(address);
+        break;
+      case "run.resumed":
+      case "run.ended":
+        this.#texts.clear();
+        break;
+      default:
+    }
+    return this.#texts.size < before;
+  }
+
+  /** Forgets all texts, because what becomes of them may not be heard. False where there was none. */
+  clear(): boolean {
+    const had = this.#texts.size > 0;
+    this.#texts.clear();
+    return had;
+  }
+
+  /** The text of a step. */
+  of(act: string, step: string): LiveText | undefined {
+    return this.#texts.get(addressOf(act, step));
+  }
+
+  /** The text of an activation that grew last. */
+  last(act: string): LiveText | undefined {
+    return [...this.#texts.values()].findLast((one) => one.act === act);
+  }
+
+  #keep(address: string, text: LiveText): void {
+    this.#texts.delete(address);
+    this.#texts.set(address, text);
+    const [oldest] = this.#texts.keys();
+    if (this.#texts.size > MOST_CALLS && oldest !== undefined) this.#texts.delete(oldest);
+  }
+}
+
+function addressOf(act: string, step: string): string {
+  return `${act} ${step}`;
+}
