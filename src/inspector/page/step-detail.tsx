@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { stepDetail, type PromptPart, type TryDetail } from "../view/detail.ts";
+import { stepDetail, type PromptPart, type StepDetail, type TryDetail } from "../view/detail.ts";
 import type { StepFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
@@ -13,7 +13,6 @@ export function StepView({ run, act, step }: { readonly run: OpenRun; readonly a
   const { prompt = [], tries = [] } = detail ?? {};
   if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that the scrubber stands on.</p>;
   const { request, answer, answerText } = detail;
-  const live = step.ok === undefined ? run.textOf(act, step.key) : undefined;
   const took = tries.reduce((sum, { ms = 0 }) => sum + ms, 0);
   return (
     <>
@@ -43,17 +42,7 @@ export function StepView({ run, act, step }: { readonly run: OpenRun; readonly a
           <JsonView value={request} label="Request of the step" />
         </Part>
       )}
-      <Part title="Answer">
-        {live !== undefined && <LiveTextView text={live.text} isCut={live.isCut} label="Answer so far" />}
-        {answerText !== undefined && <TextView text={answerText} label="Answer of the step" />}
-        {answerText === undefined && answer !== undefined && <JsonView value={answer} label="Answer of the step" />}
-        {answer === undefined && (
-          <p class="small soft">
-            {live === undefined ? "No answer is recorded." : `Try ${live.try} is under way. Nothing of it is recorded yet.`}
-          </p>
-        )}
-        <Ended isLive={live !== undefined} ok={step.ok} />
-      </Part>
+      <Answer run={run} act={act} step={step} detail={detail} />
       {(prompt.length > 0 || (answerText !== undefined && typeof answer !== "string")) && (
         <details class="part">
           <summary>Everything that is recorded</summary>
@@ -61,6 +50,30 @@ export function StepView({ run, act, step }: { readonly run: OpenRun; readonly a
         </details>
       )}
     </>
+  );
+}
+
+interface AnswerProps {
+  readonly run: OpenRun;
+  readonly act: string;
+  readonly step: StepFact;
+  readonly detail: StepDetail;
+}
+
+function Answer({ run, act, step, detail: { answer, answerText } }: AnswerProps) {
+  const live = step.ok === undefined ? run.textOf(act, step.key) : undefined;
+  return (
+    <Part title="Answer">
+      {live !== undefined && <LiveTextView text={live.text} isCut={live.isCut} label="Answer so far" />}
+      {answerText !== undefined && <TextView text={answerText} label="Answer of the step" />}
+      {answerText === undefined && answer !== undefined && <JsonView value={answer} label="Answer of the step" />}
+      {answer === undefined && (
+        <p class="small soft">
+          {live === undefined ? "No answer is recorded." : `Try ${live.try} is under way. Nothing of it is recorded yet.`}
+        </p>
+      )}
+      <Ended isLive={live !== undefined} ok={step.ok} />
+    </Part>
   );
 }
 
