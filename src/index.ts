@@ -100,7 +100,7 @@ export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from ".
 export type { Immutable, StepOut, StepRoleOptions } from "./role/step-role.ts";
 
 // It can be watched and repeated.
-export type { Observed, RunEvent, RunNotice, RunStatus } from "./runtime/record/event.ts";
+export type { Observed, ResumeCause, RunEvent, RunNotice, RunStatus } from "./runtime/record/event.ts";
 export { parseEvent } from "./runtime/record/event-schema.ts";
 export { fold } from "./runtime/record/apply.ts";
 export type { RunSummary, SummaryStatus } from "./runtime/record/run-summary.ts";
@@ -137,7 +137,7 @@ export type { RoleView } from "./runtime/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { Choice, QuestionForm } from "./tool/question-form.ts";
 export type { PendingQuestion } from "./runtime/record/questions.ts";
-export type { RunResult } from "./runtime/run-result.ts";
+export type { ResultStatus, RunResult } from "./runtime/run-result.ts";
 
 // And are hired for a goal.
 export type { Run } from "./team/run.ts";

@@ -21,7 +21,8 @@ import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.
  *
  * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
  * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
- * (`giveEpoch`) the process of the owner stands beside the epoch, so that its death is proven and not guessed.
+ * (`giveEpoch`) the process of the owner stands beside the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
+ * claim that adds nothing forgets no death: the next one is told of it again.
  */
 
 /** Places of a run. Its events begin at its number times this. */
@@ -32,6 +33,7 @@ const NOBODY = 0;
 /** Stand in the place of the owner of a run that was given back. */
 const RELEASED = "released";
 const DRAINED = "drained";
+const DIED = "died";
 
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
@@ -152,21 +154,21 @@ export function createRun(db: Database, runId: string): void {
 
 /** Gives a run to a new owner. @param isOurs true when the last owner is of the same journal object @throws JournalError `RUN_UNKNOWN` */
 export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
-  const { number, epoch, events } = knownRun(db, runId);
-  const owner = textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
+  const head = knownRun(db, runId);
+  const { number, epoch, events } = head;
+  const former = formerOf(head, ownerIn(db, number), isOurs);
   const next = countOf(db.first("UPDATE epochs SET last = max(last, ?) + 1 RETURNING last", [epoch])?.[0]);
-  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [next, identityText(), number]);
-  return { epoch: next, former: epoch === NOBODY ? leftBy(owner, events) : isOurs ? "none" : lostBy(owner) };
+  const owner = former === "died" ? `${identityText()} ${diedBefore(events)}` : identityText();
+  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [next, owner, number]);
+  return { epoch: next, former };
 }
 
-/** Returns how a run without an owner was left. A file of an earlier version does not tell. */
-function leftBy(owner: string | undefined, events: number): FormerOwner {
+/** Returns how the last owner left a run. A file of an earlier version does not tell. This journal holds the lock of the run. */
+function formerOf({ epoch, events }: RunHead, owner: string | undefined, isOurs: boolean): FormerOwner {
+  if (owner === DIED || owner?.endsWith(diedBefore(events)) === true) return "died";
   if (owner === DRAINED) return "drained";
-  return owner === undefined && events === 0 ? "none" : "released";
-}
-
-/** Returns how an owner that did not release its run ended. This journal holds its lock, so it does not use the run any more. */
-function lostBy(owner: string | undefined): FormerOwner {
+  if (epoch === NOBODY) return owner === undefined && events === 0 ? "none" : "released";
+  if (isOurs) return "none";
   const identity = identityIn(owner ?? "");
   return identity !== undefined && hasDied(identity) ? "died" : "taken";
 }
@@ -175,8 +177,19 @@ function lostBy(owner: string | undefined): FormerOwner {
 export function endEpoch(db: Database, runId: string, epoch: number, { drained = false }: ReleaseOptions): boolean {
   const head = headOf(db, runId);
   if (head === undefined || head.epoch !== epoch) return false;
-  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [NOBODY, drained ? DRAINED : RELEASED, head.number]);
+  const { number, events } = head;
+  const isAsItDied = ownerIn(db, number)?.endsWith(diedBefore(events)) === true;
+  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [NOBODY, isAsItDied ? DIED : drained ? DRAINED : RELEASED, number]);
   return true;
+}
+
+/** Returns a note that the owner before died and left so many events: the death still counts while nothing is added to them. */
+function diedBefore(events: number): string {
+  return `${DIED} ${events}`;
+}
+
+function ownerIn(db: Database, number: number): string | undefined {
+  return textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
 }
 
 /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL` */

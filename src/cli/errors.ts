@@ -1,8 +1,8 @@
 import { ControlError, JournalError, MemoryError, ModelError, UsageError, WorkspaceError } from "../kernel/errors.ts";
-import type { RunStatus } from "../runtime/record/event.ts";
+import type { ResultStatus } from "../runtime/run-result.ts";
 
 /** The codes the process ends with. {@link EXIT_CODES} explains each. */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 129 | 130 | 143;
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 129 | 130 | 143;
 
 /** Every exit code and its meaning, for `--help` and for programs. */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
@@ -14,6 +14,7 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
   { code: 5, meaning: "a human's answer is needed" },
   { code: 6, meaning: "the product is not proven: a criterion of priority P0 is not, or something failed when it ran" },
   { code: 7, meaning: "the model, its provider or the key is the trouble" },
+  { code: 8, meaning: "another process goes on with the run" },
   { code: 129, meaning: "the terminal was closed (SIGHUP)" },
   { code: 130, meaning: "interrupted (Ctrl-C), or not confirmed" },
   { code: 143, meaning: "ended by SIGTERM" },
@@ -22,7 +23,7 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
 export type Interruption = "SIGINT" | "SIGTERM" | "SIGHUP" | "pipe";
 
 export interface RunOutcome {
-  readonly status: RunStatus;
+  readonly status: ResultStatus;
   readonly errorCode?: string | undefined;
   /** Verdict of the project's tests, where they ran. */
   readonly tests?: string | undefined;
@@ -54,6 +55,8 @@ export function exitCodeOf({ status, errorCode = "", tests, isProven, interrupti
       return 3;
     case "waiting":
       return 5;
+    case "moved":
+      return 8;
     case "stopped":
       return interruption === undefined ? 1 : interruptionCode(interruption);
     case "failed":

@@ -202,7 +202,8 @@ async function finished(session: Session, production: Production, company: Compa
     ...(await finishedChange(session, production, company, result)),
   });
   // The summary shows the questions of a run that waits.
-  const isTold = status === "stopped" || (status === "waiting" && json === undefined) || interruptions.first === "pipe";
+  const isTold =
+    status === "stopped" || status === "moved" || (status === "waiting" && json === undefined) || interruptions.first === "pipe";
   if (error !== undefined && !isTold) await printError(session, describe(error));
   return report;
 }

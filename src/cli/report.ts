@@ -3,9 +3,8 @@ import type { ProjectChanges } from "../workspace/project-changes.ts";
 import type { Message } from "../message/message.ts";
 import type { Spendings, UsageSum } from "../model/ledger.ts";
 import { formatCost } from "../model/money.ts";
-import type { RunStatus } from "../runtime/record/event.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
-import type { ForkReport, RunResult } from "../runtime/run-result.ts";
+import type { ForkReport, ResultStatus, RunResult } from "../runtime/run-result.ts";
 import type { CommitReport } from "./agent-work.ts";
 import { type DeliveryReport, deliveryOf } from "./delivery-report.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
@@ -35,7 +34,7 @@ export interface ChangeReport extends ProjectChanges {
 /** The result of a run: the last line of `--json`, and the base of the summary. */
 export interface ResultReport {
   readonly type: "result";
-  readonly status: RunStatus;
+  readonly status: ResultStatus;
   readonly exitCode: ExitCode;
   readonly runId: string;
   readonly rounds: number;
@@ -202,6 +201,7 @@ export function nextSteps(
   const run = `${shellWord(short)}${store.option}`;
   const ids = questions.map(({ id }) => id);
   const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
+  if (status === "moved") return { answers };
   if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
   // A question that was answered with no would be answered so again.

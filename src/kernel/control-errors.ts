@@ -38,6 +38,24 @@ export class AbortedError extends ControlError {
   }
 }
 
+/**
+ * The run has another owner, or was given back for one. Code: `MOVED`. The run ends here with status `moved` and records nothing; it goes on
+ * elsewhere.
+ */
+export class MovedError extends ControlError {
+  /** True where the owner gave the run back by itself. */
+  readonly isDrained: boolean;
+
+  constructor(runId: string, { isDrained = false, cause }: { readonly isDrained?: boolean; readonly cause?: unknown } = {}) {
+    const why = isDrained ? "was given back, so that another process goes on with it" : "has another owner now";
+    super("MOVED", `Run ${runId} ${why}. Follow it there, or resume it here when that one is done.`, {
+      ...(cause === undefined ? {} : { cause }),
+      data: { runId, isDrained },
+    });
+    this.isDrained = isDrained;
+  }
+}
+
 /** Budgets below one cent are mostly dollars that were given as micro-dollars. */
 const ONE_CENT = 10_000;
 

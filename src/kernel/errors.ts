@@ -9,7 +9,7 @@
  */
 import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
-export { AbortedError, BudgetError, ControlError, DifferenceError, WaitingError } from "./control-errors.ts";
+export { AbortedError, BudgetError, ControlError, DifferenceError, MovedError, WaitingError } from "./control-errors.ts";
 export { type ErrorJson, type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
 
 /**

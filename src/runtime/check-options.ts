@@ -76,6 +76,11 @@ export function checkSeed(seed: unknown): void {
   throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
 }
 
+/** @throws UsageError `OPTION_INVALID` unless the value is true, false or left out. */
+export function checkFlag(flag: unknown, name: string): void {
+  if (flag !== undefined && typeof flag !== "boolean") throw refused(name, "true or false", flag, "Leave it out for the default.");
+}
+
 /** @throws UsageError `OPTION_INVALID` unless the value names the answers to reuse, or is left out. */
 export function checkReuse(reuse: unknown): void {
   if (reuse === undefined || reuse === "all" || reuse === "none") return;

@@ -1,5 +1,5 @@
 import { interruptionBy } from "../kernel/abort.ts";
-import { BudgetError, type ControlError, errorRecord, StepError, UsageError } from "../kernel/errors.ts";
+import { BudgetError, type ControlError, errorRecord, MovedError, StepError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
@@ -290,7 +290,8 @@ export class Engine implements DriverHost, ActivationHost {
         if (result.control instanceof BudgetError) this.scope.end(result.control);
         return "suspended";
       case "broken":
-        this.#failure ??= { error: result.error };
+        if (result.error instanceof MovedError) this.#control ??= result.error;
+        else this.#failure ??= { error: result.error };
         this.scope.end(interruptionBy(result.error));
         return "stopped";
     }

@@ -1,7 +1,7 @@
 import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { errorRecord, UsageError } from "../kernel/errors.ts";
+import { errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
@@ -218,14 +218,16 @@ export class Environment {
     this.#engine.warn(undefined, text);
   }
 
-  /** Records the end of the run, if its journal still takes events, and returns the result. @internal */
+  /** Records the end of the run, if it has not moved and its journal still takes events, and returns the result. @internal */
   async finish(end: RunEnd): Promise<RunResult> {
     const { status, error } = statusOf(end, this.#mask);
+    if (status === "moved") return runResult(this.state, end, this.#mask);
     try {
       this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
       await this.#log.durable();
       return runResult(this.state, end, this.#mask);
     } catch (broken) {
+      if (broken instanceof MovedError) return runResult(this.state, { ...end, control: broken }, this.#mask);
       return runResult(this.state, { ...end, failure: end.failure ?? { error: broken } }, this.#mask);
     }
   }

@@ -1,4 +1,4 @@
-import { AbortedError, BudgetError, type ControlError, type TroupeError, WaitingError } from "../kernel/errors.ts";
+import { AbortedError, BudgetError, type ControlError, MovedError, type TroupeError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { lazyMembers } from "../kernel/lazily.ts";
 import { Memory } from "../memory/memory.ts";
@@ -19,10 +19,13 @@ export interface RunEnd {
   readonly control: ControlError | undefined;
 }
 
+/** How a run ended for this process: with a recorded end, or as `moved`, which is never recorded because the run goes on elsewhere. */
+export type ResultStatus = RunStatus | "moved";
+
 /** The result of a run. */
 export interface RunResult {
   readonly runId: string;
-  readonly status: RunStatus;
+  readonly status: ResultStatus;
   readonly rounds: number;
   /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];
@@ -129,7 +132,8 @@ function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: For
 }
 
 /** Returns the status of an end, and the error that explains it. */
-export function statusOf(end: RunEnd, mask: Mask): { readonly status: RunStatus; readonly error?: TroupeError } {
+export function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; readonly error?: TroupeError } {
+  if (end.control instanceof MovedError) return { status: "moved", error: end.control };
   if (end.failure !== undefined) return { status: "failed", error: failureError(end.failure, mask) };
   if (end.control !== undefined) return { status: statusOfControl(end.control), error: end.control };
   switch (end.reason) {

@@ -7,12 +7,13 @@ import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
+import { lastTries, stuckFailure } from "./interruptions.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
@@ -34,6 +35,8 @@ export interface TeamRun extends TeamParts {
   readonly state: RunState;
   /** The right to append to the record. */
   readonly epoch: number;
+  /** How the owner before left the run. Undefined where the run is not resumed. */
+  readonly former?: FormerOwner;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
   readonly idea?: Message;
 }
@@ -92,7 +95,8 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
-  const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);
+  for (const warning of lastTries(state)) environment.warn(warning);
+  const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
   const end: RunEnd = failure === undefined ? await driven(run, environment) : { reason: "interrupted", failure, control: undefined };
   if (failure !== undefined) await environment.memories.rest();
   isOver = true;

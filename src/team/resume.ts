@@ -12,6 +12,7 @@ import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
+import { causeOf } from "./interruptions.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
@@ -73,6 +74,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   const isSameTeam = teamDifferences(state.team, present).length === 0;
   const opening: RunResumed = {
     type: "run.resumed",
+    ...(state.phase.phase === "running" ? { cause: causeOf(given.former) } : {}),
     uncertain: uncertainSteps(state),
     ...boundsChange(state, bounds, crew),
     ...(isSameTeam ? {} : { roles: hiredBy(present) }),

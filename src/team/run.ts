@@ -1,4 +1,4 @@
-import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { AbortedError, MovedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -31,6 +31,8 @@ export interface RunControls {
   readonly started: () => void;
   /** Resolves when activations may start. */
   readonly resumed: () => Promise<void> | undefined;
+  /** Called when another owner has the run. */
+  readonly lost: () => void;
   /** Called with the way in for changes from outside when the run is driven, and with undefined right before its end is recorded. */
   readonly admits: (admit: Admit | undefined) => void;
 }
@@ -40,7 +42,7 @@ export interface RunControls {
  * its events, from the first one, also after it has ended.
  *
  * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
- * Run.H2 (`stop`): activations that are under way stay open, so that the run can be resumed.
+ * Run.H2 (`stop`, `drain`): activations that are under way stay open, so that the run can be resumed.
  * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run goes on; one that comes later is
  * recorded after it, and waits for a resume.
  * Run.H4 (`started`): it rejects only for a run of which nothing was recorded, and never as an unhandled rejection.
@@ -100,6 +102,7 @@ export class Run implements AsyncIterable<RunEvent> {
         this.#becomeRunning();
         begin();
       },
+      lost: () => this.#abort.abort(new MovedError(id)),
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
       admits: (admits) => {
         this.#admit = admits;
@@ -214,6 +217,15 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
     this.#abort.abort(new AbortedError(reason));
+    this.proceed();
+  }
+
+  /**
+   * Gives the run back, so that another process goes on with it: stops calls in flight and ends the run here with status `moved`. No end is
+   * recorded. A run that ends by itself at the same moment has its own end.
+   */
+  drain(): void {
+    this.#abort.abort(new MovedError(this.id, { isDrained: true }));
     this.proceed();
   }
 

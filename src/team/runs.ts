@@ -1,5 +1,5 @@
 import { runResult, type RunResult } from "../runtime/run-result.ts";
-import { ControlError, JournalError } from "../kernel/errors.ts";
+import { ControlError, JournalError, MovedError } from "../kernel/errors.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
 import { deepFreeze } from "../kernel/json.ts";
@@ -7,20 +7,20 @@ import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import type { Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import { isSameMessage, type RunChange } from "./publishing.ts";
 import type { Reserve } from "./reserve.ts";
 import { Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
+import type { ResumeOptions } from "./team-options.ts";
 
 /** The work that drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
 
 /** A run that is claimed and read. */
-export interface ClaimedRun {
-  readonly epoch: number;
+export interface ClaimedRun extends Claim {
   readonly state: RunState;
   /** Undefined before it is recorded. */
   readonly idea: Message | undefined;
@@ -36,6 +36,15 @@ export interface AloneOptions {
 
 /** Makes a change from outside in a run that is not under way here. */
 export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptions) => Promise<T>;
+
+interface OwningOptions extends ClaimOptions {
+  /** The run is given back as drained where it aborts for that. */
+  readonly signal?: AbortSignal;
+}
+
+function isDrained(signal: AbortSignal | undefined): boolean {
+  return signal?.reason instanceof MovedError && signal.reason.isDrained;
+}
 
 interface UnderWay {
   readonly run: Run;
@@ -124,18 +133,18 @@ export class Runs {
   }
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
-  async owning<T>(id: string, work: (epoch: number) => Promise<T>): Promise<T> {
+  async owning<T>(id: string, work: (claim: Claim) => Promise<T>, { signal, ...o }: OwningOptions = {}): Promise<T> {
     const before = this.#owned.get(id);
     let free = (): void => {};
     const mine = new Promise<void>((resolve) => (free = resolve));
     this.#owned.set(id, mine);
     try {
       if (before !== undefined) await before;
-      const { epoch } = await this.#journal.claim(id);
+      const claim = await this.#journal.claim(id, o);
       try {
-        return await work(epoch);
+        return await work(claim);
       } finally {
-        await this.#journal.release(id, epoch);
+        await this.#journal.release(id, claim.epoch, { drained: isDrained(signal) });
       }
     } finally {
       if (this.#owned.get(id) === mine) this.#owned.delete(id);
@@ -144,8 +153,8 @@ export class Runs {
   }
 
   /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
-  claimed<T>(id: string, signal: AbortSignal, work: (run: ClaimedRun) => Promise<T>): Promise<T> {
-    return this.owning(id, async (epoch) => {
+  claimed<T>(id: string, signal: AbortSignal, work: (run: ClaimedRun) => Promise<T>, o: OwningOptions = {}): Promise<T> {
+    const read = async (claim: Claim): Promise<T> => {
       const state = new RunState(id);
       let idea: Message | undefined;
       for await (const event of readEvents(this.#journal, id, { signal })) {
@@ -154,8 +163,18 @@ export class Runs {
       }
       const underWay = this.#underWay.get(id);
       if (underWay !== undefined && idea !== undefined) underWay.idea = idea;
-      return work({ epoch, state, idea });
-    });
+      return work({ ...claim, state, idea });
+    };
+    return this.owning(id, read, o);
+  }
+
+  /** Claims and reads a run in order to drive it. */
+  driven(
+    { id, signal, lost }: RunControls,
+    { take = false }: ResumeOptions,
+    work: (run: ClaimedRun) => Promise<RunResult>,
+  ): Promise<RunResult> {
+    return this.claimed(id, signal, work, { signal, take, lost });
   }
 }
 

@@ -89,6 +89,11 @@ export interface ResumeOptions {
    * for again, this once, because the answers themselves may be faulty. Default `all`.
    */
   readonly reuse?: "all" | "none";
+  /**
+   * Takes the run also from another process that lives and works on it, where the journal can do that. That process hears of it, starts no
+   * further effect, and its run ends as `moved`. Default false.
+   */
+  readonly take?: boolean;
 }
 
 /** The names of the options. @internal */
@@ -101,6 +106,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   limits: true,
   onTeamChange: true,
   reuse: true,
+  take: true,
 };
 
 /** Options of a run that goes on with further messages. */

@@ -13,7 +13,15 @@ import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
-import { checkOptions, checkReuse, checkSeed, checkStopCondition, checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
+import {
+  checkFlag,
+  checkOptions,
+  checkReuse,
+  checkSeed,
+  checkStopCondition,
+  checkTeamMemory,
+  checkWhole,
+} from "../runtime/check-options.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { type Crew, Roster } from "./crew.ts";
@@ -147,9 +155,9 @@ export class Team {
     this.#assertHired();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
-      return this.#runs.claimed(id, controls.signal, async ({ epoch, state, idea: recorded }) => {
+      return this.#runs.driven(controls, o, async ({ epoch, former, state, idea: recorded }) => {
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
-        const run = { ...this.#parts, controls, crew, epoch, state, idea: said };
+        const run = { ...this.#parts, controls, crew, epoch, former, state, idea: said };
         return state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
     };
@@ -188,8 +196,8 @@ export class Team {
       );
     }
     return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.claimed(runId, controls.signal, ({ epoch, state }) =>
-        resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { news }),
+      this.#runs.driven(controls, o, ({ epoch, former, state }) =>
+        resumeRun({ ...this.#parts, controls, crew, epoch, former, state }, o, { news }),
       ),
     );
   }
@@ -261,11 +269,11 @@ export class Team {
     }
     const crew = this.#crew(o, runId);
     const run = this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.claimed(runId, controls.signal, async ({ epoch, state }) => {
+      this.#runs.driven(controls, o, async ({ epoch, former, state }) => {
         const { journal, mask } = this.#parts;
         const question = await findQuestion(journal, state, questionId, controls.signal);
         const recorded = answerTo(question, answer, { mask, now: this.#now() });
-        return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, { first: [recorded] });
+        return resumeRun({ ...this.#parts, controls, crew, epoch, former, state }, o, { first: [recorded] });
       }),
     );
     await run.started;
@@ -289,7 +297,8 @@ export class Team {
       await this.#runs.create(id, false);
       // Loaded here because most programs never fork.
       const { forkRun } = await import("./fork.ts");
-      return this.#runs.owning(id, (epoch) => forkRun({ ...this.#parts, controls, crew, epoch, parentId, said }, o));
+      const { signal, lost } = controls;
+      return this.#runs.owning(id, ({ epoch }) => forkRun({ ...this.#parts, controls, crew, epoch, parentId, said }, o), { signal, lost });
     });
   }
 
@@ -311,16 +320,17 @@ export class Team {
   #changeAlone<T>(runId: string, change: RunChange<T>, { observers, signal, onTeamChange }: AloneOptions): Promise<T> {
     const crew = this.#crew({}, runId);
     const nothing = (): undefined => undefined;
-    const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, admits: nothing };
+    const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, admits: nothing };
     return this.#runs.claimed(runId, signal, ({ epoch, state }) =>
       changeRun({ ...this.#parts, controls, crew, epoch, state }, change, onTeamChange),
     );
   }
 
-  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange }: ResumeOptions, runId: string): Crew {
+  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange, take }: ResumeOptions, runId: string): Crew {
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
     checkReuse(reuse);
+    checkFlag(take, "take");
     checkOnTeamChange(onTeamChange);
     for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
     return {

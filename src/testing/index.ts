@@ -18,6 +18,9 @@ export { cassetteModel, type CassetteModel, type CassetteOptions } from "./casse
 // Time that moves when told to.
 export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 
+// Processes that share a journal and can be killed.
+export { type SimulatedProcess, type SimulatedProcesses, simulatedProcesses } from "./simulated-processes.ts";
+
 // A cache that ends with its process.
 export { memoryCache, type MemoryCacheOptions } from "./memory-cache.ts";
 

@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../src/runtime/record/event.ts";
+import type { ResultStatus } from "../../src/runtime/run-result.ts";
 import { AbortedError, BudgetError, JournalError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
 import { errorLines, errorReport } from "../../src/cli/error-report.ts";
@@ -95,13 +95,14 @@ describe("exitCodeOfError", () => {
 describe("the table of exit codes", () => {
   it("names each code once, in order", () => {
     const codes = EXIT_CODES.map(({ code }) => code);
-    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 129, 130, 143]);
+    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 129, 130, 143]);
     expect(EXIT_CODES.every(({ meaning }) => meaning.length > 0)).toBe(true);
   });
 });
 
 describe("exitCodeOf", () => {
-  it.each<[RunStatus, number]>([
+  it.each<[ResultStatus, number]>([
+    ["moved", 8],
     ["finished", 0],
     ["failed", 1],
     ["budget", 3],
@@ -153,7 +154,7 @@ describe("exitCodeOf", () => {
 
   it("uses only codes of the table", () => {
     const known = new Set(EXIT_CODES.map(({ code }) => code));
-    for (const status of ["finished", "failed", "budget", "rounds", "waiting", "stopped"] as const) {
+    for (const status of ["finished", "failed", "budget", "rounds", "waiting", "stopped", "moved"] as const) {
       for (const tests of ["passed", "failed"]) {
         for (const interruption of ["SIGINT", "SIGTERM", "SIGHUP", "pipe", undefined] as const) {
           expect(known).toContain(exitCodeOf({ status, tests, interruption, errorCode: "MODEL_AUTH" }));

@@ -8,6 +8,7 @@ import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../runtime/town.ts";
@@ -32,16 +33,15 @@ interface Life {
   readonly warnings: readonly string[];
 }
 
-/** Lets a run go on until it ends, with a new process after each death: what was durable then is all that the next one has. */
+/** Lets a run go on until it ends, in a new process after each death: what was durable then is all that the next one has. */
 async function lives(
   cast: (die: () => Promise<never>) => Role[],
   o: Pick<TeamOptions, "onFailure" | "poisonAfter" | "scheduler"> = {},
 ): Promise<Life> {
-  let events: RunEvent[] = [];
+  const shared = memoryJournal();
+  const host = simulatedProcesses(shared);
   for (let deaths = 0; deaths < 50; deaths += 1) {
-    const journal = memoryJournal();
-    await journal.create("r");
-    await journal.append("r", (await journal.claim("r")).epoch, 0, events);
+    const { journal, kill } = host.start();
     let died = (): void => {};
     const death = new Promise<"died">((resolve) => (died = () => resolve("died")));
     const die = (): Promise<never> => {
@@ -53,8 +53,8 @@ async function lives(
     const warnings: string[] = [];
     run.on("warning", ({ role, text }) => warnings.push(`${role}: ${text}`));
     const result = await Promise.race([death, run.result]);
-    events = await eventsOf(journal, "r");
-    if (result !== "died") return { deaths, result, events, warnings };
+    if (result !== "died") return { deaths, result, events: await eventsOf(shared, "r"), warnings };
+    kill();
   }
   return expect.unreachable("it died for ever");
 }

@@ -1,6 +1,7 @@
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 
 /** The events of a run, as a store on disk would give them back: fresh objects, nothing shared with the run. */
 export async function eventsOf(journal: Journal, runId: string): Promise<RunEvent[]> {
@@ -9,13 +10,15 @@ export async function eventsOf(journal: Journal, runId: string): Promise<RunEven
   return events;
 }
 
-/** A journal that has these events of one run and nothing else. */
+/** A journal that has these events of one run and nothing else. The process that wrote them has died. */
 export async function journalWith(runId: string, events: readonly RunEvent[]): Promise<Journal> {
-  const journal = memoryJournal();
+  const host = simulatedProcesses(memoryJournal());
+  const { journal, kill } = host.start();
   await journal.create(runId);
   const { epoch } = await journal.claim(runId);
   if (events.length > 0) await journal.append(runId, epoch, 0, events.map(fresh));
-  return journal;
+  kill();
+  return host.start().journal;
 }
 
 /** The same journal, which appends otherwise. */

@@ -165,7 +165,7 @@ describe("processes that may resume a run", () => {
     const latter = new Team({ seed: "s", journal, roles: [ann] }).resume("r");
     await settled();
     letGo();
-    expect(await former.result).toMatchObject({ status: "failed", error: { code: "EPOCH_STALE" } });
+    expect(await former.result).toMatchObject({ status: "moved", error: { code: "MOVED" } });
     expect(await latter.result).toMatchObject({ status: "finished", output: { content: "done" } });
     const events = await eventsOf(journal, "r");
     expect(events.map((event) => event.seq)).toEqual(events.map((_, place) => place));

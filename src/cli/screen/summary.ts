@@ -134,6 +134,8 @@ function headline(
       return style.warn(`${budgetText(cost.known, budget)} ${kept} Raise it with --budget.`);
     case "waiting":
       return style.warn(`A person must answer first. ${kept}`);
+    case "moved":
+      return style.warn(`${error === undefined ? "Another process goes on with the run." : shown(error.message)} ${kept}`);
     case "stopped":
       return style.warn(`${error === undefined ? "Stopped." : shown(error.message)} ${kept}`);
     case "failed":

@@ -136,6 +136,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
 
 function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
+  state.takes = 0;
   if (status === "finished" && state.ready.size === 0) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
@@ -190,23 +191,32 @@ function resume(state: RunState, event: RunResumed): void {
   if (event.bounds !== undefined || event.roles !== undefined) measureMailboxes(state);
   if (event.afresh === true) forgetCarried(state);
   if (event.forked === true) state.isAfresh = event.afresh === true;
-  if (state.phase.phase === "running" && event.forked !== true) countCrash(state);
+  if (state.phase.phase === "running" && event.forked !== true) countInterruption(state, event.cause);
   state.phase = { phase: "running" };
 }
 
-/** Counts a death of the process. An activation under way may be the cause, unless it waits for a person. */
-function countCrash(state: RunState): void {
-  state.stalled += 1;
+/**
+ * Counts a resume of a run that had not ended. An activation under way may be the cause of a death, unless it waits for a person. Waiting
+ * for a person is no want of progress either.
+ */
+function countInterruption(state: RunState, cause: RunResumed["cause"]): void {
+  const isDeath = cause === undefined || cause === "died";
+  if (isDeath) state.stalled += 1;
+  else if (!openActivations(state).some(waitsForPerson)) state.takes += 1;
   for (const name of state.open) {
     const { open } = roleOf(state, name);
     if (open === undefined) continue;
-    if (open.isUnderWay && !waitsForPerson(open)) {
+    if (isDeath && open.isUnderWay && !waitsForPerson(open)) {
       open.crashes += 1;
       open.deaths += 1;
       state.suspects.add(name);
     }
     open.isUnderWay = false;
   }
+}
+
+function openActivations(state: RunState): readonly OpenActivation[] {
+  return [...state.open].flatMap((name) => roleOf(state, name).open ?? []);
 }
 
 function waitsForPerson({ steps }: OpenActivation): boolean {

@@ -230,6 +230,7 @@ const closings = ({ bounds, error, event, hiredRole, text, whole }: Parts) => ({
   "role.hired": event("role.hired", { roles: list(hiredRole) }),
   "role.retired": event("role.retired", { role: text, keeps: whole }),
   "run.resumed": event("run.resumed", {
+    cause: z.enum(["died", "moved", "taken", "drained"]).exactOptional(),
     uncertain: list(closed({ act: text, key: text, hold: whole })),
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),

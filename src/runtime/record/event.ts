@@ -225,9 +225,17 @@ export interface RoundEnded {
   readonly round: number;
 }
 
+/**
+ * Why a run without a recorded end is resumed: its owner's process `died`, which is proven; it was `moved` from an owner that lives; it was
+ * `drained`, given back to be gone on with elsewhere; or it was `taken`, and none of these is known.
+ */
+export type ResumeCause = "died" | "moved" | "taken" | "drained";
+
 /** The run was resumed after a stop or a crash. */
 export interface RunResumed {
   readonly type: "run.resumed";
+  /** Left out after a recorded end. Earlier versions recorded none: there each such resume counts as a death. */
+  readonly cause?: ResumeCause;
   /** Steps that were in flight; their holds are settled for good. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;

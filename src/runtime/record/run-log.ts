@@ -1,4 +1,5 @@
 import { type Clock, nextMacrotask } from "../../kernel/clock.ts";
+import { JournalError, MovedError } from "../../kernel/errors.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { Message } from "../../message/message.ts";
 import { applyNext, skipEvent } from "./apply.ts";
@@ -50,6 +51,7 @@ const LINGER = 3;
  * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store.
  * RunLog.W3 (`#write`) observers get an event only when it is durable.
  * RunLog.W4 (`record`) after a failed append nothing is recorded any more.
+ * RunLog.W6 (`#write`) an append that finds a newer epoch is an interruption of this owner and no failure of the run.
  * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append, so the
  * tail is bounded by the events of those macrotasks and of one append.
  */
@@ -162,7 +164,7 @@ export class RunLog {
         this.#durableTo += batch.length;
         for (const event of batch) this.#observer.observe(event);
       } catch (error) {
-        this.#broken = { error };
+        this.#broken = { error: isStale(error) ? new MovedError(this.state.runId, { cause: error }) : error };
       }
       this.#wake();
     }
@@ -189,6 +191,10 @@ export class RunLog {
       else this.#waiting.push(waiter);
     }
   }
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof JournalError && error.code === "EPOCH_STALE";
 }
 
 const noObserver: Observer = { observes: () => false, observe() {}, dropped() {}, retired() {} };

@@ -129,6 +129,8 @@ export class RunState {
   calls: number = 0;
   /** Deaths of the process since the last progress. */
   stalled: number = 0;
+  /** How often a new owner found the run without an end since the last progress, deaths not counted. */
+  takes: number = 0;
   /** Roles whose open activation may have killed the process. */
   readonly suspects: Set<string> = new Set();
   /** Names of the tools that a person has allowed for the whole run. */
@@ -177,6 +179,7 @@ export function addRoleState(state: RunState, name: string, hired: HiredAs): Rol
 
 /** Notes progress: the activation that killed the process did not hold up everything. */
 export function progress(state: RunState): void {
+  state.takes = 0;
   if (!isSuspicious(state)) return;
   state.stalled = 0;
   for (const name of state.suspects) {

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { defineAction } from "../../src/role/action.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import type { Run } from "../../src/team/run.ts";
+import { Team } from "../../src/team/team.ts";
+import { eventsOf } from "./recorded.ts";
+
+/** A role whose one step is done by `effect`; it never repeats an answered step. */
+function caller(effect: () => Promise<string>): Role {
+  return defineRole({ name: "Ann", actions: [defineAction({ name: "Call", run: (ctx) => ctx.step("call", {}, effect) })] });
+}
+
+const forEver = (): Promise<string> => new Promise<string>(() => undefined);
+
+function world(): { start(): SimulatedProcess; events(): Promise<RunEvent[]> } {
+  const journal = memoryJournal();
+  const host = simulatedProcesses(journal);
+  return { start: () => host.start(), events: () => eventsOf(journal, "r") };
+}
+
+/** A run that is in its one call, in a process of its own. */
+async function calling(process: SimulatedProcess, effect: (() => Promise<string>) | undefined = forEver, take = false): Promise<Run> {
+  let called = (): void => {};
+  const isCalled = new Promise<void>((resolve) => (called = resolve));
+  const role = caller(() => {
+    called();
+    return effect();
+  });
+  const run = new Team({ journal: process.journal, roles: [role] }).run("go", { id: "r", take });
+  await Promise.race([isCalled, run.result]);
+  return run;
+}
+
+const causes = (events: readonly RunEvent[]): unknown[] => events.flatMap((event) => (event.type === "run.resumed" ? [event.cause] : []));
+
+describe("a run that is taken from a process that lives", () => {
+  test("goes on in the other; the first ends as moved, records nothing and starts no further effect", async () => {
+    const { start, events } = world();
+    const [first, second] = [start(), start()];
+    let further = 0;
+    const twice = defineRole({
+      name: "Ann",
+      actions: [
+        defineAction({
+          name: "Call",
+          run: async (ctx) => {
+            await ctx.step("call", {}, forEver).catch(() => undefined);
+            return ctx.step("more", {}, () => Promise.resolve(String((further += 1))));
+          },
+        }),
+      ],
+    });
+    const run = new Team({ journal: first.journal, roles: [twice] }).run("go", { id: "r" });
+    const told: string[] = [];
+    run.on("step.started", ({ name }) => told.push(name));
+    const seen: string[] = [];
+    const iterated = (async () => {
+      for await (const { type } of run) seen.push(type);
+    })();
+    await run.started;
+    while (told.length === 0) await new Promise((resolve) => void setImmediate(resolve));
+    const other = await calling(second, () => Promise.resolve("done"), true);
+    const [{ status, error }, { status: latter }] = await Promise.all([run.result, other.result]);
+    await iterated;
+    expect([status, error?.code, latter]).toEqual(["moved", "MOVED", "finished"]);
+    expect(further).toBe(0);
+    expect(causes(await events())).toEqual(["moved"]);
+    expect((await events()).filter(({ type }) => type === "run.ended").length).toBe(1);
+    expect(seen.slice(0, 3)).toEqual(["run.started", "message", "act.started"]);
+  });
+
+  test("is no death: many takes of one long call are no poison", async () => {
+    const { start, events } = world();
+    for (let n = 0; n < 10; n += 1) await calling(start(), forEver, true);
+    const last = await calling(start(), () => Promise.resolve("done"), true);
+    const { status, output } = await last.result;
+    expect([status, output?.content]).toEqual(["finished", "done"]);
+    expect(new Set(causes(await events()))).toEqual(new Set(["moved"]));
+  });
+
+  test("twenty times without an answer ends as stuck, after a warning; nothing is dropped, and it goes on when it is resumed", async () => {
+    const { start, events } = world();
+    const warnings: string[] = [];
+    await calling(start());
+    for (let n = 1; n <= 20; n += 1) {
+      const run = new Team({ journal: start().journal, roles: [caller(forEver)] }).resume("r", { take: true });
+      run.on("warning", ({ text }) => warnings.push(`${n}: ${text}`));
+      await run.started;
+      if (n === 20)
+        expect(await run.result).toMatchObject({ status: "failed", error: { code: "RUN_STUCK", data: { takes: 20 } }, deadLetters: [] });
+    }
+    expect(warnings).toEqual([expect.stringMatching(/^19: Run r was taken over 19 of at most 20 times without progress/)]);
+    const { status } = await (await calling(start(), () => Promise.resolve("done"))).result;
+    expect([status, causes(await events()).at(-1)]).toEqual(["finished", undefined]);
+  });
+
+  test("an answer between two takes is progress", async () => {
+    const { start, events } = world();
+    for (let life = 0; life < 25; life += 1) {
+      let stopped = (): void => {};
+      const isStopped = new Promise<void>((resolve) => (stopped = resolve));
+      const effect = async (n: number): Promise<string> => {
+        if (n <= life) return "done";
+        stopped();
+        return forEver();
+      };
+      const calls = defineAction({
+        name: "Call",
+        run: async (ctx) => {
+          for (let n = 0; n < 25; n += 1) await ctx.step("call", { n }, () => effect(n));
+        },
+      });
+      const roles = [defineRole({ name: "Ann", actions: [calls] })];
+      const run = new Team({ journal: start().journal, roles }).run("go", { id: "r", take: true });
+      await Promise.race([isStopped, run.result]);
+      if (life === 24) expect((await run.result).status).toBe("finished");
+    }
+    expect(causes(await events()).length).toBe(24);
+  });
+});
+
+describe("a process that dies", () => {
+  test("is warned of before the last try", async () => {
+    const { start, events } = world();
+    const warnings: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const { journal, kill } = start();
+      let called = (): void => {};
+      const isCalled = new Promise<void>((resolve) => (called = resolve));
+      const role = caller(() => (called(), forEver()));
+      const run = new Team({ journal, roles: [role] }).run("go", { id: "r" });
+      run.on("warning", ({ text }) => warnings.push(`${n}: ${text}`));
+      await Promise.race([isCalled, run.result]);
+      if (n === 3) expect((await run.result).error?.code).toBe("POISONED");
+      kill();
+    }
+    expect(causes(await events())).toEqual(["died", "died", "died"]);
+    expect(warnings[0]).toMatch(/^2: The process died 2 of at most 3 times during Ann#0~1 without progress/);
+  });
+});
+
+describe("a run that is given back", () => {
+  test("ends as moved and records no end; the next owner knows that it was drained", async () => {
+    const { start, events } = world();
+    const run = await calling(start());
+    run.drain();
+    expect(await run.result).toMatchObject({ status: "moved", error: { code: "MOVED", data: { isDrained: true } } });
+    expect((await events()).at(-1)?.type).toBe("step.started");
+    const { status } = await (await calling(start(), () => Promise.resolve("done"))).result;
+    expect([status, causes(await events())]).toEqual(["finished", ["drained"]]);
+  });
+
+  test("that has just ended has its own end", async () => {
+    const { start } = world();
+    const run = await calling(start(), () => Promise.resolve("done"));
+    await run.result;
+    run.drain();
+    expect((await run.result).status).toBe("finished");
+  });
+});
