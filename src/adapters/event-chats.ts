@@ -70,21 +70,28 @@ export type FindChatRow = (chat: string) => ChatRow | undefined;
 /** Reads the conversations of one run. It owns the latest ones it has read; events share their frozen messages. */
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
+  #held: ReadonlyMap<string, readonly Json[]> = new Map();
   #keptCharacters = 0;
 
   /** Returns the messages of a conversation; undefined when one is missing or damaged. @param rowOf finds the row of a turn */
   read(chat: string, rowOf: FindChatRow): readonly Json[] | undefined {
     const found: Json[] = [];
     let at = chat;
-    while (at !== "" && !this.#kept.has(at)) {
+    while (at !== "" && !this.#kept.has(at) && !this.#held.has(at)) {
       const turn = this.#turn(at, rowOf(at));
       if (turn === undefined) return undefined;
       found.push(turn.message);
       at = turn.before;
     }
-    const messages = Object.freeze([...(this.#kept.get(at) ?? []), ...found.reverse()]);
+    const messages = Object.freeze([...(this.#kept.get(at) ?? this.#held.get(at) ?? []), ...found.reverse()]);
     this.#keep(chat, messages);
     return messages;
+  }
+
+  /** Returns the names of the conversations that are kept. They can be read without rows until the next call. */
+  known(): readonly string[] {
+    this.#held = new Map(this.#kept);
+    return [...this.#held.keys()];
   }
 
   #turn(chat: string, row: ChatRow | undefined): { readonly message: Json; readonly before: string } | undefined {

@@ -1,5 +1,5 @@
 import type { Client, Pool, PoolClient } from "pg";
-import { withTimeout } from "../kernel/abort.ts";
+import { untilAborted, withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import {
@@ -77,6 +77,12 @@ export class PostgresDatabase {
     return this.patiently((connection) => inTransaction(connection, () => work(connection)));
   }
 
+  /** Does work on a connection of the pool without trying it again. @throws errors of `pg` and of `work` */
+  async once<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+    await this.#prepared();
+    return this.#connected(work);
+  }
+
   /**
    * Does work on a connection of the pool, and again on another one after a failure that may pass. So the work may be done twice.
    *
@@ -96,7 +102,7 @@ export class PostgresDatabase {
         if (!isPassing(error) || clock.now() + pause > until) throw postgresError(this.part, this.server, error);
         this.#tell(true, error);
       }
-      await sleep(clock, pause, this.closing).catch(() => undefined);
+      await this.pause(pause);
     }
   }
 
@@ -120,6 +126,11 @@ export class PostgresDatabase {
       client.end().catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Waits so many milliseconds, or until the database is closed. All waits share one listener of that. */
+  async pause(ms: number): Promise<void> {
+    await untilAborted(sleep(this.server.clock, ms), this.closing).catch(() => undefined);
   }
 
   /** Ends all connections. Closing twice is no error. */

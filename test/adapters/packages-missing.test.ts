@@ -1,9 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
+import { postgres } from "../../src/adapters/postgres.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { errorOf } from "../workspace/scratch.ts";
 
+vi.mock("pg", () => {
+  throw new Error("Cannot find package 'pg'");
+});
 vi.mock("redis", () => {
   throw new Error("Cannot find package 'redis'");
 });
@@ -18,6 +22,14 @@ describe("an optional package that is not installed", () => {
       expect(await errorOf(work)).toMatchObject({ code: "PACKAGE_MISSING", message: expect.stringContaining("npm install redis") });
     }
     await cache.close();
+  });
+
+  it("pg: every question says what to install, and none is repeated", async () => {
+    const journal = postgres({ url: "postgres://localhost/runs" });
+    for (const work of [() => journal.create("a"), () => journal.claim("a"), () => journal.runs()]) {
+      expect(await errorOf(work)).toMatchObject({ code: "PACKAGE_MISSING", message: expect.stringContaining("npm install pg") });
+    }
+    await journal.close();
   });
 
   it("gpt-tokenizer: every count says what to install; a model that needs none is counted", async () => {

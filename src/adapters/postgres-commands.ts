@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import { withTimeout } from "../kernel/abort.ts";
+import { sleep } from "../kernel/clock.ts";
+import { errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { COMMAND_TIMEOUT, type CommandOptions } from "../runtime/record/journal.ts";
+import { type Owners, unowned } from "../runtime/record/owners.ts";
+import { hasDied, identityIn } from "./process-identity.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+import { isOwnerConnected, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
+import type { PostgresSession } from "./postgres-session.ts";
+import { sessionChannel } from "./postgres-tables.ts";
+
+/** Milliseconds between two looks at a command whose notification may have been missed. */
+const LOOK = 1_000;
+/** Most commands of a run that wait for its owner. */
+const MOST_WAITING = 100;
+/** Most characters of a command, and of its answer. */
+const LONGEST = 1_000_000;
+
+/** A run that an owner of this journal has. */
+export interface OwnedNumber {
+  readonly number: number;
+  readonly runId: string;
+}
+
+interface CommandRow {
+  readonly id: string;
+  readonly number: number;
+  readonly sender: number;
+  readonly command: string;
+}
+
+type Answer = { readonly value: Json } | { readonly error: ReturnType<typeof errorRecord> };
+
+/**
+ * Commands for the owners of runs, as rows, with their answers. It owns the senders that wait in this process.
+ *
+ * PostgresCommands.C1 (`#taken`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
+ * waiting; what a dead one has left is removed when the run gets its next command after the limit. PostgresCommands.C3 (`#put`) at most
+ * {@link MOST_WAITING} commands of a run wait, each of {@link LONGEST} characters at most. PostgresCommands.C4 (`#answered`) a sender whose
+ * owner is gone does not wait for the limit.
+ */
+export class PostgresCommands {
+  readonly #db: PostgresDatabase;
+  readonly #session: PostgresSession;
+  readonly #owners: Owners;
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(db: PostgresDatabase, session: PostgresSession, owners: Owners) {
+    this.#db = db;
+    this.#session = session;
+    this.#owners = owners;
+  }
+
+  /** Wakes the sender of a command. */
+  heard(id: string): void {
+    this.#waiting.get(id)?.();
+  }
+
+  /** Gives a command to the owner of a run and returns its answer. */
+  async send(runId: string, command: Json, o: CommandOptions): Promise<Json> {
+    const { signal = new AbortController().signal, timeout = COMMAND_TIMEOUT } = o;
+    return withTimeout(this.#db.server.clock, timeout, `an answer of the owner of run ${runId}`, signal, async (within) => {
+      const row = await knownRow(this.#db, runId);
+      if (row.session !== NOBODY && row.session === this.#session.number) return this.#owners.ask(runId, command);
+      await this.#assertReachable(runId, row);
+      return this.#exchange(runId, row, command, timeout, within);
+    });
+  }
+
+  /** Takes the commands for some runs and answers them. */
+  async take(owned: readonly OwnedNumber[]): Promise<void> {
+    if (owned.length === 0) return;
+    const names = new Map(owned.map(({ number, runId }) => [number, runId]));
+    for (const row of await this.#taken([...names.keys()])) void this.#answer(names.get(row.number) ?? "", row);
+  }
+
+  /** @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` */
+  async #assertReachable(runId: string, row: RunRow): Promise<void> {
+    const owner = identityIn(row.owner);
+    const isGone = row.session === NOBODY || (owner !== undefined && hasDied(owner));
+    if (isGone || !(await isOwnerConnected(this.#db, row.session))) throw unowned(runId);
+    if (row.takes_commands) return;
+    const text = `Expected an owner of run ${runId} that takes commands, but this one takes none. Wait until it has released the run.`;
+    throw new JournalError("RUN_OWNED", text, { data: { runId } });
+  }
+
+  async #exchange(runId: string, row: RunRow, command: Json, timeout: number, within: AbortSignal): Promise<Json> {
+    const id = randomUUID();
+    const letGo = this.#session.keep();
+    try {
+      const sender = await this.#session.opened();
+      await this.#put(id, runId, row, sender, command, timeout);
+      return await this.#answered(id, runId, within);
+    } finally {
+      letGo();
+      this.#waiting.delete(id);
+      // The limit of the row removes it where this fails.
+      this.#db.rows(`DELETE FROM ${this.#db.schema}.commands WHERE id = $1`, [id]).catch(() => undefined);
+    }
+  }
+
+  async #put(id: string, runId: string, { number, session }: RunRow, sender: number, command: Json, timeout: number): Promise<void> {
+    const { schema, server } = this.#db;
+    const text = JSON.stringify(command);
+    if (text.length > LONGEST) throw tooLong("command", text.length);
+    const put = await this.#db.rows(
+      `WITH old AS (DELETE FROM ${schema}.commands WHERE number = $2 AND expires < now()),
+         put AS (
+           INSERT INTO ${schema}.commands (id, number, sender, expires, command)
+           SELECT $1, $2, $3, now() + $4 * interval '1 millisecond', $5
+           WHERE (SELECT count(*) FROM ${schema}.commands WHERE number = $2 AND expires >= now() AND id <> $1) < ${MOST_WAITING}
+           ON CONFLICT (id) DO UPDATE SET sender = excluded.sender RETURNING id
+         )
+       SELECT pg_notify('${sessionChannel(server.schema, session)}', 'command') FROM put`,
+      [id, number, sender, timeout, text],
+    );
+    if (put.length > 0) return;
+    const full = `Expected at most ${MOST_WAITING} commands to wait for the owner of run ${runId}, got one more. Send fewer at once.`;
+    throw new JournalError("JOURNAL_FULL", full, { data: { runId } });
+  }
+
+  /** Waits for an answer, as long as the owner is there. */
+  async #answered(id: string, runId: string, within: AbortSignal): Promise<Json> {
+    for (;;) {
+      const woken = new Promise<void>((resolve) => this.#waiting.set(id, resolve));
+      const [row] = await this.#db.rows<{ readonly answer: string | null }>(
+        `SELECT answer FROM ${this.#db.schema}.commands WHERE id = $1`,
+        [id],
+      );
+      if (row === undefined) throw unowned(runId);
+      if (row.answer !== null) return answerIn(row.answer);
+      const run = await knownRow(this.#db, runId);
+      await this.#assertReachable(runId, run);
+      await Promise.race([woken, sleep(this.#db.server.clock, LOOK, within)]);
+      // The run may have another owner by now, or this one missed it.
+      await this.#db.rows("SELECT pg_notify($1, 'command')", [sessionChannel(this.#db.server.schema, run.session)]);
+    }
+  }
+
+  /** A try whose answer was lost has taken rows under the same name. */
+  #taken(numbers: readonly number[]): Promise<readonly CommandRow[]> {
+    return this.#db.rows<CommandRow>(
+      `UPDATE ${this.#db.schema}.commands SET taken_by = $2
+       WHERE number = ANY ($1::integer[]) AND (taken_by IS NULL OR taken_by = $2) AND expires > now()
+       RETURNING id, number, sender, command`,
+      [numbers, randomUUID()],
+    );
+  }
+
+  async #answer(runId: string, { id, sender, command }: CommandRow): Promise<void> {
+    const answer = JSON.stringify(await this.#asked(runId, command));
+    const { schema, server } = this.#db;
+    // A sender that gets no answer knows its limit.
+    await this.#db
+      .rows(
+        `WITH told AS (UPDATE ${schema}.commands SET answer = $2 WHERE id = $1 RETURNING id)
+         SELECT pg_notify('${sessionChannel(server.schema, sender)}', 'answer ' || id) FROM told`,
+        [id, answer],
+      )
+      .catch(() => undefined);
+  }
+
+  async #asked(runId: string, command: string): Promise<Answer> {
+    try {
+      const value = await this.#owners.ask(runId, JSON.parse(command) as Json);
+      const { length } = JSON.stringify(value);
+      if (length > LONGEST) throw tooLong("answer", length);
+      return { value };
+    } catch (error) {
+      return { error: errorRecord(error) };
+    }
+  }
+}
+
+function tooLong(what: string, length: number): JournalError {
+  return new JournalError("JOURNAL_FULL", `Expected a ${what} of at most ${LONGEST} characters, got ${length}. Send less.`);
+}
+
+/** Returns the value of an answer. @throws the error of the owner, by its code */
+function answerIn(text: string): Json {
+  const answer = JSON.parse(text) as { readonly value?: Json; readonly error?: unknown };
+  const { error } = answer;
+  if (!isRecord(error)) return answer.value ?? null;
+  const [code, message] = [String(error["code"]), String(error["message"])];
+  const detail = error["data"] === undefined ? {} : { data: error["data"] };
+  throw error["name"] === "UsageError" ? new UsageError(code, message, detail) : new JournalError(code, message, detail);
+}

@@ -1,0 +1,293 @@
+import { randomUUID } from "node:crypto";
+import { JournalError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type {
+  Claim,
+  ClaimOptions,
+  CommandOptions,
+  FormerOwner,
+  Journal,
+  ReleaseOptions,
+  RunInfo,
+  RunsPage,
+  RunSnapshot,
+} from "../runtime/record/journal.ts";
+import { Owners } from "../runtime/record/owners.ts";
+import { chainStart, encodeEvent } from "./event-rows.ts";
+import { PostgresAppends } from "./postgres-appends.ts";
+import { PostgresCommands } from "./postgres-commands.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
+import { readRun } from "./postgres-reader.ts";
+import {
+  allRuns,
+  CREATED,
+  createRun,
+  DRAINED,
+  endEpochs,
+  giveEpoch,
+  isOwnerConnected,
+  knownRow,
+  newestOf,
+  NOBODY,
+  RELEASED,
+  removeRun,
+  rowsOf,
+  type RunRow,
+} from "./postgres-runs.ts";
+import type { PostgresServer } from "./postgres-server.ts";
+import { PostgresSession } from "./postgres-session.ts";
+import { keepSnapshot, newestSnapshot } from "./postgres-snapshots.ts";
+import { JOURNAL_TABLES } from "./postgres-tables.ts";
+import { PostgresWatch } from "./postgres-watch.ts";
+import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
+
+/** A run that this journal owns. */
+interface OwnedRun {
+  readonly runId: string;
+  readonly number: number;
+  readonly epoch: number;
+  readonly letGo: () => void;
+}
+
+/** Milliseconds between two looks whether the connection of an owner has come back. */
+const LOOK = 100;
+
+/**
+ * The journal behind {@link postgres}. The first call connects. It owns the database, the session with its lock, and the list of the runs
+ * that it owns.
+ *
+ * PostgresJournal.J1 (`claim`) a run whose owner is connected is refused, or fenced with `take`: the former owner is told, and its epoch
+ * cannot append. PostgresJournal.J2 (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not
+ * connected gets `grace` to come back. PostgresJournal.J3 (`#renewed`) after a lost connection the runs are bound to the new one, and runs
+ * that others have taken are lost. PostgresJournal.J4 (`close`) runs that were not released are given back.
+ */
+export class PostgresJournal implements Journal {
+  readonly #db: PostgresDatabase;
+  readonly #grace: number;
+  readonly #appends: PostgresAppends;
+  readonly #owners = new Owners();
+  readonly #owned = new Map<string, OwnedRun>();
+  readonly #session: PostgresSession;
+  readonly #commands: PostgresCommands;
+  readonly #watch: PostgresWatch;
+  #closing: Promise<void> | undefined;
+
+  /** @param grace milliseconds for which a lost connection of an owner may come back before its run is taken */
+  constructor(server: PostgresServer, grace: number) {
+    this.#db = new PostgresDatabase(JOURNAL_TABLES, server);
+    this.#grace = grace;
+    this.#appends = new PostgresAppends(this.#db);
+    this.#session = new PostgresSession(this.#db, {
+      heard: (channel, payload) => this.#heard(channel, payload),
+      renewed: () => this.#renewed(),
+    });
+    this.#commands = new PostgresCommands(this.#db, this.#session, this.#owners);
+    this.#watch = new PostgresWatch(this.#db, this.#session);
+  }
+
+  create(runId: string): Promise<void> {
+    return createRun(this.#db, runId, chainStart(runId), randomUUID());
+  }
+
+  async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    let tried: { readonly session: number; readonly former: FormerOwner } | undefined;
+    for (;;) {
+      const session = await this.#session.opened();
+      const row = await knownRow(this.#db, runId);
+      // The answer to an earlier try was lost.
+      const isTried = tried !== undefined && row.session === tried.session && this.#owned.get(runId)?.epoch !== row.epoch;
+      const former = isTried && tried !== undefined ? tried.former : await this.#formerOf(runId, row, o);
+      tried = { session, former };
+      const given = await giveEpoch(this.#db, row, { session, process: identityText(), takesCommands: o.command !== undefined });
+      if (given === undefined) continue;
+      this.#appends.began(runId, given);
+      this.#own(runId, given);
+      this.#owners.began(runId, given.epoch, o);
+      if (this.#session.number !== session) await this.#bind([{ runId, number: given.number, epoch: given.epoch }]);
+      return { epoch: given.epoch, former };
+    }
+  }
+
+  async release(runId: string, epoch: number, { drained = false }: ReleaseOptions = {}): Promise<void> {
+    // `close` has released every run.
+    if (this.#closing !== undefined) return;
+    this.#owners.ended(runId, epoch);
+    const number = this.#disown(runId, epoch) ?? (await this.#numberOf(runId));
+    if (number === undefined) return;
+    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, [{ number, epoch }], drained ? DRAINED : RELEASED));
+  }
+
+  async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
+    try {
+      await this.#appends.append(runId, epoch, expectedSeq, encoded);
+    } catch (error) {
+      if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#lose(runId, epoch);
+      throw error;
+    }
+  }
+
+  read(runId: string, from: number): AsyncIterable<RunEvent> {
+    return readRun(this.#db, runId, from);
+  }
+
+  runs(): Promise<readonly RunInfo[]> {
+    return allRuns(this.#db);
+  }
+
+  newest(page: RunsPage): Promise<readonly RunInfo[]> {
+    return newestOf(this.#db, page);
+  }
+
+  watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {
+    return this.#watch.watch(runId, signal);
+  }
+
+  command(runId: string, command: Json, o: CommandOptions = {}): Promise<Json> {
+    return this.#commands.send(runId, command, o);
+  }
+
+  keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
+    return keepSnapshot(this.#db, runId, epoch, snapshot);
+  }
+
+  newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
+    return newestSnapshot(this.#db, runId);
+  }
+
+  async remove(runId: string): Promise<void> {
+    for (;;) {
+      const row = (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId);
+      if (row === undefined) return;
+      await this.#formerOf(runId, row, {});
+      if (!(await removeRun(this.#db, row))) continue;
+      this.#appends.forget(runId);
+      this.#lose(runId);
+      return;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#owners.clear();
+    await this.#appends.settled();
+    const owned = [...this.#owned.values()];
+    for (const run of owned) this.#disown(run.runId, run.epoch);
+    if (owned.length > 0) {
+      // The lock ends with the connection. Nobody waits for a database that is away.
+      await this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, owned, RELEASED)).catch(() => undefined);
+    }
+    this.#watch.close();
+    await this.#session.close();
+    await this.#db.close();
+  }
+
+  /**
+   * Returns how the owner in a row ended, and waits for one that may come back.
+   *
+   * @throws JournalError `RUN_OWNED`
+   */
+  async #formerOf(runId: string, row: RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
+    const { session, owner } = row;
+    if (session === NOBODY) return owner === DRAINED ? "drained" : owner.startsWith(CREATED) ? "none" : "released";
+    if (session === this.#session.number) return "none";
+    const identity = identityIn(owner);
+    if (identity !== undefined && hasDied(identity)) return "died";
+    if (await isOwnerConnected(this.#db, session)) {
+      if (take) return "moved";
+      throw ownedBy(runId);
+    }
+    if (take) return identity !== undefined && stateOfProcess(identity) === "running" ? "moved" : "taken";
+    return this.#afterGrace(runId, row);
+  }
+
+  /** @throws JournalError `RUN_OWNED` when the owner connects again in time */
+  async #afterGrace(runId: string, row: RunRow): Promise<FormerOwner> {
+    const { clock } = this.#db.server;
+    const until = clock.now() + this.#grace;
+    while (clock.now() < until) {
+      await this.#db.pause(Math.min(LOOK, this.#grace));
+      const now = await knownRow(this.#db, runId);
+      if (now.epoch === row.epoch && now.session === row.session) continue;
+      // An owner that has connected again has another session; another claim has another epoch.
+      if (now.epoch === row.epoch || now.session !== NOBODY) throw ownedBy(runId);
+      break;
+    }
+    return "taken";
+  }
+
+  #own(runId: string, { number, epoch }: RunRow): void {
+    const known = this.#owned.get(runId);
+    if (known !== undefined && known.epoch > epoch) return;
+    known?.letGo();
+    this.#owned.set(runId, { runId, number, epoch, letGo: this.#session.keep() });
+  }
+
+  /** Forgets a run. @returns its number if this journal had it in that epoch; without an epoch, in any */
+  #disown(runId: string, epoch?: number): number | undefined {
+    const run = this.#owned.get(runId);
+    if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return undefined;
+    run.letGo();
+    this.#owned.delete(runId);
+    return run.number;
+  }
+
+  #lose(runId: string, epoch?: number): void {
+    this.#disown(runId, epoch);
+    this.#owners.lose(runId, epoch);
+  }
+
+  async #numberOf(runId: string): Promise<number | undefined> {
+    return (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId)?.number;
+  }
+
+  #heard(channel: string, payload: string): void {
+    const [what, id = "", epoch] = payload.split(" ");
+    if (what === "lost") this.#lostNumber(Number(id), epoch === undefined ? Infinity : Number(epoch));
+    else if (what === "answer") this.#commands.heard(id);
+    // A command that is missed because the database went away is told again by its sender.
+    else if (what === "command") this.#takeCommands();
+    else this.#watch.heard(channel, what === "removed");
+  }
+
+  /** @param epoch the new one */
+  #lostNumber(number: number, epoch: number): void {
+    const run = [...this.#owned.values()].find((each) => each.number === number);
+    if (run !== undefined && epoch > run.epoch) this.#lose(run.runId, run.epoch);
+  }
+
+  #takeCommands(): void {
+    this.#commands.take([...this.#owned.values()]).catch(() => undefined);
+  }
+
+  async #renewed(): Promise<void> {
+    await this.#bind([...this.#owned.values()]);
+    this.#watch.renewed();
+    this.#takeCommands();
+  }
+
+  /** Binds runs to the present session, and loses those that another owner has. */
+  async #bind(runs: readonly Pick<OwnedRun, "runId" | "number" | "epoch">[]): Promise<void> {
+    if (runs.length === 0) return;
+    const bound = await this.#db.rows<{ readonly number: number }>(
+      `UPDATE ${this.#db.schema}.runs r SET session = $3 FROM unnest($1::integer[], $2::bigint[]) AS a(number, epoch)
+       WHERE r.number = a.number AND r.epoch = a.epoch RETURNING r.number`,
+      [runs.map(({ number }) => number), runs.map(({ epoch }) => epoch), this.#session.number],
+    );
+    const ours = new Set(bound.map(({ number }) => number));
+    for (const { runId, number, epoch } of runs) if (!ours.has(number)) this.#lose(runId, epoch);
+  }
+}
+
+function ownedBy(runId: string): JournalError {
+  return new JournalError(
+    "RUN_OWNED",
+    `Expected run ${runId} to have no owner, but another process is connected that works on it, or this one is through another journal. Wait for it, end it, or claim the run with take.`,
+    { data: { runId } },
+  );
+}

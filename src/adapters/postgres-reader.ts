@@ -1,0 +1,125 @@
+import { nextMacrotask } from "../kernel/clock.ts";
+import { JournalError } from "../kernel/errors.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import { ChatReader, type ChatRow } from "./event-chats.ts";
+import { chainStart, type Position, readRows, type StoredEvent } from "./event-rows.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+import { knownRow, type RunRow } from "./postgres-runs.ts";
+
+/** Most events of a page, and of the first one: who lists runs reads only the first event of each. */
+const PAGE_EVENTS = 500;
+const FIRST_EVENTS = 8;
+/** Bytes of bodies after which a page ends. */
+const PAGE_BYTES = 1_000_000;
+
+/**
+ * Reads a run in pages and checks every row. Events that were written before the last page are read too.
+ *
+ * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything intact before it; errors of the database
+ */
+export async function* readRun(db: PostgresDatabase, runId: string, from: number): AsyncGenerator<RunEvent, void> {
+  const chats = new ChatReader();
+  let atOnce = FIRST_EVENTS;
+  let number: number | undefined;
+  let next: Position | undefined;
+  for (;;) {
+    const row = await knownRow(db, runId);
+    number ??= row.number;
+    if (row.number !== number) {
+      throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
+    }
+    if (from > row.events) return;
+    next ??= await start(db, runId, number, Math.max(0, from));
+    const page = await pageOf(db, { runId, row, next, atOnce, chats });
+    for (const event of page.events) yield event;
+    if (page.failed !== undefined) throw page.failed.error;
+    const isOver = page.next.seq >= row.events;
+    if (!isOver && page.events.length === 0) throw damaged(db, runId, next.seq, `event ${next.seq} is missing`);
+    next = page.next;
+    if (isOver && next.checksum !== row.head) throw damaged(db, runId, next.seq, "the run has another last event than this one");
+    if (isOver) return;
+    atOnce = PAGE_EVENTS;
+    await nextMacrotask();
+  }
+}
+
+/** Takes the checksum of the row before without proof: that would need every event from the first on. */
+async function start(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<Position> {
+  if (seq === 0) return { seq, checksum: chainStart(runId) };
+  const [row] = await db.rows<{ readonly checksum: string }>(
+    `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
+    [number, seq - 1],
+  );
+  if (row === undefined) throw damaged(db, runId, 0, `event ${seq - 1} is missing`);
+  return { seq, checksum: row.checksum };
+}
+
+interface PageOf {
+  readonly runId: string;
+  readonly row: RunRow;
+  readonly next: Position;
+  readonly atOnce: number;
+  readonly chats: ChatReader;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly body: string;
+  readonly checksum: string;
+  readonly chat: string;
+}
+
+async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }: PageOf): Promise<ReturnType<typeof readRows>> {
+  const text = `SELECT seq, body, checksum, chat FROM (
+      SELECT seq, body, upper(encode(checksum, 'hex')) AS checksum, upper(coalesce(encode(chat, 'hex'), '')) AS chat,
+        sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
+      FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq) AS part
+    ) AS page WHERE before < ${PAGE_BYTES} ORDER BY seq`;
+  const behind = Math.min(next.seq + atOnce, row.events);
+  const found = await db.rows<EventRow>({ name: "page of events", text }, [row.number, next.seq, behind]);
+  const turns = await turnsOf(db, row.number, found, chats);
+  const rows = found.map(({ seq, body, checksum, chat }): StoredEvent => ({ place: seq, body, checksum, chat, isSurelyPlain: false }));
+  return readRows(rows, next, {
+    runId,
+    place: 0,
+    messages: (chat) => chats.read(chat, (turn) => turns.get(turn)),
+    damaged: (intact, why) => damaged(db, runId, intact, why),
+  });
+}
+
+/** Reads the rows of all conversations that some events end, as far as the reader does not know them. */
+async function turnsOf(
+  db: PostgresDatabase,
+  number: number,
+  events: readonly EventRow[],
+  chats: ChatReader,
+): Promise<ReadonlyMap<string, ChatRow>> {
+  const known = chats.known();
+  const names = [...new Set(events.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
+  if (names.length === 0) return new Map();
+  // A chain that leads into itself ends here, because UNION adds no row twice; its digests do not match.
+  const text = `WITH RECURSIVE turns AS (
+      SELECT c.chat, c.before, c.message FROM ${db.schema}.chats c
+      WHERE c.number = $1 AND c.chat = ANY (ARRAY(SELECT decode(k, 'hex') FROM unnest($2::text[]) k))
+      UNION
+      SELECT c.chat, c.before, c.message FROM ${db.schema}.chats c JOIN turns t ON c.chat = t.before
+      WHERE c.number = $1 AND c.chat <> ALL (ARRAY(SELECT decode(k, 'hex') FROM unnest($3::text[]) k))
+    )
+    SELECT upper(encode(t.chat, 'hex')) AS chat, upper(encode(t.before, 'hex')) AS before, upper(encode(t.message, 'hex')) AS message, m.body
+    FROM turns t LEFT JOIN ${db.schema}.chat_messages m ON m.number = $1 AND m.message = t.message`;
+  const rows = await db.rows<{ readonly chat: string; readonly before: string; readonly message: string; readonly body: string | null }>(
+    { name: "turns of conversations", text },
+    [number, names, known],
+  );
+  return new Map(rows.map(({ chat, before, message, body }) => [chat, { before, message, body: body ?? undefined }]));
+}
+
+/** Returns the error for a run whose record is damaged after its first `intact` events. */
+function damaged({ server }: PostgresDatabase, runId: string, intact: number, why: string): JournalError {
+  const whole = intact === 0 ? "none of its events is sure" : `its first ${intact} events are intact`;
+  return new JournalError(
+    "JOURNAL_DAMAGED",
+    `Expected run ${runId} to be whole, but in schema ${server.schema} of ${server.shown} ${whole}, and then: ${why}. What is intact can still be read. Put back a copy of the database from before.`,
+    { data: { database: server.shown, runId, intact } },
+  );
+}

@@ -1,0 +1,232 @@
+import { JournalError } from "../kernel/errors.ts";
+import { type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
+import type { PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
+import { INDEXED, isHeld, runChannel, sessionChannel } from "./postgres-tables.ts";
+import { digestOf } from "./stored-json.ts";
+
+/*
+ * The list of runs: its rows, and the statements that ask for them.
+ */
+
+/** The epoch and the session of a run without an owner. */
+export const NOBODY = 0;
+/** Stand in the place of the owner: a run that was never claimed has the name of its maker there. */
+export const CREATED = "created ";
+export const RELEASED = "released";
+export const DRAINED = "drained";
+
+/** The row of a run. */
+export interface RunRow {
+  readonly number: number;
+  readonly run: string;
+  readonly epoch: number;
+  readonly session: number;
+  readonly owner: string;
+  readonly takes_commands: boolean;
+  readonly events: number;
+  /** The checksum of the last event, or the start of the chain. */
+  readonly head: string;
+}
+
+/** Columns of {@link RunRow}. The number of an epoch fits into a float. */
+export const RUN_COLUMNS =
+  "r.number, r.run, r.epoch::float8 AS epoch, r.session, r.owner, r.takes_commands, r.events, upper(encode(r.head, 'hex')) AS head";
+
+/** Encodes an id without NUL and lone surrogates, which Postgres does not keep. */
+export function nameOf(runId: string): string {
+  return JSON.stringify(runId);
+}
+
+/** Returns the key of a run as hexadecimal digits. */
+export function keyOf(runId: string): string {
+  return digestOf(nameOf(runId));
+}
+
+/** Decodes the name in a row; undefined for a damaged one. */
+export function idOf(name: string): string | undefined {
+  try {
+    const id: unknown = JSON.parse(name);
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the rows of runs, by id. Unknown ones are missing. */
+export async function rowsOf(
+  db: PostgresDatabase,
+  rows: PostgresConnection["rows"],
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, RunRow>> {
+  const byKey = new Map(runIds.map((runId) => [keyOf(runId), runId]));
+  const text = `SELECT ${RUN_COLUMNS}, upper(encode(r.key, 'hex')) AS key FROM ${db.schema}.runs r
+    WHERE r.key = ANY (ARRAY(SELECT decode(k, 'hex') FROM unnest($1::text[]) k))`;
+  const found = await rows<RunRow & { readonly key: string }>({ name: "runs by key", text }, [[...byKey.keys()]]);
+  return new Map(found.map((row) => [byKey.get(row.key) ?? "", row]));
+}
+
+/** @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` when the run exists but the key of its row was changed */
+export async function knownRow(db: PostgresDatabase, runId: string): Promise<RunRow> {
+  const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
+  if (row !== undefined) return row;
+  const [misplaced] = await db.rows<{ readonly number: number }>(
+    `SELECT number FROM ${db.schema}.runs WHERE left(run, ${INDEXED}) = left($1, ${INDEXED}) AND run = $1`,
+    [nameOf(runId)],
+  );
+  if (misplaced === undefined) throw unknownRun(runId);
+  throw new JournalError(
+    "JOURNAL_DAMAGED",
+    `Expected to find run ${runId}, but the key of its row, number ${misplaced.number} of the list of runs, was changed since it was written. Take the database from a copy.`,
+    { data: { runId, row: misplaced.number, intact: 0 } },
+  );
+}
+
+export function unknownRun(runId: string): JournalError {
+  return new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+}
+
+interface ListRow {
+  readonly number: number;
+  readonly run: string;
+  readonly key: string;
+  readonly events: number;
+}
+
+const LIST_COLUMNS = "number, run, upper(encode(key, 'hex')) AS key, events";
+
+/** Returns all runs, the oldest first. @throws JournalError `JOURNAL_DAMAGED` */
+export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]> {
+  return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoOf);
+}
+
+/** The last character: no id that begins with a text comes after that text and this. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+/** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
+export async function newestOf(db: PostgresDatabase, { limit, before, prefix = "" }: RunsPage): Promise<readonly RunInfo[]> {
+  const end = before === undefined ? undefined : (await db.patiently(({ rows }) => rowsOf(db, rows, [before]))).get(before);
+  if (before !== undefined && end === undefined) throw unknownBefore(before);
+  const from = nameOf(prefix).slice(0, -1);
+  const isNamed = `left(run, ${INDEXED}) >= left($3, ${INDEXED}) AND left(run, ${INDEXED}) < left($3, ${INDEXED}) || '${LAST_CHARACTER}' AND starts_with(run, $3)`;
+  const rows = await db.rows<ListRow>(
+    `SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs WHERE ($1::integer IS NULL OR number < $1) ${prefix === "" ? "" : `AND ${isNamed}`}
+     ORDER BY number DESC LIMIT $2`,
+    [end?.number ?? null, limit, ...(prefix === "" ? [] : [from])],
+  );
+  return rows.map(infoOf);
+}
+
+/** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
+function infoOf({ number, run, key, events }: ListRow): RunInfo {
+  const runId = idOf(run);
+  if (runId !== undefined && keyOf(runId) === key && events >= 0) return { runId, events };
+  throw new JournalError(
+    "JOURNAL_DAMAGED",
+    `Expected the name of each run, but one was changed since it was written: row ${number} of the list of runs is damaged. Take the database from a copy, or give the run its name back there.`,
+    { data: { row: number } },
+  );
+}
+
+/** Adds a run. @param maker tells an earlier try of the same caller from another caller @throws JournalError `RUN_EXISTS` */
+export async function createRun(db: PostgresDatabase, runId: string, start: string, maker: string): Promise<void> {
+  const { schema } = db;
+  const owner = `${CREATED}${maker}`;
+  const [row] = await db.rows<{ readonly is_ours: boolean }>(
+    `WITH added AS (
+       INSERT INTO ${schema}.runs (key, run, head, owner) VALUES (decode($1, 'hex'), $2, decode($3, 'hex'), $4)
+       ON CONFLICT (key) DO NOTHING RETURNING true
+     )
+     SELECT EXISTS (SELECT FROM added) OR EXISTS (SELECT FROM ${schema}.runs WHERE key = decode($1, 'hex') AND owner = $4) AS is_ours`,
+    [keyOf(runId), nameOf(runId), start, owner],
+  );
+  if (row?.is_ours === true) return;
+  throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+}
+
+/** True while the connection of the owner of a run holds its lock. */
+export async function isOwnerConnected(db: PostgresDatabase, session: number): Promise<boolean> {
+  if (session === NOBODY) return false;
+  const [row] = await db.rows<{ readonly is_held: boolean }>(`SELECT ${isHeld(db.server.schema, "$1::integer")} AS is_held`, [session]);
+  return row?.is_held === true;
+}
+
+/** A new owner of a run. */
+export interface NewOwner {
+  readonly session: number;
+  readonly process: string;
+  readonly takesCommands: boolean;
+}
+
+/**
+ * Gives a run to a new owner, unless its owner has changed since `row` was read, and tells the former owner.
+ *
+ * @returns undefined when it has changed
+ */
+export async function giveEpoch(db: PostgresDatabase, row: RunRow, owner: NewOwner): Promise<RunRow | undefined> {
+  const { schema, server } = db;
+  const [given] = await db.rows<RunRow>(
+    `WITH given AS (
+       UPDATE ${schema}.runs r SET epoch = nextval('${schema}.epochs'), session = $4, owner = $5, takes_commands = $6
+       WHERE r.number = $1 AND r.epoch = $2 AND r.session = $3 RETURNING ${RUN_COLUMNS}
+     ), told AS MATERIALIZED (
+       SELECT pg_notify('${sessionChannel(server.schema, "")}' || $3::integer, 'lost ' || number || ' ' || epoch) FROM given
+       WHERE $3::integer NOT IN (${NOBODY}, $4::integer)
+     )
+     SELECT given.* FROM given LEFT JOIN told ON true`,
+    [row.number, row.epoch, row.session, owner.session, owner.process, owner.takesCommands],
+  );
+  return given;
+}
+
+/** Ends epochs. Those that are not their runs' newest are left alone. */
+export async function endEpochs(
+  rows: PostgresConnection["rows"],
+  schema: string,
+  ended: readonly { readonly number: number; readonly epoch: number }[],
+  how: string,
+): Promise<void> {
+  await rows(
+    `UPDATE ${schema}.runs r SET epoch = ${NOBODY}, session = ${NOBODY}, owner = $3, takes_commands = false
+     FROM unnest($1::integer[], $2::bigint[]) AS a(number, epoch) WHERE r.number = a.number AND r.epoch = a.epoch`,
+    [ended.map(({ number }) => number), ended.map(({ epoch }) => epoch), how],
+  );
+}
+
+/** Most rows that one statement removes. */
+const SWEEP = 5_000;
+
+/** Removes a run whose owner has not changed since `row` was read. @returns false when it has */
+export async function removeRun(db: PostgresDatabase, row: RunRow): Promise<boolean> {
+  const { schema, server } = db;
+  const found = await db.rows(
+    `WITH gone AS (DELETE FROM ${schema}.runs WHERE number = $1 AND epoch = $2 AND session = $3 RETURNING number),
+       noted AS (INSERT INTO ${schema}.removed SELECT number FROM gone ON CONFLICT DO NOTHING),
+       told AS MATERIALIZED (
+         SELECT pg_notify('${runChannel(server.schema, row.number)}', 'removed'),
+           pg_notify('${sessionChannel(server.schema, row.session)}', 'lost ' || number) FROM gone)
+     SELECT number FROM gone LEFT JOIN told ON true
+     UNION SELECT number FROM ${schema}.removed WHERE number = $1`,
+    [row.number, row.epoch, row.session],
+  );
+  if (found.length > 0) await sweep(db);
+  return found.length > 0;
+}
+
+/** Removes what removed runs have left, in parts. What a process that died has left is removed by the next one. */
+async function sweep(db: PostgresDatabase): Promise<void> {
+  const { schema } = db;
+  const left = await db.rows<{ readonly number: number }>(`SELECT number FROM ${schema}.removed`);
+  for (const { number } of left) {
+    for (let removed = SWEEP; removed === SWEEP;) {
+      const gone = await db.rows(
+        `DELETE FROM ${schema}.events WHERE number = $1 AND seq IN
+           (SELECT seq FROM ${schema}.events WHERE number = $1 LIMIT ${SWEEP}) RETURNING seq`,
+        [number],
+      );
+      removed = gone.length;
+    }
+    for (const table of ["chats", "chat_messages", "snapshots", "commands", "removed"]) {
+      await db.rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
+    }
+  }
+}
