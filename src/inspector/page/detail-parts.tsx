@@ -59,6 +59,7 @@ export const END_WORDS: Readonly<Record<ActivationFact["end"], string>> = {
   isolate: "failed, its messages are tried one by one",
   dead: "failed, its messages are given up",
   stop: "failed, and the run ended",
+  retired: "given up: the role was retired",
 };
 
 /** The sender of a message in words. */

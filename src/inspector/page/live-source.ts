@@ -7,10 +7,10 @@ import type { RunActions, RunSource, RunWatcher } from "./run-source.ts";
 const PAGE = 100;
 /** A source of the runs of a server. Asks once for its team: without roles, runs can only be read. */
 export async function liveSource(client: RunClient, signal: AbortSignal): Promise<RunSource> {
-  const { roles } = await client.team({ signal });
+  const { roles, reserve } = await client.team({ signal });
   return {
     kind: "live",
-    ...(roles.length === 0 ? {} : { actions: actionsOf(client) }),
+    ...(roles.length === 0 ? {} : { actions: actionsOf(client, [...roles, ...reserve]) }),
     runs: async (cursor, aborted) => client.list({ limit: PAGE, signal: aborted, ...(cursor === undefined ? {} : { cursor }) }),
     async standing(run, aborted) {
       const summary = await client.read(run, { signal: aborted });
@@ -44,7 +44,7 @@ async function watch(client: RunClient, run: string, watcher: RunWatcher, signal
   }
 }
 
-function actionsOf(client: RunClient): RunActions {
+function actionsOf(client: RunClient, definitions: readonly string[]): RunActions {
   const done = async (work: Promise<unknown>): Promise<void> => {
     await work;
   };
@@ -55,6 +55,9 @@ function actionsOf(client: RunClient): RunActions {
     proceed: (run) => done(client.proceed(run)),
     stop: (run) => done(client.stop(run)),
     resume: (run) => done(client.resume(run)),
+    definitions,
+    hire: (run, role, as) => done(client.hire(run, as === undefined ? role : { role, as })),
+    retire: (run, name) => done(client.retire(run, name)),
     fork: async (run, at, change) => (await client.fork(run, { at, change })).id,
   };
 }

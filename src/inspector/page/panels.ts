@@ -6,10 +6,13 @@ import { FilesPanel } from "./panels/files.tsx";
 import { GraphPanel } from "./panels/graph.tsx";
 import { RolesPanel } from "./panels/roles.tsx";
 import { SwimlanesPanel } from "./panels/swimlanes.tsx";
+import type { RunActions } from "./run-source.ts";
 
 /** The properties of every panel. */
 export interface PanelProps {
   readonly run: OpenRun;
+  /** Undefined where the run can only be read. */
+  readonly actions?: RunActions | undefined;
 }
 
 /** A view of a run. */

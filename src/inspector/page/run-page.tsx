@@ -41,7 +41,9 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
         ))}
       </nav>
       <div class="run-body">
-        <div class="panel">{run.count.value === 0 ? <Coming run={run} /> : chosen !== undefined && <chosen.Component run={run} />}</div>
+        <div class="panel">
+          {run.count.value === 0 ? <Coming run={run} /> : chosen !== undefined && <chosen.Component run={run} actions={source.actions} />}
+        </div>
         {!isShownBy(chosen?.id, run) && <Drawer run={run} source={source} />}
       </div>
       <Scrubber run={run} />

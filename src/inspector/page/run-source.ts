@@ -50,6 +50,11 @@ export interface RunActions {
   proceed(run: string): Promise<void>;
   stop(run: string): Promise<void>;
   resume(run: string): Promise<void>;
+  /** The definitions of roles that a run can hire. */
+  readonly definitions: readonly string[];
+  /** @param as the name in the run; default: that of the definition */
+  hire(run: string, definition: string, as: string | undefined): Promise<void>;
+  retire(run: string, role: string): Promise<void>;
   /** Returns the id of the new run. @param at the last shared event */
   fork(run: string, at: number, change: readonly EditedMessage[]): Promise<string>;
 }

@@ -1,4 +1,4 @@
-import type { ActivationFact, SentFact, WayFact } from "./run-facts.ts";
+import { type ActivationFact, isFailure, type SentFact, type WayFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
 /** The part of a run that is drawn. */
@@ -39,7 +39,7 @@ export interface Arrow {
 }
 
 /** The state of a message on its way to one recipient. */
-export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "double";
+export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "dead" | "double";
 
 /** Bars and arrows of a range. */
 export interface LaneDrawing {
@@ -115,7 +115,7 @@ export function firstAtLeast(count: number, holds: (place: number) => boolean): 
 export function endOf(way: WayFact, shown: number): { readonly end: number; readonly fate: Fate } {
   const isPast = (seq: number | undefined): seq is number => seq !== undefined && seq <= shown;
   if (isPast(way.opened)) return { end: way.opened, fate: "taken" };
-  if (isPast(way.dropped)) return { end: way.dropped, fate: "dropped" };
+  if (isPast(way.dropped)) return { end: way.dropped, fate: way.isDead ? "dead" : "dropped" };
   if (isPast(way.delivered)) return { end: way.delivered, fate: way.isDouble ? "double" : "waiting" };
   return { end: shown, fate: "on its way" };
 }
@@ -143,7 +143,7 @@ export function densityOf(timeline: RunTimeline, count: number): readonly Densit
   for (const { from, until, end } of timeline.record.activations) {
     const bin = at(from);
     if (bin !== undefined) bin.activations += 1;
-    const last = until === undefined || end === "ended" ? undefined : at(until);
+    const last = until === undefined || !isFailure(end) ? undefined : at(until);
     if (last !== undefined) last.failures += 1;
   }
   for (const { seq } of timeline.record.sent) {

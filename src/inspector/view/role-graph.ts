@@ -18,6 +18,8 @@ export interface GraphNode {
   /** Activations that have ended. */
   readonly activations: number;
   readonly isActing: boolean;
+  /** False once it is retired. */
+  readonly isHired: boolean;
 }
 
 /** The messages from one role to another, up to an event. */
@@ -104,9 +106,9 @@ export class FlowTable {
 function nodesOf({ roles, open, held }: RunState): readonly GraphNode[] {
   const heldFor = new Map<string, number>();
   for (const { role } of held) heldFor.set(role.name, (heldFor.get(role.name) ?? 0) + 1);
-  return [...roles.values()].map(({ name, traits, waiting, n }) => {
+  return [...roles.values()].map(({ name, traits, waiting, n, isHired }) => {
     const { watch, observesAll, profile } = traitsOf(traits);
-    return { name, profile, watch, observesAll, waiting, held: heldFor.get(name) ?? 0, activations: n, isActing: open.has(name) };
+    return { name, profile, watch, observesAll, waiting, held: heldFor.get(name) ?? 0, activations: n, isActing: open.has(name), isHired };
   });
 }
 

@@ -24,6 +24,8 @@ export interface OpenQuestion {
 export interface RoleView {
   readonly name: string;
   readonly traits: RoleTraits;
+  /** False once it is retired. */
+  readonly isHired: boolean;
   /** Activations that have ended. */
   readonly activations: number;
   /** The activation under way: its name, and how many messages it took. */
@@ -53,6 +55,7 @@ export function roleView(state: RunState, name: string): RoleView | undefined {
   return {
     name,
     traits: traitsOf(role.traits),
+    isHired: role.isHired,
     activations: role.n,
     open: open && { act: open.act, take: open.take },
     failures: role.retry.failures,

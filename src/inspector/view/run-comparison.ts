@@ -1,5 +1,5 @@
 import { shownLine } from "./shown-text.ts";
-import type { ActivationFact } from "./run-facts.ts";
+import { type ActivationFact, isFailure } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
 /** Sums of one run. */
@@ -102,7 +102,7 @@ function totalsOf(timeline: RunTimeline): RunTotals {
     events: length,
     activations: now.activations,
     messages: record.sent.length,
-    failures: record.activations.filter(({ end }) => end !== "open" && end !== "ended").length,
+    failures: record.activations.filter(({ end }) => isFailure(end)).length,
     calls: record.steps.filter(({ kind, ok }) => kind === "model" && ok === true).length,
     retries: record.activations.reduce((sum, { retries }) => sum + retries, 0),
     inputTokens,

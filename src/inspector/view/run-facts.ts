@@ -6,8 +6,13 @@ import type { Message } from "../../message/message.ts";
  * an event; undefined means that it has not happened yet.
  */
 
-/** The end of an activation: still open, effective, or failed in one of the four ways of `act.failed`. */
-export type ActivationEnd = "open" | "ended" | "retry" | "isolate" | "dead" | "stop";
+/** The end of an activation: still open, effective, failed in one of the four ways of `act.failed`, or given up because its role was retired. */
+export type ActivationEnd = "open" | "ended" | "retry" | "isolate" | "dead" | "stop" | "retired";
+
+/** True for the end of an activation that failed. */
+export function isFailure(end: ActivationEnd): boolean {
+  return end !== "open" && end !== "ended" && end !== "retired";
+}
 
 /** One attempt of one activation of a role. */
 export interface ActivationFact {
@@ -100,8 +105,10 @@ export interface WayFact {
   readonly consumed: number | undefined;
   /** Place of the activation that consumed it. */
   readonly consumer: number | undefined;
-  /** The event that dropped it from a full mailbox. */
+  /** The event that dropped it: from a full mailbox, or because its role was retired. */
   readonly dropped: number | undefined;
+  /** Its role had been retired, so the message is a dead letter. */
+  readonly isDead: boolean;
   /** The mailbox held a message of this id already. */
   readonly isDouble: boolean;
 }

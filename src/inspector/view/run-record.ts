@@ -65,7 +65,11 @@ export class RunRecord {
         break;
       default:
     }
-    return (after) => this.ways.settle(after, event.seq);
+    const open = event.type === "role.retired" ? before.roles.get(event.role)?.open?.act : undefined;
+    return (after) => {
+      if (event.type === "role.retired") this.#retired(after, event, open);
+      this.ways.settle(after, event.seq);
+    };
   }
 
   #send({ message, to, dead = [], dropped }: Sent, seq: number, nth: number, by: number | undefined): readonly number[] {
@@ -141,6 +145,19 @@ export class RunRecord {
       if (before.delivery === "round") this.ways.wait(ways);
       else this.ways.deliver(ways);
     }
+  }
+
+  /** What an activation that was cut off had taken is given up together with it. */
+  #retired(
+    { roles }: RunState,
+    { role: name, seq, time }: Extract<RunEvent, { readonly type: "role.retired" }>,
+    open: string | undefined,
+  ): void {
+    const role = roles.get(name);
+    if (role === undefined) return;
+    this.ways.retire(role, seq);
+    const activation = open === undefined || role.open !== undefined ? undefined : this.activationNamed(open);
+    if (activation !== undefined) Object.assign(activation, { end: "retired", until: seq, ended: time });
   }
 
   #stepStarted(event: StepStarted & { readonly seq: number }): void {

@@ -1,3 +1,4 @@
+import type { RoleState } from "../../runtime/record/role-state.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { WayFact } from "./run-facts.ts";
 
@@ -12,6 +13,7 @@ const BLOCK = 256;
  *
  * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
  * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, so that `between` misses none.
+ * WayTable.W3 (`retire`, `#arrive`) a way to a retired role ends: its message is a dead letter of the runtime's state.
  */
 export class WayTable {
   readonly #ways: Way[] = [];
@@ -45,7 +47,7 @@ export class WayTable {
       consumer: undefined,
       dropped: undefined,
     };
-    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false });
+    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false });
     this.#ids.push(id);
     this.#reach(place, from);
     return place;
@@ -85,13 +87,15 @@ export class WayTable {
   }
 
   /** Finds out what the event of a number delivered, held back and dropped, after the state has applied it. */
-  settle({ held, justDropped }: RunState, seq: number): void {
+  settle({ held, justDropped, roles }: RunState, seq: number): void {
     if (this.#coming.length > 0 || this.#held.length > 0) {
       const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
       const left = this.#held;
       this.#held = [];
-      for (const way of left) this.#arrive(way, seq, isHeld);
-      for (const place of this.#coming) this.#arrive(this.#ways[place] as Way, seq, isHeld);
+      for (const way of [...left, ...this.#coming.map((place) => this.#ways[place] as Way)]) {
+        if (isHeld.has(`${this.#ids[way.place] ?? ""} ${way.role}`)) this.#held.push(way);
+        else this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
+      }
       this.#coming = [];
     }
     for (const { role, message } of justDropped) {
@@ -100,6 +104,17 @@ export class WayTable {
       way.dropped = seq;
       this.#reach(way.place, seq);
     }
+  }
+
+  /** A role was retired: what it has left in its mailbox stays, and all else that was on the way to it is dead. */
+  retire({ name, mailbox }: RoleState, seq: number): void {
+    for (const [id, way] of this.#inMailbox.get(name) ?? []) {
+      if (mailbox.has(id)) continue;
+      this.#leave(name, id);
+      this.#die(way, seq);
+    }
+    for (const way of this.#held) if (way.role === name) this.#die(way, seq);
+    this.#held = this.#held.filter(({ role }) => role !== name);
   }
 
   /** The ways that touch the events `from` to `until`, both included, in the order sent. */
@@ -113,18 +128,21 @@ export class WayTable {
     }
   }
 
-  #arrive(way: Way, seq: number, isHeld: ReadonlySet<string>): void {
+  #arrive(way: Way, seq: number, isHired: boolean): void {
+    if (!isHired) return this.#die(way, seq);
     const id = this.#ids[way.place] ?? "";
-    if (isHeld.has(`${id} ${way.role}`)) {
-      this.#held.push(way);
-      return;
-    }
     way.delivered = seq;
     this.#reach(way.place, seq);
     const mailbox = this.#inMailbox.get(way.role) ?? new Map<string, Way>();
     this.#inMailbox.set(way.role, mailbox);
     if (mailbox.has(id)) way.isDouble = true;
     else mailbox.set(id, way);
+  }
+
+  #die(way: Way, seq: number): void {
+    way.dropped = seq;
+    way.isDead = true;
+    this.#reach(way.place, seq);
   }
 
   #opened(way: Way, activation: number, seq: number): void {

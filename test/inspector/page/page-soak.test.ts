@@ -260,6 +260,39 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await page.context().close();
   });
 
+  it("hires a role under another name, and retires it after a second press", async () => {
+    await house.run("wait for a helper", "hiring");
+    const { page, faults } = await openPage(browser, house.address("hiring"));
+    await toPanel(page, "roles");
+    await page.getByRole("button", { name: "Hire a role" }).click();
+    const form = page.getByRole("form", { name: "Hire a role" });
+    await form.getByLabel("Definition").selectOption("Bob");
+    await form.getByLabel("Name in this run").fill("Ann");
+    await form.getByRole("button", { name: "Hire" }).click();
+    await expect.poll(() => form.getByRole("alert").textContent()).toMatch(/Ann/);
+    await form.getByLabel("Name in this run").fill("Bea");
+    expect(await violationsIn(page)).toEqual([]);
+    await form.getByRole("button", { name: "Hire" }).click();
+    const bea = page.getByRole("article", { name: "Role Bea" });
+    await expect.poll(() => bea.count()).toBe(1);
+    await bea.getByRole("button", { name: "Retire" }).click();
+    await expect.poll(() => bea.textContent()).toContain("gets no further messages");
+    expect(await violationsIn(page)).toEqual([]);
+    await bea.getByRole("button", { name: "Retire Bea" }).click();
+    await expect.poll(() => bea.locator(".detail-facts").first().textContent()).toContain("retired");
+    await expect.poll(() => bea.getByRole("button", { name: /Retire/ }).count()).toBe(0);
+    for (const id of ["graph", "lanes"]) {
+      await toPanel(page, id);
+      await expect.poll(() => page.locator(".panel").textContent(), id).toContain("retired");
+    }
+    await page.getByRole("slider").press("Home");
+    await expect.poll(() => page.locator(".lane-names").textContent()).toContain("not hired yet");
+    house.goOn();
+    // An answer of the form that was refused has been told in words; the browser notes it as well.
+    expect(faults.filter((fault) => !/status of 4\d\d/.test(fault))).toEqual([]);
+    await page.context().close();
+  });
+
   it("forks from a message with another content", async () => {
     await house.run("plain bread", "parent");
     const { page, faults } = await openPage(browser, house.address("parent"));

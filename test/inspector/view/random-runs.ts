@@ -1,4 +1,10 @@
 import fc from "fast-check";
+import type { Role } from "../../../src/role/role.ts";
+import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
+import type { Run } from "../../../src/team/run.ts";
+import { Team } from "../../../src/team/team.ts";
+import { answering } from "../../runtime/town.ts";
+import { eventsOf } from "../../team/recorded.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
 import { live } from "../../properties/lives.ts";
 import { shuffled } from "../../properties/outside.ts";
@@ -12,6 +18,53 @@ export const runSketch = fc.record({
   seed: fc.nat(),
   diesAt: fc.option(fc.nat({ max: 60 })),
 });
+
+const NAMES = ["Una", "Vic", "Wim"] as const;
+
+/** How a random run whose team changes is made: what the boss changes in each of its turns. */
+export const changingSketch = fc.record({
+  turns: fc.array(fc.array(fc.record({ hires: fc.boolean(), name: fc.constantFrom(...NAMES) }), { maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  scheduler: fc.constantFrom("rounds" as const, "eager" as const),
+  overflow: fc.constantFrom("refuse" as const, "drop-oldest" as const, "block" as const),
+});
+
+/** Lives a run whose boss hires and retires roles while messages are on their way to them. */
+export async function eventsOfChangingRun({
+  turns,
+  scheduler,
+  overflow,
+}: typeof changingSketch extends fc.Arbitrary<infer T> ? T : never): Promise<readonly RunEvent[]> {
+  const journal = memoryJournal();
+  const now: { run?: Run } = {};
+  const definitions = new Map<string, Role>(
+    NAMES.map((name) => [
+      name,
+      answering(name, (rc) => [rc.message("done", { sendTo: "Boss" }), rc.message("for Vic", { sendTo: "Vic" })]),
+    ]),
+  );
+  const boss = answering("Boss", async (rc) => {
+    const turn = Number(rc.state["turn"] ?? 0);
+    rc.state["turn"] = turn + 1;
+    for (const { hires, name } of turns[turn] ?? []) {
+      await rc.step("change", { name, hires, turn }, async () => {
+        const change = hires ? now.run?.hire(definitions.get(name) as Role) : now.run?.retire(name);
+        // A role that is there is not hired again, and none is retired twice.
+        await change?.catch(() => undefined);
+        return null;
+      });
+    }
+    if (turn >= turns.length) return undefined;
+    return ["Una", "Vic", "Wim", "Vic"].map((sendTo) => rc.message(`work ${turn}`, { sendTo }));
+  });
+  const roles = [boss, ...NAMES.map((name) => definitions.get(name) as Role)];
+  const mailbox = overflow === "refuse" ? {} : { mailbox: { limit: 2, overflow } };
+  now.run = new Team({ seed: "s", scheduler, roles, reserve: roles, journal, ...mailbox }).run("idea", { id: "r" });
+  await now.run.result;
+  return eventsOf(journal, "r");
+}
 
 /** Lives a random run, in one process or in two, and returns its events. */
 export async function eventsOfRun({

@@ -4,7 +4,7 @@ import type { WayFact } from "../../../src/inspector/view/run-facts.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { lastOf } from "../../../src/inspector/view/way-table.ts";
 import { tries } from "../../effort.ts";
-import { eventsOfRun, runSketch } from "./random-runs.ts";
+import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
 
 async function timelineOf(sketch: Parameters<typeof eventsOfRun>[0]): Promise<RunTimeline> {
   const timeline = new RunTimeline();
@@ -17,24 +17,48 @@ function waysOf({ record: { ways } }: RunTimeline): readonly WayFact[] {
   return Array.from({ length: ways.size }, (_, place) => ways.at(place) as WayFact);
 }
 
+/** The messages that the tables have in mailboxes are those that the runtime's state has there, after every event. */
+function expectWaysOfState(timeline: RunTimeline): void {
+  const ways = waysOf(timeline).filter(({ isDouble }) => !isDouble);
+  for (let seq = 0; seq < timeline.length; seq += 1) {
+    const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
+    for (const role of timeline.stateAt(seq).roles.values()) {
+      const there = ways.filter((way) => way.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
+      const ids = there.map(({ sent }) => timeline.record.sent[sent]?.message.id);
+      expect(ids).toHaveLength(role.waiting);
+      expect(new Set(ids)).toEqual(new Set(role.news().map(({ id }) => id)));
+    }
+  }
+}
+
 describe("RunRecord", () => {
   test("property: WayTable.W1 the messages on their way are those in the mailboxes of the runtime's state, after every event", async () => {
     await fc.assert(
       fc.asyncProperty(runSketch, async (sketch) => {
         const timeline = await timelineOf(sketch);
-        const ways = waysOf(timeline).filter(({ isDouble }) => !isDouble);
-        for (let seq = 0; seq < timeline.length; seq += 1) {
-          const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
-          for (const role of timeline.stateAt(seq).roles.values()) {
-            const there = ways.filter((way) => way.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
-            const ids = there.map(({ sent }) => timeline.record.sent[sent]?.message.id);
-            expect(ids).toHaveLength(role.waiting);
-            expect(new Set(ids)).toEqual(new Set(role.news().map(({ id }) => id)));
-          }
-        }
+        expectWaysOfState(timeline);
       }),
       { numRuns: tries(4, 150) },
     );
+  });
+
+  test("property: WayTable.W3 a retired role has no message on its way, and its activation that was cut off is given up", async () => {
+    let dead = 0;
+    await fc.assert(
+      fc.asyncProperty(changingSketch, async (sketch) => {
+        const timeline = new RunTimeline();
+        timeline.add(await eventsOfChangingRun(sketch));
+        expect(timeline.trouble).toBeUndefined();
+        expectWaysOfState(timeline);
+        const { record, now } = timeline;
+        const letters = now.dead.filter(({ reason }) => reason.kind === "retired");
+        expect(waysOf(timeline).filter(({ isDead }) => isDead)).toHaveLength(letters.length);
+        expect(record.activations.filter(({ end }) => end === "open")).toHaveLength(now.open.size);
+        dead += letters.length;
+      }),
+      { numRuns: tries(12, 200), seed: 3 },
+    );
+    expect(dead).toBeGreaterThan(0);
   });
 
   test("property: RunRecord.I1 RunRecord.I2 an activation took what its mailbox had first, and the places in a table stay", async () => {

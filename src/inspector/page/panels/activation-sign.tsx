@@ -1,7 +1,15 @@
 import type { ActivationEnd, ActivationFact } from "../../view/run-facts.ts";
 import { plural } from "../amounts.ts";
 
-const SIGNS: Readonly<Record<ActivationEnd, string>> = { open: "…", ended: "✓", retry: "↻", isolate: "✕", dead: "✕", stop: "✕" };
+const SIGNS: Readonly<Record<ActivationEnd, string>> = {
+  open: "…",
+  ended: "✓",
+  retry: "↻",
+  isolate: "✕",
+  dead: "✕",
+  stop: "✕",
+  retired: "–",
+};
 
 const WORDS: Readonly<Record<ActivationEnd, string>> = {
   open: "under way",
@@ -10,6 +18,7 @@ const WORDS: Readonly<Record<ActivationEnd, string>> = {
   isolate: "failed, its messages are tried one by one",
   dead: "failed, its messages are given up",
   stop: "failed, the run stopped",
+  retired: "given up, the role was retired",
 };
 
 /** A sign for the end of an activation, so that its colour is no more than a help. */

@@ -108,11 +108,11 @@ function NodeCard({
   readonly layout: GraphLayout;
   readonly isChosen: boolean;
 }) {
-  const { name, profile, waiting, held, isActing, activations } = node;
+  const { name, profile, waiting, held, isActing, activations, isHired } = node;
   return (
     <button
       type="button"
-      class={`graph-node${isActing ? " is-acting" : ""}`}
+      class={`graph-node${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
       style={placeOf(layout, name)}
       aria-pressed={isChosen}
       onClick={() => {
@@ -123,7 +123,7 @@ function NodeCard({
       {profile !== name && profile !== "" && <span class="soft">{shownLine(profile, 26)}</span>}
       <span class="numbers">
         {isActing ? "● acts, " : ""}
-        {waiting === 0 ? "empty queue" : `${counted(waiting)} waiting`}
+        {isHired ? (waiting === 0 ? "empty queue" : `${counted(waiting)} waiting`) : "retired"}
         {held > 0 ? `, ${counted(held)} held back` : ""}
       </span>
       <span class="hidden">, acted {plural(activations, "time")}</span>

@@ -23,7 +23,9 @@ export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly r
       }}
     >
       <span class="lane-role">{shownLine(role, 60)}</span>
-      {waiting > 0 && <span class="lane-mail numbers">{counted(waiting)} waiting</span>}
+      <span class="lane-mail numbers">
+        {state === undefined ? "not hired yet" : state.isHired ? (waiting > 0 ? `${counted(waiting)} waiting` : "") : "retired"}
+      </span>
     </button>
   );
 }
@@ -189,6 +191,7 @@ const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
   waiting: "arrow-open",
   "on its way": "arrow-open",
   dropped: "arrow-gone",
+  dead: "arrow-gone",
   double: "arrow-gone",
 };
 

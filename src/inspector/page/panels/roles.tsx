@@ -5,14 +5,16 @@ import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
+import type { RunActions } from "../run-source.ts";
 import { JsonView, TextView } from "../text-view.tsx";
+import { HireButton, RetireButton } from "./team-change.tsx";
 import { ActivationButton, Messages } from "./message-list.tsx";
 
 /** Most roles in the list; the others are found by the swimlanes. */
 const MOST = 500;
 
 /** Every role as it was after the shown event: its mailbox, memory, plan and state. */
-export function RolesPanel({ run }: PanelProps) {
+export function RolesPanel({ run, actions }: PanelProps) {
   const state = run.timeline.stateAt(run.shown.value);
   const names = [...state.roles.keys()];
   const chosen = chosenRole(run, names);
@@ -23,7 +25,7 @@ export function RolesPanel({ run }: PanelProps) {
       <nav class="panel-list" aria-label="Roles">
         <ul>
           {names.slice(0, MOST).map((name) => {
-            const { waiting = 0, open } = state.roles.get(name) ?? {};
+            const { waiting = 0, open, isHired } = state.roles.get(name) ?? {};
             return (
               <li key={name}>
                 <button
@@ -36,6 +38,7 @@ export function RolesPanel({ run }: PanelProps) {
                 >
                   <span class="panel-item-name">{shownLine(name, 60)}</span>
                   <span class="soft small numbers">
+                    {isHired === false ? "retired " : ""}
                     {open === undefined ? "" : "acts "}
                     {waiting > 0 ? `${counted(waiting)} waiting` : ""}
                   </span>
@@ -45,8 +48,9 @@ export function RolesPanel({ run }: PanelProps) {
           })}
         </ul>
         {names.length > MOST && <p class="soft small">and {counted(names.length - MOST)} more</p>}
+        {actions !== undefined && <HireButton run={run} actions={actions} />}
       </nav>
-      <RoleDetail run={run} view={view} />
+      <RoleDetail key={view.name} run={run} view={view} actions={actions} />
     </div>
   );
 }
@@ -62,22 +66,20 @@ function chosenRole({ selection, timeline }: OpenRun, names: readonly string[]):
   return name !== undefined && names.includes(name) ? name : names[0];
 }
 
-function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleView }) {
-  const { name, traits, activations, open, failures, questions, mailbox, memory, working, plan, state, summary } = view;
+interface RoleDetailProps {
+  readonly run: OpenRun;
+  readonly view: RoleView;
+  readonly actions: RunActions | undefined;
+}
+
+function RoleDetail({ run, view, actions }: RoleDetailProps) {
+  const { name, traits, questions, mailbox, memory, working, plan, state, summary } = view;
   return (
     <article class="panel-detail" aria-label={`Role ${visibleText(name)}`}>
       <h2>{shownLine(name, 120)}</h2>
       {traits.profile !== "" && traits.profile !== name && <p class="soft">{shownLine(traits.profile, 200)}</p>}
       {traits.goal !== "" && <p>{shownLine(traits.goal, 500)}</p>}
-      <dl class="detail-facts">
-        <Fact name="Now">{open === undefined ? "waits for mail" : <ActivationButton run={run} act={open.act} />}</Fact>
-        <Fact name="Acted">{`${plural(activations, "time")}${failures === 0 ? "" : `, ${plural(failures, "failed attempt")} of the present one`}`}</Fact>
-        <Fact name="Hears">
-          {traits.observesAll ? "every broadcast" : traits.watch.map(visibleText).join(", ") || "only what is addressed to it"}
-        </Fact>
-        {traits.actions.length > 0 && <Fact name="Actions">{traits.actions.map(visibleText).join(", ")}</Fact>}
-        {traits.mode !== "" && <Fact name="Mode">{visibleText(traits.mode)}</Fact>}
-      </dl>
+      <RoleFacts run={run} view={view} />
       {questions.map(({ act, key, text }) => (
         <section key={`${act} ${key}`} class="part">
           <h3>Question that waits</h3>
@@ -101,12 +103,32 @@ function RoleDetail({ run, view }: { readonly run: OpenRun; readonly view: RoleV
           <Messages run={run} list={working} label="Working memory" />
         </Part>
       )}
+      {actions !== undefined && run.timeline.now.roles.get(name)?.isHired === true && (
+        <div>
+          <RetireButton run={run} actions={actions} role={name} waiting={run.timeline.now.roles.get(name)?.waiting ?? 0} />
+        </div>
+      )}
       {summary.covered.length > 0 && (
         <Part title="Summary of its memory">
           <JsonView value={summary} label="Summary" />
         </Part>
       )}
     </article>
+  );
+}
+
+function RoleFacts({ run, view }: Omit<RoleDetailProps, "actions">) {
+  const { traits, activations, open, failures, isHired } = view;
+  return (
+    <dl class="detail-facts">
+      <Fact name="Now">{open === undefined ? isHired ? "waits for mail" : "retired" : <ActivationButton run={run} act={open.act} />}</Fact>
+      <Fact name="Acted">{`${plural(activations, "time")}${failures === 0 ? "" : `, ${plural(failures, "failed attempt")} of the present one`}`}</Fact>
+      <Fact name="Hears">
+        {traits.observesAll ? "every broadcast" : traits.watch.map(visibleText).join(", ") || "only what is addressed to it"}
+      </Fact>
+      {traits.actions.length > 0 && <Fact name="Actions">{traits.actions.map(visibleText).join(", ")}</Fact>}
+      {traits.mode !== "" && <Fact name="Mode">{visibleText(traits.mode)}</Fact>}
+    </dl>
   );
 }
 
