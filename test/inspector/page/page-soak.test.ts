@@ -283,7 +283,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await expect.poll(() => bea.getByRole("button", { name: /Retire/ }).count()).toBe(0);
     for (const id of ["graph", "lanes"]) {
       await toPanel(page, id);
-      await expect.poll(() => page.locator(".panel").textContent(), id).toContain("retired");
+      await expect.poll(() => page.locator(".panel").textContent(), { message: id }).toContain("retired");
     }
     await page.getByRole("slider").press("Home");
     await expect.poll(() => page.locator(".lane-names").textContent()).toContain("not hired yet");
