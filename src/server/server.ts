@@ -214,11 +214,14 @@ class TroupeServer implements RunServer {
     };
   }
 
-  #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Response {
-    const leave = account.takeStream();
+  async #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Promise<Response> {
     const last = headers.get("last-event-id");
+    const first = last === null ? from : seqAfter(last);
+    // A record that cannot be read is an error here, and no stream that ends again and again.
+    if (this.#frames.get(runId, first) === undefined) await this.#frames.load(runId, first);
+    const leave = account.takeStream();
     const stream = new EventStream(
-      { runId, from: last === null ? from : seqAfter(last), follows: follow === "true", wantsNotices: notices !== "false" },
+      { runId, from: first, follows: follow === "true", wantsNotices: notices !== "false" },
       {
         frames: this.#frames,
         feeds: this.#feeds,

@@ -27,7 +27,7 @@ export interface Tenant {
   readonly limits?: LimitOptions | ModelLimits;
   /** Most runs under way at once. Default 1,000. */
   readonly runs?: number;
-  /** Most open streams of events. Default 2,000. */
+  /** Most open streams of events, exports included. Default 2,000. */
   readonly streams?: number;
   /** Default: 200 per second, 1,000 at once. */
   readonly rate?: RequestRate;

@@ -156,13 +156,14 @@ describe("a server among others", () => {
 
   it("TenantAccount.T2 ServedRuns.V3 bounds requests, runs and streams of a tenant", async () => {
     const gate = door();
-    const tenant = { ...ACME, runs: 1, streams: 1, rate: { perSecond: 0.001, burst: 6 } };
+    const tenant = { ...ACME, runs: 1, streams: 1, rate: { perSecond: 0.001, burst: 7 } };
     const { server, client } = served({ team: waiters(gate), tenants: [tenant, BETA] }, ACME.token);
     const { id } = await client.start({ idea: "one" });
     await expect(client.start({ idea: "two" })).rejects.toMatchObject({ code: "RUNS_TOO_MANY" });
     const headers = { authorization: `Bearer ${ACME.token}` };
     const stream = await server.fetch(request(`/api/runs/${id}/events`, { headers }));
     expect(await codeIn(await server.fetch(request(`/api/runs/${id}/events`, { headers })))).toEqual([429, "STREAMS_TOO_MANY"]);
+    expect(await codeIn(await server.fetch(request(`/api/runs/${id}/export`, { headers })))).toEqual([429, "STREAMS_TOO_MANY"]);
     await stream.body?.cancel();
     const again = await server.fetch(request(`/api/runs/${id}/events`, { headers }));
     expect(again.status).toBe(200);

@@ -1,24 +1,15 @@
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { createServer, type Listening } from "../../src/server/index.ts";
 import { freshFolder } from "../cli/kept-run.ts";
-import { all, door, shouters, waiters } from "./served-team.ts";
+import { all, door, heap, shouters, waiters } from "./served-team.ts";
 
 const TOKEN = "load-token-0123456789";
 const rate = { perSecond: 1e6, burst: 1e6 };
 const tenants = [{ name: "load", token: TOKEN, rate, runs: 5_000, streams: 5_000 }];
-
-/** Megabytes that are in use after a collection. */
-function heap(): number {
-  setFlagsFromString("--expose_gc");
-  (runInNewContext("gc") as () => void)();
-  return process.memoryUsage().heapUsed / 1e6;
-}
 
 /** A team whose role takes as many steps as its idea says, each in a turn of its own. */
 function counters(): Team {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createClient, type RunClient } from "../../src/client/index.ts";
 import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { createServer, type RunServer, type ServerOptions } from "../../src/server/index.ts";
@@ -86,6 +88,13 @@ export function request(path: string, init: RequestInit & { readonly json?: unkn
   if (json !== undefined) headers.set("content-type", "application/json");
   const body = json === undefined ? {} : { body: JSON.stringify(json), method: "POST" };
   return new Request(`http://localhost${path}`, { ...body, ...rest, headers });
+}
+
+/** Megabytes that are in use after a collection. */
+export function heap(): number {
+  setFlagsFromString("--expose_gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed / 1e6;
 }
 
 /** The code of the error in a response. */

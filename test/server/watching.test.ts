@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { type Clock, defineAction, defineRole, memoryJournal, type RunEvent, type RunNotice, Team, TimeoutError } from "../../src/index.ts";
+import {
+  type Clock,
+  defineAction,
+  defineRole,
+  JournalError,
+  memoryJournal,
+  type RunEvent,
+  type RunNotice,
+  Team,
+  TimeoutError,
+} from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
@@ -128,6 +138,27 @@ describe("a watcher of a run", () => {
       throw new RangeError("A fault of the listener.");
     };
     await expect(all(client.events(id, { onState }))).rejects.toThrow("A fault of the listener.");
+    await server.close();
+  });
+
+  it("EventStream.S5 is told why a record cannot be read, after the events before", async () => {
+    const journal = memoryJournal();
+    const { read } = journal;
+    journal.read = async function* (runId, from) {
+      for await (const event of read.call(journal, runId, from)) {
+        if (event.seq === 2) throw new JournalError("EVENT_NEWER", "Expected events of version 1, got version 2.");
+        yield event;
+      }
+    };
+    const team = shouters(journal);
+    await team.run("hello", { id: "r" }).result;
+    const { server, client } = served({ team });
+    const seen: number[] = [];
+    const watching = (async (): Promise<void> => {
+      for await (const { seq } of client.events("r")) seen.push(seq);
+    })();
+    await expect(watching).rejects.toMatchObject({ code: "EVENT_NEWER", message: expect.stringContaining("version 2") as string });
+    expect(seen).toEqual([0, 1]);
     await server.close();
   });
 

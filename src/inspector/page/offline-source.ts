@@ -1,6 +1,7 @@
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
-import { type RunSummary, TallyFold } from "../../runtime/record/run-summary.ts";
-import type { RunSource } from "./run-source.ts";
+import { questionIn } from "../../runtime/record/questions.ts";
+import { askedIn, type RunSummary, type RunTally, TallyFold } from "../../runtime/record/run-summary.ts";
+import type { RunSource, RunStanding } from "./run-source.ts";
 
 /** A source of the runs whose events came with the page. It reaches no network. */
 export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource {
@@ -10,16 +11,17 @@ export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource
     if (events === undefined) throw new Error(`Expected a run of this file, got ${run}. Go back to the list of runs.`);
     return events;
   };
-  const summaries = new Map<string, RunSummary>();
-  const summaryOf = (run: string): RunSummary => {
-    const summary = summaries.get(run) ?? tallied(eventsOf(run));
-    summaries.set(run, summary);
-    return summary;
+  const tallies = new Map<string, RunTally>();
+  const tallyOf = (run: string): RunTally => {
+    const tally = tallies.get(run) ?? tallied(eventsOf(run));
+    tallies.set(run, tally);
+    return tally;
   };
+  const summaryOf = (run: string): RunSummary => tallyOf(run).summary;
   return {
     kind: "offline",
     runs: () => Promise.resolve({ runs: [...known.keys()].map(summaryOf) }),
-    standing: async (run) => Promise.resolve({ summary: summaryOf(run), questions: [] }),
+    standing: async (run) => Promise.resolve({ summary: summaryOf(run), questions: questionsOf(tallyOf(run)) }),
     async watch(run, watcher) {
       const events = eventsOf(run);
       const newer = events.find(({ v }) => isNewer(v));
@@ -41,8 +43,13 @@ export function newerVersion(found: number): string {
   return `Expected events of version ${EVENT_VERSION}, got version ${found}. A newer version of Troupe wrote this run. Open it with that version.`;
 }
 
-function tallied(events: readonly RunEvent[]): RunSummary {
+/** Nobody answers here, so the place in the record is name enough. */
+function questionsOf(tally: RunTally): RunStanding["questions"] {
+  return askedIn(tally).map((step) => ({ id: `${step.act} ${step.key}`, ...questionIn(step) }));
+}
+
+function tallied(events: readonly RunEvent[]): RunTally {
   const fold = new TallyFold(events[0]?.runId ?? "");
   for (const event of events) fold.add(event);
-  return fold.tally.summary;
+  return fold.tally;
 }

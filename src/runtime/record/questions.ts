@@ -84,12 +84,17 @@ function asks(event: RunEvent, id: string): event is Extract<RunEvent, { readonl
 type StepEvent = Pick<StepStarted, "act" | "key" | "request" | "try" | "deadline">;
 
 /** Returns the question of a step that asks a person. */
-export function questionOf(runId: string, { act, key, request, try: nth, deadline }: StepEvent): RecordedQuestion {
+export function questionOf(runId: string, step: StepEvent): RecordedQuestion {
+  const { act, key, try: nth } = step;
+  return { id: stepId(runId, act, key), ...questionIn(step), act, key, try: nth };
+}
+
+/** Returns the question of a step without its id. That is a hash, which the page of the inspector does not make. */
+export function questionIn({ request, deadline }: Pick<StepEvent, "request" | "deadline">): Omit<PendingQuestion, "id"> {
   // A record of elsewhere may hold anything.
   const { role, question, tool, form, default: byDefault, to } = isRecord(request) ? request : {};
   const permission = isText(tool) ? { tool, form: permissionForm(tool) } : {};
   return {
-    id: stepId(runId, act, key),
     role: isText(role) ? role : "",
     text: isText(question) ? question : "",
     ...permission,
@@ -97,8 +102,5 @@ export function questionOf(runId: string, { act, key, request, try: nth, deadlin
     ...(byDefault === undefined ? {} : { default: byDefault as Json }),
     ...(deadline === undefined ? {} : { deadline }),
     ...(isText(to) ? { to } : {}),
-    act,
-    key,
-    try: nth,
   };
 }

@@ -1,6 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createHash } from "node:crypto";
+import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../../src/index.ts";
+import { offlineSource } from "../../../src/inspector/page/offline-source.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 import { filesBelow, root } from "../../architecture/read-house.ts";
 import { readFileSync } from "node:fs";
@@ -13,6 +15,18 @@ const MAX_GZIP = 100_000;
 let page: string;
 beforeAll(async () => {
   page = await readPage();
+});
+
+describe("the runs that came with a page", () => {
+  it("have the questions that wait", async () => {
+    const journal = memoryJournal();
+    const Ask = defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Which town?", { choices: ["Oslo", "Rome"] }) });
+    await new Team({ roles: [defineRole({ name: "Ada", actions: [Ask] })], journal }).run("go", { id: "asks" }).result;
+    const events: RunEvent[] = [];
+    for await (const event of journal.read("asks", 0)) events.push(event);
+    const { questions } = await offlineSource([events]).standing("asks", new AbortController().signal);
+    expect(questions).toMatchObject([{ role: "Ada", text: "Which town?", form: { choices: [{ value: "Oslo" }, { value: "Rome" }] } }]);
+  });
 });
 
 describe("the page of the inspector", () => {
