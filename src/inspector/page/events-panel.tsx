@@ -12,6 +12,7 @@ export function EventsPanel({ run }: PanelProps) {
     <RowWindow
       count={count}
       label={plural(count, "event")}
+      at={run.scrubbed.value}
       rows={(first, last) => run.timeline.events(first, last).map((event) => <EventRow key={event.seq} run={run} event={event} />)}
     />
   );

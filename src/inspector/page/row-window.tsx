@@ -17,12 +17,14 @@ export interface RowWindowProps {
   readonly label: string;
   /** Rows that the box shows at once where there are as many. Default: as many as fit into the space that the box has. */
   readonly most?: number;
+  /** A row that comes into view when it changes. */
+  readonly at?: number | undefined;
   /** The entries of the rows `first` to `last`, both included: each is a list item. */
   readonly rows: (first: number, last: number) => ComponentChildren;
 }
 
 /** Rows of one height in a box that scrolls. Only the visible rows are in the document. */
-export function RowWindow({ count, label, most, rows }: RowWindowProps) {
+export function RowWindow({ count, label, most, at, rows }: RowWindowProps) {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(most === undefined ? 800 : most * ROW);
@@ -41,6 +43,11 @@ export function RowWindow({ count, label, most, rows }: RowWindowProps) {
   const start = Math.max(0, ((count * ROW - height.value) * Math.min(top.value, reach)) / reach);
   const first = Math.max(0, Math.floor(start / ROW) - spare);
   const last = Math.min(count, Math.ceil((start + height.value) / ROW) + spare) - 1;
+  useLayoutEffect(() => {
+    if (box.current === null || at === undefined || (at * ROW >= start && (at + 1) * ROW <= start + height.value)) return;
+    const wanted = Math.min(Math.max(0, at * ROW - height.value / 2), Math.max(0, count * ROW - height.value));
+    box.current.scrollTop = (wanted * reach) / Math.max(1, count * ROW - height.value);
+  }, [at]);
   return (
     <div
       class="rows"

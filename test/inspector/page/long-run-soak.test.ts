@@ -100,6 +100,10 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
       const far = await scrubbed(page, 10, Math.floor(count / STEPS) - 1);
       frames[panel] = [back, far].map((times) => `${Math.round(times[STEPS / 2] ?? 0)}/${Math.round(times.at(-3) ?? 0)}`).join(" ");
       expect(times95(back), panel).toBeLessThan(1_000);
+      if (panel === "events") {
+        const shown = await page.locator(".scrubber input").inputValue();
+        await expect.poll(() => page.locator(".event-seq").allTextContents()).toContain(shown);
+      }
       // The document has what is in view, whatever the length of the run.
       expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3_000);
     }

@@ -175,6 +175,40 @@ describe.runIf(program !== undefined)("the page, used with the keyboard", () => 
     await page.context().close();
   });
 
+  it("reaches every control of every view with Tab alone, and shows where the focus is", async () => {
+    const { page, faults } = await openPage(browser, await offlineFile("tab", [await sampleRun()]));
+    for (const { id } of PANELS) {
+      await toPanel(page, id);
+      await page.locator(`.tabs a[aria-current][href$="/${id}"]`).waitFor();
+      const controls = await page.evaluate(() => {
+        (document.activeElement as HTMLElement | null)?.blur();
+        const all = document.querySelectorAll<HTMLElement>("a[href], button, select, input, textarea, summary, [tabindex]");
+        const open = [...all].filter((one) => one.tabIndex === 0 && !one.matches(":disabled") && one.checkVisibility());
+        open.forEach((one, nth) => (one.dataset["stop"] = String(nth)));
+        return open.length;
+      });
+      const reached = new Set<string>();
+      for (let nth = 0; nth <= controls; nth += 1) {
+        await page.keyboard.press("Tab");
+        const [stop, width, box] = await page.evaluate(() => {
+          const at = document.activeElement as HTMLElement;
+          const { outlineStyle, outlineWidth } = getComputedStyle(at);
+          return [
+            at.dataset["stop"] ?? "",
+            outlineStyle === "none" ? 0 : Number.parseFloat(outlineWidth),
+            at.outerHTML.slice(0, 80),
+          ] as const;
+        });
+        if (stop === "") continue;
+        reached.add(stop);
+        expect(width, `${id}: ${box}`).toBeGreaterThanOrEqual(2);
+      }
+      expect(reached.size, id).toBe(controls);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("keeps the theme that a person has chosen", async () => {
     const { page } = await openPage(browser, house.address());
     await page.getByLabel("Theme").selectOption("dark");

@@ -10,6 +10,8 @@ import { LANE, type LaneFrame, yOf } from "./lane-frame.ts";
 
 /** How many events fit into the window. */
 const SPANS = [20, 40, 80, 160, 320, 640, 1_280] as const;
+/** Events of the window that a long run begins with. */
+const USUAL = 80;
 /** Lanes above and below the visible ones. */
 const SPARE = 2;
 /** In a window of more events messages have no button of their own: their arrows and the bars stay. */
@@ -17,12 +19,14 @@ const MOST_WITH_MESSAGES = 320;
 
 /** Roles as lanes, activations as bars, messages as arrows. Only what is in the window and in view is in the document. */
 export function SwimlanesPanel({ run }: PanelProps) {
-  const zoom = useSignal(2);
+  /** Place in the list of spans; undefined shows a short run whole. */
+  const chosenZoom = useSignal<number | undefined>(undefined);
   /** The last event of the window; undefined follows the shown one. */
   const end = useSignal<number | undefined>(undefined);
   const box = useSignal({ width: 800, height: 480, top: 0 });
   const shown = run.shown.value;
-  const span = SPANS[zoom.value] ?? SPANS[0];
+  const zoom = chosenZoom.value ?? zoomFor(run.count.value);
+  const span = SPANS[zoom] ?? SPANS[0];
   const last = Math.max(span - 1, Math.min(end.value ?? shown, run.count.value - 1));
   const roles = [...run.timeline.now.roles.keys()];
   const first = Math.max(0, Math.floor(box.value.top / LANE) - SPARE);
@@ -48,6 +52,7 @@ export function SwimlanesPanel({ run }: PanelProps) {
         last={last}
         shown={shown}
         zoom={zoom}
+        choose={(place) => (chosenZoom.value = place)}
         move={move}
         words={windowWords(drawing, frame.from, Math.min(last, shown), chain)}
       />
@@ -57,17 +62,23 @@ export function SwimlanesPanel({ run }: PanelProps) {
   );
 }
 
+/** The narrowest window that shows a short run whole; the usual one for a longer run. */
+function zoomFor(count: number): number {
+  return SPANS.findIndex((span) => span >= Math.min(count, USUAL));
+}
+
 interface WindowBarProps {
   readonly frame: LaneFrame;
   readonly last: number;
   readonly shown: number;
   /** Place in the list of spans. */
-  readonly zoom: Signal<number>;
+  readonly zoom: number;
+  readonly choose: (zoom: number) => void;
   readonly move: (events: number) => void;
   readonly words: string;
 }
 
-function WindowBar({ frame, last, shown, zoom, move, words }: WindowBarProps) {
+function WindowBar({ frame, last, shown, zoom, choose, move, words }: WindowBarProps) {
   const half = Math.ceil(frame.span / 2);
   return (
     <div class="panel-bar" role="toolbar" aria-label="Window">
@@ -79,12 +90,7 @@ function WindowBar({ frame, last, shown, zoom, move, words }: WindowBarProps) {
       </button>
       <label class="panel-choice">
         <span>Window</span>
-        <select
-          value={String(zoom.value)}
-          onChange={({ currentTarget }) => {
-            zoom.value = Number(currentTarget.value);
-          }}
-        >
+        <select value={String(zoom)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
           {SPANS.map((events, nth) => (
             <option key={events} value={String(nth)}>
               {counted(events)} events
