@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
 import type { Claim, Journal } from "../../src/runtime/record/journal.ts";
+import { inSoak } from "../effort.ts";
 import { hasPostgres } from "./postgres-process.ts";
 import { journalIn, newSchema } from "./postgres-setup.ts";
 import { errorOf, readOut, started, written } from "./sqlite-setup.ts";
@@ -17,7 +18,7 @@ async function twoJournals(): Promise<Two> {
 }
 
 describe.runIf(hasPostgres)("a run that another owner has", () => {
-  it("PostgresJournal.J1 is refused, and goes on elsewhere when it is given back", async () => {
+  inSoak(it)("PostgresJournal.J1 is refused, and goes on elsewhere when it is given back", async () => {
     const { one, other } = await twoJournals();
     const epoch = await written(one, "a", [started("a", 0)]);
     expect(await errorOf(other.claim("a"))).toMatchObject({ code: "RUN_OWNED", data: { runId: "a" } });
@@ -46,7 +47,7 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     expect((await readOut(one, "a")).events.length).toBe(2);
   });
 
-  it("PostgresJournal.J1 an owner hears of a removal", async () => {
+  inSoak(it)("PostgresJournal.J1 an owner hears of a removal", async () => {
     const { one, other } = await twoJournals();
     await one.create("a");
     const { epoch } = await one.claim("a");
@@ -59,7 +60,7 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     }
   });
 
-  it("PostgresJournal.J4 is free when its owner has closed its journal", async () => {
+  inSoak(it)("PostgresJournal.J4 is free when its owner has closed its journal", async () => {
     const { one, other } = await twoJournals();
     await written(one, "a", [started("a", 0)]);
     await one.close();
@@ -99,7 +100,7 @@ describe.runIf(hasPostgres)("a command for an owner elsewhere", () => {
     expect(done.length).toBe(2);
   });
 
-  it("PostgresCommands.C2 PostgresCommands.C3 PostgresCommands.C4 is refused or bounded in time, number and length", async () => {
+  inSoak(it)("PostgresCommands.C2 PostgresCommands.C3 PostgresCommands.C4 is refused or bounded in time, number and length", async () => {
     const { one, other } = await twoJournals();
     await one.create("a");
     const { epoch } = await one.claim("a", { command: () => new Promise(() => undefined) });

@@ -27,8 +27,14 @@ afterEachFile(() => {
 
 /** Starts a process that does `task`. */
 export function startChild(task: Parameters<typeof main>[0]): Child {
+  return startProgram(program, task);
+}
+
+/** Starts a process of a program, see `sourceProgram`. */
+export function startProgram(source: string, task: object): Child {
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.end(program);
+  // One that is killed before it has read its program does not read it.
+  child.stdin.on("error", () => undefined).end(source);
   running.add(child);
   const lines: string[] = [];
   let rest = "";
