@@ -72,6 +72,17 @@ describe("docs/guides/deploy.md", () => {
     expect(code, said).toBe(0);
   });
 
+  it.runIf(isInstalled("caddy"))("has a proxy that Caddy takes, and that sends events on at once", async () => {
+    const place = folder();
+    const file = join(place, "Caddyfile");
+    writeFileSync(file, block("text", "reverse_proxy"));
+    const env = { ...process.env, HOME: place, XDG_DATA_HOME: place, XDG_CONFIG_HOME: place };
+    const { code, said } = await ended("caddy", ["adapt", "--config", file, "--validate"], env);
+    expect(code, said).toBe(0);
+    expect(said).toContain('"flush_interval":-1');
+    expect(said).toContain('"max_size":1000000');
+  });
+
   it("has a container file of known instructions, whose health check tells a server that is ready from none", async () => {
     const lines = block("dockerfile", "HEALTHCHECK")
       .replaceAll("\\\n", "")
