@@ -18,6 +18,8 @@ import { type PostgresOptions, postgresOptions, postgresServer } from "./postgre
  * connection between transactions, because a lock and a notification belong to a connection.
  */
 
+export { postgresBudget, type PostgresBudget, type PostgresBudgetAmounts, type PostgresBudgetOptions } from "./postgres-budget.ts";
+export { postgresLimits, type PostgresLimits, type PostgresLimitsOptions } from "./postgres-limits.ts";
 export type { PostgresOptions } from "./postgres-server.ts";
 
 /** Options of {@link postgres}. */

@@ -148,8 +148,11 @@ export function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStat
   }
 }
 
+/** Codes of interruptions that no person and no bound asked for. The run can be resumed after them. */
+const FAILURES = /^(DIFFERENCE|(BUDGET|LIMITS)_\w+)$/;
+
 function statusOfControl(control: ControlError): RunStatus {
   if (control instanceof BudgetError) return "budget";
   if (control instanceof WaitingError) return "waiting";
-  return control.code === "DIFFERENCE" ? "failed" : "stopped";
+  return FAILURES.test(control.code) ? "failed" : "stopped";
 }

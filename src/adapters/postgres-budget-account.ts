@@ -1,0 +1,136 @@
+import { sleep } from "../kernel/clock.ts";
+import type { BudgetAccount, BudgetHold } from "../kernel/budget.ts";
+import type { Cancellation } from "../kernel/cancellation.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+
+/** The pool of an account. */
+export interface AccountPool {
+  readonly db: PostgresDatabase;
+  readonly name: string;
+  /** Takes an amount for an account. @throws BudgetError, ControlError */
+  take(account: PostgresAccount, amount: number, ending: Cancellation): Promise<string>;
+  /** Must be called when there may be room. */
+  changed(): void;
+  /** Called when the database has had no answer for the account for too long; it is asked again. */
+  failed(error: unknown): void;
+}
+
+/** Most holds that one statement settles. */
+const MOST_SETTLED = 1_000;
+/** Milliseconds between two tries after the patience of the database is over. */
+const PAUSE = 1_000;
+
+/**
+ * The account of one spender with a pool in a database. It owns what the database does not know yet.
+ *
+ * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent since ever, and the ids of settled holds: so a
+ * statement that is sent twice charges once, and none is given up before the pool is closed. PostgresAccount.A2 (`#open`) a hold is settled
+ * once; after `close` no settlement counts. PostgresAccount.A3 (`close`) it is awaited for no longer than the patience of the database.
+ */
+export class PostgresAccount implements BudgetAccount {
+  /** The name as the database has it: any text, also one that Postgres cannot hold. */
+  readonly key: string;
+  readonly opening: string;
+  readonly #pool: AccountPool;
+  readonly #open = new Set<string>();
+  /** Micro-dollars. */
+  #total: number;
+  /** The total that the database knows. */
+  #known: number;
+  #settled: string[] = [];
+  #ends: "open" | "done" | undefined;
+  #isClosed = false;
+  #sending: Promise<void> | undefined;
+
+  constructor(pool: AccountPool, o: { readonly key: string; readonly opening: string; readonly spent: number }) {
+    this.#pool = pool;
+    this.key = o.key;
+    this.opening = o.opening;
+    this.#total = o.spent;
+    this.#known = o.spent;
+  }
+
+  async reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
+    const id = await this.#pool.take(this, amount, ending);
+    this.#open.add(id);
+    return {
+      settle: (cost) => {
+        if (this.#open.delete(id)) this.#settle(id, cost);
+      },
+    };
+  }
+
+  charge(amount: number): void {
+    if (this.#isClosed || amount === 0) return;
+    this.#total += amount;
+    this.#tell();
+  }
+
+  async close(isDone: boolean): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#open.clear();
+    this.#ends = isDone ? "done" : "open";
+    this.#tell();
+    const { clock, patience } = this.#pool.db.server;
+    const over = new AbortController();
+    await Promise.race([this.flushed(), sleep(clock, patience, over.signal).catch(() => undefined)]);
+    over.abort();
+  }
+
+  /** Gives a hold back of which nothing was spent, also one of which it is unknown whether it was taken. */
+  giveBack(id: string): void {
+    this.#settle(id, 0);
+  }
+
+  /** Resolves when the database knows everything, or the pool is closed. */
+  async flushed(): Promise<void> {
+    while (this.#sending !== undefined) await this.#sending;
+  }
+
+  #settle(id: string, cost: number): void {
+    this.#total += cost;
+    this.#settled.push(id);
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#sending ??= this.#send();
+  }
+
+  async #send(): Promise<void> {
+    // What is settled in one turn goes together.
+    await Promise.resolve();
+    while (this.#isBehind) await this.#sendOnce();
+    this.#sending = undefined;
+  }
+
+  get #isBehind(): boolean {
+    return !this.#pool.db.closing.aborted && (this.#settled.length > 0 || this.#known < this.#total || this.#ends !== undefined);
+  }
+
+  async #sendOnce(): Promise<void> {
+    const { db, name } = this.#pool;
+    const [settled, total] = [this.#settled.slice(0, MOST_SETTLED), this.#total];
+    const ends = this.#settled.length === settled.length ? this.#ends : undefined;
+    try {
+      await db.rows({ name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6)` }, [
+        name,
+        this.key,
+        this.opening,
+        total,
+        settled,
+        ends ?? null,
+      ]);
+    } catch (error) {
+      if (db.closing.aborted) return;
+      this.#pool.failed(error);
+      await sleep(db.server.clock, PAUSE, db.closing).catch(() => undefined);
+      return;
+    }
+    if (ends !== undefined) this.#ends = undefined;
+    this.#settled = this.#settled.slice(settled.length);
+    this.#known = total;
+    this.#pool.changed();
+  }
+}

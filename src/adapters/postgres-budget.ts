@@ -1,0 +1,318 @@
+import { randomUUID } from "node:crypto";
+import { interruptionBy } from "../kernel/abort.ts";
+import type { AccountOptions, BudgetAccount, BudgetPool } from "../kernel/budget.ts";
+import type { Cancellation } from "../kernel/cancellation.ts";
+import { AbortedError, BudgetError, UsageError } from "../kernel/errors.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
+import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import type { MicroUsd } from "../model/money.ts";
+import { type AccountPool, PostgresAccount } from "./postgres-budget-account.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
+import { PostgresPresence } from "./postgres-presence.ts";
+import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
+import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+
+/** Options of {@link postgresBudget}. */
+export interface PostgresBudgetOptions extends PostgresOptions {
+  /** Identifies the budget in its schema, for every process: 1 to 200 characters. */
+  readonly name: string;
+  /**
+   * Micro-dollars in all: see `usd`. It is written when this process first uses the budget, so the process that started last decides.
+   * Default: as it is in the database; a new budget has 0.
+   */
+  readonly amount?: MicroUsd;
+  /** The pool that contains this one: an amount taken here is taken there too. Default: none. */
+  readonly parent?: BudgetPool;
+}
+
+/** The amounts of a budget in a database, in micro-dollars. */
+export interface PostgresBudgetAmounts {
+  readonly amount: MicroUsd;
+  /** Everything settled, and holds of processes that are gone. */
+  readonly spent: MicroUsd;
+  /** Reserved by calls in flight. */
+  readonly held: MicroUsd;
+}
+
+/** A budget in a database. */
+export interface PostgresBudget extends BudgetPool {
+  /** Sets the amount in micro-dollars, for every process. Waiting reservations that fit then are made. @throws UsageError `OPTION_INVALID` */
+  invest(amount: number): void;
+  /** Reads the present amounts. @throws ControlError `BUDGET_UNREACHABLE` and others of its kind */
+  amounts(): Promise<PostgresBudgetAmounts>;
+  /** Waits until the database knows everything that was settled, for `patience` at most, and ends the connections. */
+  close(): Promise<void>;
+}
+
+const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: true, amount: true, parent: true };
+
+/** Milliseconds after which those who wait look again, if nothing was told before. */
+const LOOK = 1_000;
+
+/**
+ * A budget that processes and machines share: a pool in a Postgres database, over `pg`, which the first call loads. Give it as `budget` to
+ * teams, runs, agents, and tenants of a server.
+ *
+ * The sum of what is spent and reserved is never above the amount, in all processes together. A process that is killed keeps nobody waiting:
+ * five to seven seconds later its open reservations count as spent, until the run goes on elsewhere and tells what its record has. Accounts
+ * are named by the ids of runs, so runs of two journals that share a budget need different ids.
+ *
+ * While the database is away a reservation waits, for `patience` at most, and fails then with the ControlError `BUDGET_UNREACHABLE`, which
+ * ends the run; it can be resumed. A settlement is sent again until the database has it. One that is lost with its process is in the record
+ * of the run.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POSTGRES_URL_INVALID`
+ * @example
+ * import { Team, usd } from "troupe";
+ * import { postgresBudget } from "troupe/postgres";
+ *
+ * const budget = postgresBudget({ url: "postgres://troupe@db.example/troupe", name: "acme", amount: usd(20) });
+ * export const team = new Team({ name: "press", budget });
+ */
+export function postgresBudget(options: PostgresBudgetOptions): PostgresBudget {
+  const server = postgresServer("postgresBudget", options, budgetOptions);
+  const { name, amount, parent } = options;
+  checkSharedName("postgresBudget", name);
+  if (isBudgetPool(amount)) throw invalid("amount of postgresBudget to be a whole number of micro-dollars", amount);
+  checkBudget(amount, "OPTION_INVALID");
+  if (parent !== undefined && !isBudgetPool(parent)) throw invalid("the parent of postgresBudget to be a pool", parent);
+  return new PostgresPool(server, { name, amount, parent });
+}
+
+/** @throws UsageError `OPTION_INVALID` unless it is a name that a row can have */
+export function checkSharedName(what: string, name: unknown): void {
+  if (typeof name === "string" && /^[^\u0000-\u001f\ud800-\udfff]{1,200}$/u.test(name)) return;
+  throw invalid(`name of ${what} to be 1 to 200 characters without control characters`, name);
+}
+
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
+}
+
+interface PoolParts {
+  readonly name: string;
+  readonly amount: MicroUsd | undefined;
+  readonly parent: BudgetPool | undefined;
+}
+
+interface Waiter {
+  readonly amount: number;
+  /** Asks the database; true when the wait is over. */
+  readonly ask: () => Promise<boolean>;
+}
+
+interface Answer {
+  readonly state: "held" | "waits" | "refused" | "taken";
+  readonly amount: string;
+  readonly spent: string;
+  readonly held: string;
+}
+
+/**
+ * See {@link postgresBudget}. It owns the connections, the open accounts of this process, and the reservations that wait; their number is
+ * bounded by the calls that spenders have in flight.
+ *
+ * PostgresPool.G1 (`reserve_budget`) no reservation lets spent + held exceed the amount: a hold is written under the lock of the budget's row.
+ * PostgresPool.G2 (`#admit`) who waits is asked again, in order, after each change, and each second; it is refused when no open hold could
+ * make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent.
+ * PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former holds are over; a former
+ * holder takes nothing more. PostgresPool.G5 (`close`) what was settled before it is known, unless the database stays away.
+ */
+class PostgresPool implements PostgresBudget, AccountPool {
+  readonly id: string;
+  readonly parent: BudgetPool | undefined;
+  readonly rank: number;
+  readonly isDurable = true;
+  readonly name: string;
+  readonly db: PostgresDatabase;
+  readonly #amount: MicroUsd | undefined;
+  readonly #presence: PostgresPresence;
+  readonly #accounts = new Set<PostgresAccount>();
+  #investing: Promise<void> = Promise.resolve();
+  #made: Promise<void> | undefined;
+  #queue: Waiter[] = [];
+  #isAdmitting = false;
+  #hasNews = false;
+  #stopLook: (() => void) | undefined;
+
+  constructor(server: PostgresServer, o: PoolParts) {
+    this.name = o.name;
+    this.parent = o.parent;
+    this.rank = o.parent === undefined ? 0 : o.parent.rank + 1;
+    this.id = `postgres ${server.shown} ${server.schema} ${o.name}`;
+    this.#amount = o.amount;
+    this.db = new PostgresDatabase(sharedPart("BUDGET"), server);
+    const heard = (named: string | undefined): void => {
+      if (named === undefined || named === this.name) this.changed();
+    };
+    this.#presence = new PostgresPresence({ db: this.db, channel: sharedChannel(server.schema), heard });
+  }
+
+  invest(amount: number): void {
+    if (!Number.isSafeInteger(amount) || amount < 0) throw invalid("the amount of a budget to be whole micro-dollars of 0 or more", amount);
+    this.#investing = this.#investing.then(async () => {
+      await this.#ready();
+      await this.#setAmount(amount);
+    });
+    this.#investing = this.#investing.catch((error: unknown) => this.failed(error));
+  }
+
+  async amounts(): Promise<PostgresBudgetAmounts> {
+    await this.#ready();
+    await this.#investing;
+    const { amount, spent, held } = await this.#look();
+    return { amount: amount as MicroUsd, spent: spent as MicroUsd, held: held as MicroUsd };
+  }
+
+  async open(account: string, { spent }: AccountOptions): Promise<BudgetAccount> {
+    await this.#ready();
+    const [key, opening] = [JSON.stringify(account), randomUUID()];
+    const [row] = await this.db.rows<{ known: string }>(
+      { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4) AS known` },
+      [this.name, key, opening, spent],
+    );
+    const opened = new PostgresAccount(this, { key, opening, spent: Number(row?.known ?? spent) });
+    this.#accounts.add(opened);
+    return {
+      reserve: (amount, ending) => opened.reserve(amount, ending),
+      charge: (amount) => opened.charge(amount),
+      close: async (isDone) => {
+        await opened.close(isDone);
+        void opened.flushed().then(() => this.#accounts.delete(opened));
+      },
+    };
+  }
+
+  take(account: PostgresAccount, amount: number, ending: Cancellation): Promise<string> {
+    if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
+    const id = randomUUID();
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const over = (then: () => void): boolean => {
+        unsubscribe();
+        this.#queue = this.#queue.filter((other) => other !== waiter);
+        if (!isOver) then();
+        isOver = true;
+        return true;
+      };
+      const unsubscribe = ending.onEnd((reason) => over(() => reject(interruptionBy(reason))));
+      const ask = async (): Promise<boolean> => {
+        if (isOver) return true;
+        try {
+          const answer = await this.#reserve(account, id, amount);
+          if (answer.state === "held" && isOver) account.giveBack(id);
+          if (answer.state === "waits") return isOver;
+          const refusal = this.#refusal(answer, amount);
+          return over(() => (refusal === undefined ? resolve(id) : reject(refusal)));
+        } catch (error) {
+          // It is unknown whether the hold was taken.
+          account.giveBack(id);
+          return over(() => reject(error as Error));
+        }
+      };
+      const waiter: Waiter = { amount, ask };
+      if (this.#queue.length > 0) this.#wait(waiter);
+      else void ask().then((isDone) => isDone || this.#wait(waiter));
+    });
+  }
+
+  changed(): void {
+    this.#hasNews = true;
+    if (this.#queue.length > 0 && !this.#isAdmitting) void this.#admit();
+  }
+
+  failed(error: unknown): void {
+    const { logger } = this.db.server;
+    logger.warn(`The budget "${this.name}" is told again what it does not know: ${thrownText(error)}`);
+  }
+
+  async close(): Promise<void> {
+    const { clock, patience } = this.db.server;
+    const known = Promise.all([this.#investing, ...[...this.#accounts].map((account) => account.flushed())]);
+    let cancel = (): void => undefined;
+    await Promise.race([known, new Promise<void>((resolve) => (cancel = clock.timer(patience, resolve)))]);
+    cancel();
+    this.#stopLook?.();
+    await this.#presence.close();
+    await this.db.close();
+  }
+
+  #ready(): Promise<void> {
+    this.#made ??= this.#make().catch((error: unknown) => {
+      this.#made = undefined;
+      throw error;
+    });
+    return this.#made;
+  }
+
+  async #make(): Promise<void> {
+    await this.db.rows(`INSERT INTO ${this.db.schema}.budgets (name, amount) VALUES ($1, 0) ON CONFLICT DO NOTHING`, [this.name]);
+    if (this.#amount !== undefined) await this.#setAmount(this.#amount);
+  }
+
+  async #setAmount(amount: number): Promise<void> {
+    await this.db.rows(
+      `WITH changed AS (UPDATE ${this.db.schema}.budgets SET amount = $2 WHERE name = $1 AND amount <> $2 RETURNING name)
+       SELECT ${this.db.schema}.tell_of(name) FROM changed`,
+      [this.name, amount],
+    );
+    this.changed();
+  }
+
+  async #reserve(account: PostgresAccount, id: string, amount: number): Promise<Answer> {
+    // The lock must be held before the hold is seen by others.
+    await this.#presence.opened();
+    const [answer] = await this.db.rows<Answer>(
+      { name: "budget reserve", text: `SELECT * FROM ${this.db.schema}.reserve_budget($1, $2, $3, $4, $5, $6)` },
+      [this.name, account.key, account.opening, this.#presence.holder, id, amount],
+    );
+    return answer ?? { state: "taken", amount: "0", spent: "0", held: "0" };
+  }
+
+  #refusal({ state, amount, spent }: Answer, needed: number): Error | undefined {
+    if (state === "held") return undefined;
+    if (state === "taken") return new AbortedError("another process has the account of this run");
+    const [budget, used] = [Number(amount), Number(spent)];
+    return new BudgetError({ needed, left: Math.max(0, budget - used), budget, of: `shared budget "${this.name}"` });
+  }
+
+  #wait(waiter: Waiter): void {
+    this.#queue.push(waiter);
+    this.changed();
+  }
+
+  /** Asks for the waiting reservations that may fit now, in their order, and for those that can never fit. */
+  async #admit(): Promise<void> {
+    this.#isAdmitting = true;
+    this.#stopLook?.();
+    while (this.#hasNews && this.#queue.length > 0) {
+      this.#hasNews = false;
+      const look = await this.#look().catch(() => undefined);
+      if (look === undefined) break;
+      let room = look.amount - look.spent - look.held;
+      for (const { amount, ask } of this.#queue) {
+        const isRefused = look.spent + amount > look.amount;
+        if (!isRefused && amount > room) continue;
+        if ((await ask()) && !isRefused) room -= amount;
+      }
+    }
+    this.#isAdmitting = false;
+    if (this.#queue.length > 0) this.#stopLook = this.db.server.clock.timer(LOOK, () => void this.#lookAgain());
+  }
+
+  /** Those who wait for a process that is gone are not told. */
+  async #lookAgain(): Promise<void> {
+    if (this.db.closing.aborted) return;
+    await this.db.rows(`SELECT ${this.db.schema}.lose_budget_holds($1)`, [this.name]).catch(() => undefined);
+    this.changed();
+  }
+
+  async #look(): Promise<{ readonly amount: number; readonly spent: number; readonly held: number }> {
+    const [row] = await this.db.rows<Omit<Answer, "state">>(
+      { name: "budget look", text: `SELECT amount, spent, held FROM ${this.db.schema}.budgets WHERE name = $1` },
+      [this.name],
+    );
+    return { amount: Number(row?.amount ?? 0), spent: Number(row?.spent ?? 0), held: Number(row?.held ?? 0) };
+  }
+}

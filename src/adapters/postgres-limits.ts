@@ -1,0 +1,259 @@
+import { randomUUID } from "node:crypto";
+import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import {
+  type CallRate,
+  checkLimits,
+  type Lease,
+  type LimitOptions,
+  type LimitRequest,
+  type ModelLimits,
+  ratesOf,
+} from "../model/limits.ts";
+import { checkSharedName } from "./postgres-budget.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
+import { PostgresPresence } from "./postgres-presence.ts";
+import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
+import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+
+/** Options of {@link postgresLimits}. Give all processes the same limits under one name: each keeps to those that it was given. */
+export interface PostgresLimitsOptions extends PostgresOptions, LimitOptions {
+  /** Identifies the limits in their schema, for every process: 1 to 200 characters. */
+  readonly name: string;
+}
+
+/** Limits in a database. */
+export interface PostgresLimits extends ModelLimits {
+  /** Waits until the database knows which places are free, for `patience` at most, and ends the connections. */
+  close(): Promise<void>;
+}
+
+const limitsOptions: Known<PostgresLimitsOptions> = {
+  ...postgresOptions,
+  name: true,
+  concurrency: true,
+  requestsPerSecond: true,
+  requestsPerMinute: true,
+  tokensPerMinute: true,
+};
+
+/**
+ * Limits on model calls that processes and machines share, in a Postgres database, over `pg`, which the first call loads. Give them as
+ * `limits` to teams, runs and agents.
+ *
+ * All times are the database's, so the clocks of the machines do not matter. Within a process places are given in the order asked; among
+ * processes whoever was refused first is next. The place of a killed process is free again five to seven seconds after its death: for as
+ * long a process that lost its connection may come back, because its calls go on.
+ *
+ * A place that arrives late is given back, and asked for again with more allowance, for calls that begin late would come together with
+ * later ones. Therefore a limit of 10 by the second gives about 9.5. While the database is away a call waits, for `patience` at most, and
+ * fails then with the ControlError `LIMITS_UNREACHABLE`, which ends the run; it can be resumed.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `LIMIT_INVALID`, `POSTGRES_URL_INVALID`
+ * @example
+ * import { Team } from "troupe";
+ * import { postgresLimits } from "troupe/postgres";
+ *
+ * const limits = postgresLimits({ url: "postgres://troupe@db.example/troupe", name: "provider", requestsPerSecond: 10, concurrency: 40 });
+ * export const team = new Team({ name: "press", limits });
+ */
+export function postgresLimits(options: PostgresLimitsOptions): PostgresLimits {
+  const server = postgresServer("postgresLimits", options, limitsOptions);
+  checkSharedName("postgresLimits", options.name);
+  checkLimits(options);
+  return new DatabaseLimits(server, options.name, options);
+}
+
+/** The longest wait in milliseconds before the database is asked again. */
+const LOOK = 1_000;
+/** The share of the shortest time of a limit by which a place may be late. */
+const LATE = 1 / 20;
+/** The allowance for lateness shrinks by this factor with each place that comes in time. */
+const CALMER = 0.95;
+/** Milliseconds between two tries to give a place back, after the patience of the database is over. */
+const PAUSE = 1_000;
+
+/**
+ * See {@link postgresLimits}. It owns the connections, the line of calls that wait in this process, and the places that the database does
+ * not know to be free; both are bounded by the calls that activations can have in flight.
+ *
+ * DatabaseLimits.D1 (`take_limit`) no more places are taken in all processes than the limits allow: under the lock of one row, by the
+ * database's clock. DatabaseLimits.D2 (`#take`) a place counts from the latest time at which its call may begin, and one that came later is
+ * not used: so the limits hold for the begin of calls. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds
+ * has no call in flight. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. DatabaseLimits.D5 (`acquire`) one call at a
+ * time asks the database, in the order asked.
+ */
+class DatabaseLimits implements PostgresLimits {
+  readonly #name: string;
+  readonly #atOnce: number | undefined;
+  readonly #rates: readonly CallRate[];
+  readonly #hasTokens: boolean;
+  readonly #db: PostgresDatabase;
+  readonly #presence: PostgresPresence;
+  /** Statements that free places and are not done yet. */
+  readonly #freeing = new Set<Promise<void>>();
+  /** Resolves when the call that came last has its place, or waits no more. */
+  #last: Promise<void> = Promise.resolve();
+  /** Milliseconds by which a place may be late. */
+  #late: number;
+  readonly #leastLate: number;
+  #changed: () => void = () => {};
+  /** The number of changes that were heard of. */
+  #news = 0;
+
+  constructor(server: PostgresServer, name: string, options: LimitOptions) {
+    this.#name = name;
+    this.#atOnce = options.concurrency;
+    this.#rates = ratesOf(options);
+    this.#hasTokens = options.tokensPerMinute !== undefined;
+    this.#leastLate = this.#rates.length === 0 ? Infinity : Math.min(...this.#rates.map(({ within }) => within)) * LATE;
+    this.#late = this.#leastLate;
+    this.#db = new PostgresDatabase(sharedPart("LIMITS"), server);
+    const heard = (named: string | undefined): void => {
+      if (named === undefined || named === this.#name) this.#hear();
+    };
+    this.#presence = new PostgresPresence({ db: this.#db, channel: sharedChannel(server.schema), heard });
+  }
+
+  async acquire(request: LimitRequest): Promise<Lease> {
+    const { signal } = request;
+    throwIfAborted(signal);
+    const before = this.#last;
+    let leave = (): void => {};
+    this.#last = new Promise((resolve) => (leave = resolve));
+    try {
+      await untilAborted(before, signal);
+    } catch (error) {
+      void before.then(leave);
+      throw error;
+    }
+    const taking = this.#take(request);
+    void taking.then(leave, leave);
+    try {
+      return await untilAborted(taking, signal);
+    } catch (error) {
+      taking.then(
+        (lease) => lease.release(0),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const { clock, patience } = this.#db.server;
+    const over = new AbortController();
+    await Promise.race([Promise.all(this.#freeing), sleep(clock, patience, over.signal).catch(() => undefined)]);
+    over.abort();
+    await this.#presence.close();
+    await this.#db.close();
+  }
+
+  async #take({ tokens, clock, signal }: LimitRequest): Promise<Lease> {
+    for (;;) {
+      const id = randomUUID();
+      const late = await this.#placeOf(id, tokens, clock, signal).catch((error: unknown) => {
+        // It is unknown whether the place was taken.
+        this.#leave(id);
+        throw error;
+      });
+      if (late <= this.#late) {
+        this.#late = Math.max(this.#leastLate, this.#late * CALMER);
+        return this.#lease(id);
+      }
+      this.#leave(id);
+      this.#late *= 2;
+    }
+  }
+
+  /** Waits until a place is taken. @returns milliseconds from the last question to the answer */
+  async #placeOf(id: string, tokens: number, clock: Clock, signal: AbortSignal): Promise<number> {
+    for (;;) {
+      throwIfAborted(signal);
+      await this.#presence.opened();
+      const asked = clock.now();
+      const news = this.#news;
+      const wait = await this.#ask(id, tokens);
+      throwIfAborted(signal);
+      if (wait === 0) return clock.now() - asked;
+      if (news === this.#news) await this.#change(clock, Math.min(Math.ceil(wait), LOOK), signal);
+    }
+  }
+
+  async #ask(id: string, tokens: number): Promise<number> {
+    const rates = this.#rates;
+    const slack = Number.isFinite(this.#late) ? this.#late : 0;
+    const [row] = await this.#db.rows<{ wait: number }>(
+      { name: "limit take", text: `SELECT ${this.#db.schema}.take_limit($1, $2, $3, $4, $5, $6, $7, $8, $9) AS wait` },
+      [
+        this.#name,
+        id,
+        this.#presence.holder,
+        Math.ceil(tokens),
+        slack,
+        this.#atOnce ?? null,
+        rates.map(({ within }) => within),
+        rates.map(({ requests }) => requests),
+        rates.map(({ tokens: most }) => most),
+      ],
+    );
+    return row?.wait ?? LOOK;
+  }
+
+  /** Until the time is over, something has changed, or the signal aborts. */
+  #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        cancel();
+        letGo();
+        resolve();
+      };
+      const cancel = clock.timer(ms, done);
+      const letGo = onAbort(signal, done);
+      this.#changed = done;
+    });
+  }
+
+  #hear(): void {
+    this.#news += 1;
+    this.#changed();
+  }
+
+  #lease(id: string): Lease {
+    let isHeld = true;
+    return {
+      release: (tokens) => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (this.#atOnce === undefined && !(this.#hasTokens && tokens !== undefined)) return;
+        const used = tokens === undefined ? null : Math.ceil(tokens);
+        this.#free(`SELECT ${this.#db.schema}.release_limit($1, $2, $3)`, [this.#name, id, used]);
+      },
+    };
+  }
+
+  #leave(id: string): void {
+    this.#free(`SELECT ${this.#db.schema}.leave_limit($1, $2)`, [this.#name, id]);
+  }
+
+  #free(statement: string, values: readonly unknown[]): void {
+    const freed = this.#freed(statement, values).finally(() => this.#freeing.delete(freed));
+    this.#freeing.add(freed);
+  }
+
+  async #freed(statement: string, values: readonly unknown[]): Promise<void> {
+    const { clock, logger } = this.#db.server;
+    while (!this.#db.closing.aborted) {
+      try {
+        await this.#db.rows(statement, values);
+        return this.#hear();
+      } catch (error) {
+        if (this.#db.closing.aborted) return;
+        logger.warn(`A place of the limits "${this.#name}" is given back again: ${thrownText(error)}`);
+      }
+      await sleep(clock, PAUSE, this.#db.closing).catch(() => undefined);
+    }
+  }
+}

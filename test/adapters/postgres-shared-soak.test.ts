@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { describe, expect, it } from "vitest";
+import { postgresBudget } from "../../src/adapters/postgres-budget.ts";
+import { cancellationOf } from "../../src/kernel/cancellation.ts";
+import { sleep, systemClock } from "../../src/kernel/clock.ts";
+import type { MicroUsd } from "../../src/model/money.ts";
+import { afterEachFile } from "../after-file.ts";
+import { tries } from "../effort.ts";
+import { sourceProgram } from "../kernel/source-program.ts";
+import { errorOf } from "../workspace/scratch.ts";
+import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
+import { RECORD, type SharedTask } from "./postgres-shared-child.ts";
+
+/*
+ * Three processes share a budget or limits, and are killed again and again, and so is the server. `npm run soak` does it once, `npm run kill`
+ * five times.
+ */
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const signal = new AbortController().signal;
+const never = cancellationOf(signal);
+const between = (from: number, to: number): number => from + Math.random() * (to - from);
+
+interface Worker {
+  readonly child: ChildProcess;
+  readonly lines: string[];
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  readonly trouble: () => string;
+}
+
+const running = new Set<ChildProcess>();
+afterEachFile(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+async function workerOf(program: string, task: SharedTask): Promise<Worker> {
+  const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+  running.add(child);
+  child.stdin.end(program);
+  const lines: string[] = [];
+  let [rest, trouble] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const all = `${rest}${text}`.split("\n");
+    rest = all.pop() ?? "";
+    lines.push(...all);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));
+  const ended = new Promise<number | string>((resolve) => {
+    child.once("close", (code, name) => {
+      running.delete(child);
+      resolve(code ?? name ?? "");
+    });
+  });
+  return { child, lines, ended, trouble: () => trouble };
+}
+
+/** Runs a task until it ends by itself; it is killed some times before. @param killed called with the time of each kill */
+async function killedOften(
+  program: string,
+  task: SharedTask,
+  o: { readonly kills: number; readonly life: () => number; readonly killed?: (pid: number) => void },
+): Promise<string[]> {
+  const lines: string[] = [];
+  for (let kills = o.kills; ; kills -= 1) {
+    const worker = await workerOf(program, task);
+    if (kills > 0) {
+      const isOver = await Promise.race([worker.ended.then(() => true), sleep(systemClock, o.life()).then(() => false)]);
+      if (!isOver) {
+        worker.child.kill("SIGKILL");
+        o.killed?.(worker.child.pid ?? 0);
+      }
+    }
+    const end = await worker.ended;
+    lines.push(...worker.lines);
+    if (end === 0) return lines;
+    if (end !== "SIGKILL") throw new Error(`A worker ended with ${end}: ${worker.trouble()}`);
+  }
+}
+
+async function queried<R>(server: PostgresProcess, text: string): Promise<readonly R[]> {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  const { rows } = await client.query(text);
+  await client.end();
+  return rows as R[];
+}
+
+describe.runIf(hasPostgres)("what processes share in Postgres", () => {
+  const rounds = Array.from({ length: tries(1, 1, 5) }, (_, n) => n);
+
+  it.each(rounds)("PostgresPool.G1 PostgresPool.G3 PostgresPool.G4 a dollar over three workers is never overspent: round %d", async () => {
+    const server = await startPostgres();
+    const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
+    await queried(server, RECORD);
+    const [name, amount] = ["tenant", 1_000_000];
+    let kills = 0;
+    const workers = ["a", "b", "c"].map((worker) =>
+      killedOften(
+        program,
+        { kind: "spend", url: server.url, name, amount, runs: [0, 1, 2, 3].map((n) => `${worker}${n}`) },
+        { kills: 8, life: () => between(500, 1_500), killed: () => (kills += 1) },
+      ),
+    );
+    const all = Promise.all(workers);
+    for (let n = 0; n < 3; n += 1) {
+      await sleep(systemClock, between(1_500, 2_500));
+      await server.kill();
+      await sleep(systemClock, between(0, 500));
+      await server.restart();
+    }
+    await all;
+    const [spends] = await queried<{ cost: string }>(server, "SELECT sum(cost) AS cost FROM spends");
+    const records = await queried<{ run: string; spent: string }>(
+      server,
+      "SELECT run, sum(coalesce(cost, hold)) AS spent FROM steps GROUP BY run",
+    );
+    const budget = postgresBudget({ url: server.url, name });
+    for (const { run, spent } of records) await (await budget.open(run, { spent: Number(spent) })).close(false);
+    const known = await budget.amounts();
+    await budget.close();
+    const recorded = records.reduce((sum, { spent }) => sum + Number(spent), 0);
+    process.stdout.write(`budget: ${kills} kills, spent ${Number(spends?.cost)}, recorded ${recorded}, known ${JSON.stringify(known)}\n`);
+    expect(kills).toBeGreaterThan(10);
+    expect(Number(spends?.cost)).toBeLessThanOrEqual(amount);
+    // Every call of a run is in its record, so the pool knows the sum of the records and nothing else.
+    expect(known).toEqual({ amount, spent: recorded, held: 0 });
+  });
+
+  it.each(rounds)("PostgresPool.G3 who waits for a process that was killed is let in or refused: round %d", async () => {
+    const server = await startPostgres();
+    const budget = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
+    const program = HOLDER.replaceAll("URL", JSON.stringify(server.url));
+    const child = spawn(process.execPath, ["--input-type=module", "-"], { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
+    running.add(child);
+    child.stdin.end(
+      `${await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)))}`.replace(/\nawait main[^\n]*\n$/, "\n") +
+        program,
+    );
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const account = await budget.open("mine", { spent: 0 });
+    const waiting = errorOf(() => account.reserve(50, never));
+    const fitting = account.reserve(30, never);
+    child.kill("SIGKILL");
+    (await fitting).settle(30);
+    expect((await waiting).code).toBe("BUDGET");
+    expect(await budget.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
+    await budget.close();
+  });
+
+  it.each(rounds)("DatabaseLimits.D1 DatabaseLimits.D2 DatabaseLimits.D3 ten by the second, four at once: round %d", async () => {
+    const server = await startPostgres();
+    const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
+    const task: SharedTask = { kind: "call", url: server.url, name: "p", limits: { requestsPerSecond: 10, concurrency: 4 }, calls: 40 };
+    const deaths = new Map<number, number>();
+    const killed = (pid: number): void => void deaths.set(pid, Number(process.hrtime.bigint()) / 1e6);
+    const workers = ["a", "b", "c"].map(() => killedOften(program, task, { kills: 2, life: () => between(1_500, 3_000), killed }));
+    const told = (await Promise.all(workers)).flat().map((line) => line.split(" "));
+    const begins = told.filter(([what]) => what === "begin").map(([, , at]) => Number(at));
+    for (const from of begins) expect(begins.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(10);
+    const changes = told.map(([what, pid, at]) => ({ pid: Number(pid), at: Number(at), more: what === "begin" ? 1 : -1 }));
+    for (const [pid, at] of deaths) {
+      const left = changes.filter((one) => one.pid === pid).reduce((sum, { more }) => sum + more, 0);
+      if (left > 0) changes.push({ pid, at, more: -left });
+    }
+    let [inFlight, most] = [0, 0];
+    for (const { more } of changes.toSorted((a, b) => a.at - b.at || a.more - b.more)) most = Math.max(most, (inFlight += more));
+    const took = Math.max(...begins) - Math.min(...begins);
+    process.stdout.write(`limits: ${deaths.size} kills, ${begins.length} calls in ${Math.round(took)} ms, ${most} at once\n`);
+    expect(most).toBeLessThanOrEqual(4);
+    expect(begins.length).toBeGreaterThanOrEqual(120);
+  });
+});
+
+/** Holds 60 of 100, and is killed. */
+const HOLDER = `
+const pool = postgresBudget({ url: URL, name: "b", amount: 100 });
+const account = await pool.open("other", { spent: 0 });
+await account.reserve(60, never);
+process.stdout.write("held\\n");
+setInterval(() => undefined, 1_000);
+`;
