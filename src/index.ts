@@ -153,6 +153,7 @@ export type {
   ResumeOptions,
   RunOptions,
   HireOptions,
+  OnOwned,
   SendOptions,
   TeamOptions,
 } from "./team/team-options.ts";

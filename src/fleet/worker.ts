@@ -25,7 +25,7 @@ const LONGEST_PAUSE = 30_000;
 
 /** Codes of errors that pass: another process has the run, or the journal cannot be reached. Such a run is delivered again for ever. */
 const PASSING: ReadonlySet<string> = new Set([
-  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "ABORTED"],
+  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "ABORTED", "MOVED"],
   ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED", WORKER_DRAINING],
 ]);
 
@@ -143,7 +143,7 @@ class FleetWorker implements Worker {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about } = delivery;
     const abort = new AbortController();
-    const o = { signal: AbortSignal.any([abort.signal, delivery.signal]), onTeamChange };
+    const o = { signal: AbortSignal.any([abort.signal, delivery.signal]), onTeamChange, onOwned: "refuse" } as const;
     const isNew = events === 0 && idea !== undefined;
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
     const driven = new Driven(run, abort);

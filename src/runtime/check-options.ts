@@ -76,9 +76,10 @@ export function checkSeed(seed: unknown): void {
   throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
 }
 
-/** @throws UsageError `OPTION_INVALID` unless the value is true, false or left out. */
-export function checkFlag(flag: unknown, name: string): void {
-  if (flag !== undefined && typeof flag !== "boolean") throw refused(name, "true or false", flag, "Leave it out for the default.");
+/** @throws UsageError `OPTION_INVALID` unless the value tells what becomes of a run with another owner, or is left out. */
+export function checkOnOwned(onOwned: unknown): void {
+  if (onOwned === undefined || onOwned === "follow" || onOwned === "take" || onOwned === "refuse") return;
+  throw refused("onOwned", '"follow", "take" or "refuse"', onOwned, "Leave it out to follow a run of another process.");
 }
 
 /** @throws UsageError `OPTION_INVALID` unless the value names the answers to reuse, or is left out. */

@@ -72,7 +72,8 @@ function holdsSecret(cause: unknown, mask: Mask): boolean {
   }
 }
 
-function errorFrom(record: ErrorRecord): TroupeError {
+/** Returns the error of a record that was made in another process or without its cause. */
+export function errorFrom(record: ErrorRecord): TroupeError {
   const detail = { data: record.data };
   if (record.name === "UsageError") return new UsageError(record.code, record.message, detail);
   return record.name === "ActionError" ? new ActionError(record.code, record.message, detail) : stepErrorFrom(record);

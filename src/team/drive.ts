@@ -1,4 +1,4 @@
-import { JournalError, WaitingError } from "../kernel/errors.ts";
+import { JournalError, stepErrorFrom, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -90,7 +90,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   await environment.log.durable();
   controls.started();
   let isOver = false;
-  controls.admits((change) => change(environment, { mask, isOver: () => isOver }));
+  controls.admits((change) => change.make(environment, { mask, isOver: () => isOver }));
   await rememberRecord(environment, run, seq);
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
@@ -130,7 +130,7 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
-  return change(environment, { mask: run.mask, isOver: () => true });
+  return change.make(environment, { mask: run.mask, isOver: () => true });
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */
@@ -146,6 +146,14 @@ export async function resultOfFinished(run: TeamRun): Promise<RunResult> {
 /** Returns the result of a run that has nothing to do. */
 export function idleResult(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
+}
+
+/** Returns the recorded result of a run. A record without an end gives a stopped run. */
+export function recordedResult(state: RunState, mask: Mask): RunResult {
+  const result = idleResult(state, mask);
+  if (state.phase.phase === "running") return { ...result, status: "stopped" };
+  const { status, error } = state.phase;
+  return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
 }
 
 function environmentOf(

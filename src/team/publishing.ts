@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
+import { isRecord } from "../kernel/value-kind.ts";
 import { isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { agentMode } from "../role/react.ts";
@@ -10,6 +11,7 @@ import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { messageIn, type RunCommand } from "./commands.ts";
 import { unwatchedCauses } from "./crew.ts";
 
 /** The result of publishing a message from outside into a run: it is recorded. */
@@ -28,11 +30,15 @@ export interface ChangedRun {
   readonly isOver: () => boolean;
 }
 
-/**
- * A change of a run from outside: a message, or a role that is hired or retired. Resolves when it is recorded. It records before it first
- * waits: later the run may have ended.
- */
-export type RunChange<T> = (environment: Environment, run: ChangedRun) => Promise<T>;
+/** A change of a run from outside: a message, or a role that is hired or retired. */
+export interface RunChange<T> {
+  /** Resolves when it is recorded. It records before it first waits: later the run may have ended. */
+  make(environment: Environment, run: ChangedRun): Promise<T>;
+  /** Returns the change as a command for the owner of the run in another process, without secrets. */
+  command(mask: Mask): RunCommand;
+  /** Returns the result of the change from the owner's answer. @throws UsageError `MESSAGE_INVALID` */
+  result(answer: unknown): T;
+}
 
 /**
  * Returns a message from outside as it was given, checked and frozen; a text stays a text.
@@ -64,31 +70,50 @@ export function publishOnce(environment: Environment, given: Message | string, m
 
 /** Returns the change that publishes a message from outside. */
 export function publishing(given: Message | string): RunChange<RunReceipt> {
-  return async (environment, { mask, isOver }) => {
-    const receipt = publishOnce(environment, given, mask);
-    await environment.log.durable();
-    return { ...receipt, waits: isOver() && isUnread(environment.state, receipt) };
+  return {
+    async make(environment, { mask, isOver }) {
+      const receipt = publishOnce(environment, given, mask);
+      await environment.log.durable();
+      return { ...receipt, waits: isOver() && isUnread(environment.state, receipt) };
+    },
+    command: (mask) => ({ do: "publish", message: messageIn(given, mask) }),
+    result: receiptIn,
   };
 }
 
 /** Returns the change that hires a role. It loads what the role needs. @throws the errors of a role that cannot be hired */
 export async function hiring(role: Role, name: string): Promise<RunChange<void>> {
   if (roleSpec(role).mode === "agent") await agentMode();
-  return async (environment) => {
-    environment.hire(role, name);
-    await environment.log.durable();
+  return {
+    async make(environment) {
+      environment.hire(role, name);
+      await environment.log.durable();
+    },
+    command: () => ({ do: "hire", role: role.name, name }),
+    result: () => undefined,
   };
 }
 
 /** Returns the change that retires a role. It warns of causes that nobody of the team is left to cause. */
 export function retiring(name: string): RunChange<void> {
-  return async (environment) => {
-    const before = unwatchedCauses(environment.team, []);
-    environment.retire(name);
-    for (const { role, cause, warning } of unwatchedCauses(environment.team, []))
-      if (!before.some((known) => known.role === role && known.cause === cause)) environment.warn(warning);
-    await environment.log.durable();
+  return {
+    async make(environment) {
+      const before = unwatchedCauses(environment.team, []);
+      environment.retire(name);
+      for (const { role, cause, warning } of unwatchedCauses(environment.team, []))
+        if (!before.some((known) => known.role === role && known.cause === cause)) environment.warn(warning);
+      await environment.log.durable();
+    },
+    command: () => ({ do: "retire", name }),
+    result: () => undefined,
   };
+}
+
+/** Returns the receipt in the answer of an owner in another process. @throws UsageError `MESSAGE_INVALID` */
+function receiptIn(answer: unknown): RunReceipt {
+  const { message, recipients, waits } = isRecord(answer) ? answer : {};
+  const names = Array.isArray(recipients) ? recipients.filter((name) => typeof name === "string") : [];
+  return { message: parseMessage(message), recipients: names, waits: waits === true };
 }
 
 function isUnread({ roles, pending, held }: RunState, { message: { id }, recipients }: Receipt): boolean {

@@ -3,13 +3,12 @@ import { Environment } from "../runtime/environment.ts";
 import { Replay, type ReplayParts } from "../runtime/replay/replay.ts";
 import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { JournalError, stepErrorFrom } from "../kernel/errors.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { HiredRole, RoleHired, RoleRetired, RunEvent, RunStarted } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
 import { type Crew, crewWith, inOrderOf } from "./crew.ts";
-import { idleResult, type TeamParts } from "./drive.ts";
+import { recordedResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
 import { teamChanged, teamDifferences } from "./team-change.ts";
@@ -50,7 +49,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   const end = await environment.drive(Infinity, { checkpoint: undefined, signal: controls.signal });
   await environment.log.durable();
   const isAsRecorded = end.control === undefined && end.failure === undefined;
-  return isAsRecorded ? asRecorded(state, mask) : runResult(state, end, mask);
+  return isAsRecorded ? recordedResult(state, mask) : runResult(state, end, mask);
 }
 
 async function environmentOf(
@@ -145,14 +144,6 @@ function assertHadTeam({ crew, controls }: RecordedRun, stretches: readonly Stre
   if (others.length < stretches.length) return;
   const differences = teamDifferences(stretches.at(-1)?.team ?? [], crew);
   throw teamChanged(controls.id, differences, "Replay it with the team it was made with, or fork it.");
-}
-
-/** Returns the recorded result of the run. A record without an end gives a stopped run. */
-function asRecorded(state: RunState, mask: Mask): RunResult {
-  const result = idleResult(state, mask);
-  if (state.phase.phase === "running") return { ...result, status: "stopped" };
-  const { status, error } = state.phase;
-  return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
 }
 
 /** True for the crew without the mobile roles that the team does not have at that time. */

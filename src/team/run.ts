@@ -1,4 +1,4 @@
-import { AbortedError, MovedError, UsageError } from "../kernel/errors.ts";
+import { AbortedError, type ControlError, errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -8,15 +8,21 @@ import type { Message } from "../message/message.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
+import { isUnowned, type RunCommand } from "./commands.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 
 /** Makes a change from outside in a run. */
 export type Admit = <T>(change: RunChange<T>) => Promise<T>;
 
+/** Gives a command to the owner of a run in another process, and returns its answer. */
+export type GiveCommand = (command: RunCommand) => Promise<unknown>;
+
 /** The way into a run when it is not under way, and the place where the definitions of its hired roles are kept. */
 export interface RunDoor {
   /** @param observers they observe the event of the change */
   later<T>(change: RunChange<T>, observers: ObserverRegistry): Promise<T>;
+  /** Has the change made by the owner of the run in another process. @throws JournalError `RUN_UNOWNED` when it has left the run */
+  there<T>(change: RunChange<T>): Promise<T>;
   keep(name: string, role: Role): void;
 }
 
@@ -33,6 +39,8 @@ export interface RunControls {
   readonly resumed: () => Promise<void> | undefined;
   /** Called when another owner has the run. */
   readonly lost: () => void;
+  /** Called with the way to the owner while another process owns the run, and with undefined when this one does. */
+  readonly follows: (owner: GiveCommand | undefined) => void;
   /** Called with the way in for changes from outside when the run is driven, and with undefined right before its end is recorded. */
   readonly admits: (admit: Admit | undefined) => void;
 }
@@ -68,6 +76,11 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #abort = new AbortController();
   readonly #door: RunDoor | undefined;
   #admit: Admit | undefined;
+  /** The way to the owner, while another process has the run. */
+  #owner: GiveCommand | undefined;
+  /** Resolves when the run has passed to another owner, or to this process, or has ended. */
+  #passed: Promise<void> = Promise.resolve();
+  #pass: () => void = () => undefined;
   /** Resolves when changes from outside can come, or never will. */
   readonly #admitted: Promise<void>;
   #phase: "starting" | "running" | "ended" = "starting";
@@ -92,9 +105,28 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#admitted = new Promise((resolve) => (admit = resolve));
     let begin = (): void => {};
     const beginning = new Promise<void>((resolve) => (begin = resolve));
+    const controls = this.#controls(signal, begin, admit);
+    const { signal: stopped } = controls;
+    const proceed = (): void => this.#endPause();
+    stopped.addEventListener("abort", proceed, { once: true });
+    this.#isStopped = () => stopped.aborted;
+    this.result = drive(controls).finally(() => {
+      stopped.removeEventListener("abort", proceed);
+      this.#phase = "ended";
+      this.#admit = undefined;
+      this.#owner = undefined;
+      admit();
+      this.#pass();
+      this.#grew();
+    });
+    this.started = Promise.race([beginning, this.#ended(this.result)]);
+    this.started.catch(() => {});
+  }
+
+  #controls(signal: AbortSignal | undefined, begin: () => void, admit: () => void): RunControls {
     const own = this.#abort.signal;
-    const controls: RunControls = {
-      id,
+    return {
+      id: this.id,
       observers: this.#observers,
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
@@ -102,26 +134,21 @@ export class Run implements AsyncIterable<RunEvent> {
         this.#becomeRunning();
         begin();
       },
-      lost: () => this.#abort.abort(new MovedError(id)),
+      lost: () => this.#abort.abort(new MovedError(this.id)),
+      follows: (owner) => {
+        this.#owner = owner;
+        this.#pass();
+        if (owner === undefined) return;
+        this.#passed = new Promise((resolve) => (this.#pass = resolve));
+        admit();
+      },
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
       admits: (admits) => {
         this.#admit = admits;
         admit();
+        this.#pass();
       },
     };
-    const { signal: stopped } = controls;
-    const proceed = (): void => this.proceed();
-    stopped.addEventListener("abort", proceed, { once: true });
-    this.#isStopped = () => stopped.aborted;
-    this.result = drive(controls).finally(() => {
-      stopped.removeEventListener("abort", proceed);
-      this.#phase = "ended";
-      this.#admit = undefined;
-      admit();
-      this.#grew();
-    });
-    this.started = Promise.race([beginning, this.#ended(this.result)]);
-    this.started.catch(() => {});
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
@@ -208,6 +235,15 @@ export class Run implements AsyncIterable<RunEvent> {
     const door = this.#open();
     await this.#admitted;
     if (this.#admit !== undefined) return this.#admit(change);
+    if (this.#owner !== undefined) {
+      try {
+        return await door.there(change);
+      } catch (error) {
+        if (!isUnowned(error)) throw error;
+      }
+      await this.#passed;
+      return this.change(change);
+    }
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
@@ -216,8 +252,10 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
-    this.#abort.abort(new AbortedError(reason));
-    this.proceed();
+    if (this.#owner === undefined) return this.#end(new AbortedError(reason));
+    this.#tellOwner(this.#owner, { do: "stop", reason }, (error) =>
+      this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be told to stop it`, error)),
+    );
   }
 
   /**
@@ -225,12 +263,12 @@ export class Run implements AsyncIterable<RunEvent> {
    * recorded. A run that ends by itself at the same moment has its own end.
    */
   drain(): void {
-    this.#abort.abort(new MovedError(this.id, { isDrained: true }));
-    this.proceed();
+    this.#end(new MovedError(this.id, { isDrained: true }));
   }
 
   /** Lets no further activation start until {@link proceed}; those under way go on. A stopped run cannot be paused. */
   pause(): void {
+    if (this.#owner !== undefined) return this.#tellOwner(this.#owner, { do: "pause" });
     if (this.#pause !== undefined || this.#isStopped()) return;
     let end = (): void => {};
     const over = new Promise<void>((resolve) => (end = resolve));
@@ -239,8 +277,28 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Ends a pause. */
   proceed(): void {
+    if (this.#owner !== undefined) this.#tellOwner(this.#owner, { do: "proceed" });
+    this.#endPause();
+  }
+
+  #endPause(): void {
     this.#pause?.end();
     this.#pause = undefined;
+  }
+
+  #end(reason: ControlError): void {
+    this.#abort.abort(reason);
+    this.#endPause();
+  }
+
+  /** Gives a command to the owner. Where that fails, a warning says so. */
+  #tellOwner(owner: GiveCommand, command: RunCommand, failed: (error: unknown) => void = () => undefined): void {
+    owner(command).catch((error: unknown) => {
+      const { message } = errorRecord(error);
+      const text = `The owner of run ${this.id} could not be told to ${command.do} it: ${message}`;
+      for (const observer of this.#observers.of("warning")) observer({ type: "warning", text });
+      failed(error);
+    });
   }
 
   /** Resolves when the run has ended. @throws the error of a run that never began */

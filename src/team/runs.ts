@@ -1,16 +1,19 @@
 import { runResult, type RunResult } from "../runtime/run-result.ts";
-import { ControlError, JournalError, MovedError } from "../kernel/errors.ts";
+import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
-import { nextMacrotask } from "../kernel/clock.ts";
-import { deepFreeze } from "../kernel/json.ts";
+import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+import { deepFreeze, type Json } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { Message } from "../message/message.ts";
+import { type Message, parseMessage } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
-import { isSameMessage, type RunChange } from "./publishing.ts";
+import { giveCommand, isOwned, isUnowned, obeyed, type RunCommand } from "./commands.ts";
+import type { Follower } from "./follow.ts";
+import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
+import { unowned } from "../runtime/record/owners.ts";
 import type { Reserve } from "./reserve.ts";
 import { Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
@@ -42,8 +45,20 @@ interface OwningOptions extends ClaimOptions {
   readonly signal?: AbortSignal;
 }
 
+interface DrivenOptions {
+  /** The idea that the caller has for the run. */
+  readonly meant?: Message;
+}
+
 function isDrained(signal: AbortSignal | undefined): boolean {
   return signal?.reason instanceof MovedError && signal.reason.isDrained;
+}
+
+/** The parts of a team that its runs need. */
+export interface RunsParts {
+  readonly journal: Journal;
+  readonly mask: Mask;
+  readonly clock: Clock;
 }
 
 interface UnderWay {
@@ -62,15 +77,17 @@ interface UnderWay {
 export class Runs {
   readonly #journal: Journal;
   readonly #mask: Mask;
+  readonly #clock: Clock;
   readonly #changeAlone: ChangeAlone;
   readonly #reserve: Reserve;
   readonly #underWay = new Map<string, UnderWay>();
   /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
 
-  constructor(journal: Journal, mask: Mask, reserve: Reserve, changeAlone: ChangeAlone) {
+  constructor({ journal, mask, clock }: RunsParts, reserve: Reserve, changeAlone: ChangeAlone) {
     this.#journal = journal;
     this.#mask = mask;
+    this.#clock = clock;
     this.#reserve = reserve;
     this.#changeAlone = changeAlone;
   }
@@ -79,13 +96,36 @@ export class Runs {
     return this.#underWay.has(id);
   }
 
-  /** Makes a change from outside in a run, also in one that is under way here. */
-  change<T>(id: string, change: RunChange<T>, o: Partial<AloneOptions> = {}): Promise<T> {
+  /** Makes a change from outside in a run: in one that is under way here, in one that nobody owns, or by its owner in another process. */
+  async change<T>(id: string, change: RunChange<T>, o: Partial<AloneOptions> = {}): Promise<T> {
     const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
     const known = this.#underWay.get(id);
-    return known === undefined
-      ? this.#changeAlone(id, change, { observers, signal, onTeamChange })
-      : untilAborted(known.run.change(change), signal);
+    if (known !== undefined) return untilAborted(known.run.change(change), signal);
+    const here = (): Promise<T> => this.#changeAlone(id, change, { observers, signal, onTeamChange });
+    return this.hereOrThere(id, here, change.command(this.#mask), (answer) => change.result(answer), signal);
+  }
+
+  /** Does something with a run here, or gives a command for it to the owner of the run in another process. */
+  async hereOrThere<T>(
+    id: string,
+    here: () => Promise<T>,
+    command: RunCommand,
+    resultOf: (answer: unknown) => T,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await here();
+      } catch (error) {
+        if (!isOwned(error) || this.#journal.command === undefined) throw error;
+      }
+      try {
+        return resultOf(await giveCommand(this.#journal, id, command, signal === undefined ? {} : { signal }));
+      } catch (error) {
+        // The owner has left the run between the two calls.
+        if (!isUnowned(error) || tries >= MOST_TRIES) throw error;
+      }
+    }
   }
 
   /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
@@ -94,13 +134,18 @@ export class Runs {
     if (known === undefined) return this.begin(id, signal, work, idea);
     if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, this.#mask)) return known.run;
     const refused = ideaDiffers(id);
-    return this.handle(id, this.#journal, signal, () => Promise.reject(refused), { later: () => Promise.reject(refused), keep() {} });
+    return this.handle(id, this.#journal, signal, () => Promise.reject(refused), {
+      later: () => Promise.reject(refused),
+      there: () => Promise.reject(refused),
+      keep() {},
+    });
   }
 
   /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work, {
       later: (change, observers) => this.change(id, change, { observers }),
+      there: async (change) => change.result(await giveCommand(this.#journal, id, change.command(this.#mask))),
       keep: (name, role) => this.#reserve.keep(id, name, role),
     });
     if (this.#underWay.has(id)) return run;
@@ -134,13 +179,14 @@ export class Runs {
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
   async owning<T>(id: string, work: (claim: Claim) => Promise<T>, { signal, ...o }: OwningOptions = {}): Promise<T> {
+    const command = (given: Json): Promise<Json> => obeyed(given, this.#mask, (known) => this.#obey(id, known));
     const before = this.#owned.get(id);
     let free = (): void => {};
     const mine = new Promise<void>((resolve) => (free = resolve));
     this.#owned.set(id, mine);
     try {
       if (before !== undefined) await before;
-      const claim = await this.#journal.claim(id, o);
+      const claim = await this.#journal.claim(id, { ...o, command });
       try {
         return await work(claim);
       } finally {
@@ -168,14 +214,91 @@ export class Runs {
     return this.owning(id, read, o);
   }
 
-  /** Claims and reads a run in order to drive it. */
-  driven(
-    { id, signal, lost }: RunControls,
-    { take = false }: ResumeOptions,
-    work: (run: ClaimedRun) => Promise<RunResult>,
-  ): Promise<RunResult> {
-    return this.claimed(id, signal, work, { signal, take, lost });
+  /**
+   * Claims and reads a run in order to drive it. One that another process owns is followed there, until it can be claimed.
+   *
+   * @param meant the idea that the caller has for the run
+   */
+  async driven(controls: RunControls, o: ResumeOptions & DrivenOptions, work: (run: ClaimedRun) => Promise<RunResult>): Promise<RunResult> {
+    const { id, signal, lost } = controls;
+    const { onOwned = "follow" } = o;
+    let isOurs = false;
+    const begin = (run: ClaimedRun): Promise<RunResult> => {
+      isOurs = true;
+      controls.follows(undefined);
+      return work(run);
+    };
+    let follower: Follower | undefined;
+    try {
+      for (;;) {
+        try {
+          return await this.claimed(id, signal, begin, { signal, lost, take: onOwned === "take" });
+        } catch (error) {
+          if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#journal.command === undefined) throw error;
+        }
+        controls.follows((command) => giveCommand(this.#journal, id, command, { signal }));
+        follower ??= await this.#follower(controls, o);
+        const result = await follower.untilQuiet();
+        if (result !== undefined) return result;
+      }
+    } finally {
+      follower?.close();
+    }
   }
+
+  async #follower(controls: RunControls, { meant }: DrivenOptions): Promise<Follower> {
+    // Loaded here because most programs have one process.
+    const { Follower } = await import("./follow.ts");
+    const { id } = controls;
+    const isMeant = (idea: Message): void => {
+      const underWay = this.#underWay.get(id);
+      if (underWay !== undefined) underWay.idea = idea;
+      if (meant !== undefined && !isSameMessage(idea, meant, this.#mask)) throw ideaDiffers(id);
+    };
+    return new Follower({ journal: this.#journal, clock: this.#clock, mask: this.#mask, controls, meant: isMeant });
+  }
+
+  /** Does a command of another process in a run that this one owns. */
+  async #obey(id: string, command: RunCommand): Promise<unknown> {
+    switch (command.do) {
+      case "publish":
+        return this.change(id, publishing(newsIn(command.message)));
+      case "retire":
+        return this.change(id, retiring(command.name));
+      case "hire": {
+        const role = this.#reserve.named(command.role);
+        await this.change(id, await hiring(role, command.name));
+        return this.#reserve.keep(id, command.name, role);
+      }
+      case "answer":
+        throw answeredUnderWay(id);
+      case "stop":
+        return this.#runHere(id).stop(command.reason);
+      case "pause":
+        return this.#runHere(id).pause();
+      case "proceed":
+        return this.#runHere(id).proceed();
+    }
+  }
+
+  #runHere(id: string): Run {
+    const known = this.#underWay.get(id);
+    if (known === undefined) throw unowned(id);
+    return known.run;
+  }
+}
+
+/** Tries of a change whose run gets and loses owners in between. */
+const MOST_TRIES = 3;
+
+/** Returns a message that came from another process. @throws UsageError `MESSAGE_INVALID` */
+function newsIn(given: unknown): Message | string {
+  return typeof given === "string" ? given : parseMessage(given);
+}
+
+/** Returns the error for an answer to a question of a run that has not come to rest. */
+export function answeredUnderWay(runId: string): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
 }
 
 /** The number of events that are read before timers and input get a turn. */

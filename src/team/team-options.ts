@@ -90,11 +90,16 @@ export interface ResumeOptions {
    */
   readonly reuse?: "all" | "none";
   /**
-   * Takes the run also from another process that lives and works on it, where the journal can do that. That process hears of it, starts no
-   * further effect, and its run ends as `moved`. Default false.
+   * For a run that another living process owns. `follow`: this process follows it: `result` is the result that the owner records, and what
+   * is published, stopped, paused, hired or retired here is done there; where the owner dies or leaves the run, this process goes on with it.
+   * `take`: the run is taken from its owner, whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, and so it does where the
+   * journal has no `command`, or lets nobody take a run. Default `follow`.
    */
-  readonly take?: boolean;
+  readonly onOwned?: OnOwned;
 }
+
+/** What becomes of a run that another living process owns: it is followed there, taken from there, or refused with `RUN_OWNED`. */
+export type OnOwned = "follow" | "take" | "refuse";
 
 /** The names of the options. @internal */
 export const resumeOptions: Known<ResumeOptions> = {
@@ -106,7 +111,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   limits: true,
   onTeamChange: true,
   reuse: true,
-  take: true,
+  onOwned: true,
 };
 
 /** Options of a run that goes on with further messages. */

@@ -14,7 +14,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import {
-  checkFlag,
+  checkOnOwned,
   checkOptions,
   checkReuse,
   checkSeed,
@@ -30,7 +30,7 @@ import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChang
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
-import { type AloneOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
+import { type AloneOptions, answeredUnderWay, ideaDiffers, Runs, type RunWork } from "./runs.ts";
 import { type SubmitOptions, submitOptions, submitRun } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
@@ -91,7 +91,9 @@ export class Team {
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#reserve = new Reserve(options.reserve ?? [], () => this.#roster.roles);
-    this.#runs = new Runs(journal, this.#parts.mask, this.#reserve, (...given) => this.#changeAlone(...given));
+    this.#runs = new Runs({ journal, mask: this.#parts.mask, clock: options.clock ?? systemClock }, this.#reserve, (...given) =>
+      this.#changeAlone(...given),
+    );
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);
@@ -142,8 +144,9 @@ export class Team {
 
   /**
    * Starts a run for an idea. With the id of a run that the journal has, that run is resumed, or started if it had not begun. Later hires
-   * and investments apply to later runs. A run that is under way is returned as it is. With another idea than the run's, one that differs
-   * in more than id and time, the run fails with a JournalError `RUN_IDEA_DIFFERS`, and the record stays unchanged.
+   * and investments apply to later runs. A run that is under way is returned as it is; one that another living process owns is followed
+   * there, see the option `onOwned`. With another idea than the run's, one that differs in more than id and time, the run fails with a
+   * JournalError `RUN_IDEA_DIFFERS`, and the record stays unchanged.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
@@ -155,7 +158,7 @@ export class Team {
     this.#assertHired();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
-      return this.#runs.driven(controls, o, async ({ epoch, former, state, idea: recorded }) => {
+      return this.#runs.driven(controls, { ...o, meant: said }, async ({ epoch, former, state, idea: recorded }) => {
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
         const run = { ...this.#parts, controls, crew, epoch, former, state, idea: said };
         return state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
@@ -180,7 +183,7 @@ export class Team {
 
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
-   * returned as it is. A finished run goes on where a message came after its end, from {@link Team.send}, {@link Run.publish} or the option
+   * returned as it is; one that another living process owns is followed there, see the option `onOwned`. A finished run goes on where a message came after its end, from {@link Team.send}, {@link Run.publish} or the option
    * `add`; its bounds hold for the whole run. Without one its result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
@@ -205,12 +208,14 @@ export class Team {
   /**
    * Publishes a message from outside into a run of the journal; a text becomes a user requirement, or feedback where a role watches
    * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way in this team, the message waits for
-   * {@link Team.resume}. A message with the id of one that was published before is not published again. A run that another team of this
-   * process drives is taken from it, as by `resume`.
+   * {@link Team.resume}. A message with the id of one that was published before is not published again. Where another process owns the run,
+   * its owner publishes the message. A run that another team of this process drives over the same journal object is taken from it, as by
+   * `resume`.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
    * @throws QueueFullError `MAILBOX_FULL`
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process runs it
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process owns it and the journal has no
+   * `command`
    * @throws ControlError when the signal aborts first; the message may be recorded then, and can be sent again under its id
    */
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
@@ -225,7 +230,8 @@ export class Team {
    *
    * @param role a definition, or the name of one that the team has in `reserve` or in `roles`
    * @throws UsageError `ROLE_UNKNOWN` for a name without a definition, and the errors of {@link Run.hire}
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process runs it
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process owns it and the journal has no
+   * `command`
    * @throws ControlError when the signal aborts first; the role may be recorded then
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
@@ -243,7 +249,8 @@ export class Team {
    * Retires a role of a run of the journal, as {@link Run.retire} does. Resolves when it is recorded.
    *
    * @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE`
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process runs it
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process owns it and the journal has no
+   * `command`
    * @throws ControlError when the signal aborts first; the retirement may be recorded then
    */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
@@ -264,20 +271,22 @@ export class Team {
    */
   async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);
-    if (this.#runs.isUnderWay(runId)) {
-      throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
-    }
     const crew = this.#crew(o, runId);
-    const run = this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.driven(controls, o, async ({ epoch, former, state }) => {
+    const onOwned = o.onOwned === "take" ? "take" : "refuse";
+    const work: RunWork = (controls) =>
+      this.#runs.driven(controls, { ...o, onOwned }, async ({ epoch, former, state }) => {
         const { journal, mask } = this.#parts;
         const question = await findQuestion(journal, state, questionId, controls.signal);
         const recorded = answerTo(question, answer, { mask, now: this.#now() });
         return resumeRun({ ...this.#parts, controls, crew, epoch, former, state }, o, { first: [recorded] });
-      }),
-    );
-    await run.started;
-    return run;
+      });
+    const here = async (): Promise<Run> => {
+      if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);
+      const run = this.#runs.launch(runId, o.signal, work);
+      await run.started;
+      return run;
+    };
+    return this.#runs.hereOrThere(runId, here, { do: "answer", question: questionId, answer }, () => this.resume(runId, o));
   }
 
   /**
@@ -320,17 +329,27 @@ export class Team {
   #changeAlone<T>(runId: string, change: RunChange<T>, { observers, signal, onTeamChange }: AloneOptions): Promise<T> {
     const crew = this.#crew({}, runId);
     const nothing = (): undefined => undefined;
-    const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, admits: nothing };
+    const controls = {
+      id: runId,
+      observers,
+      signal,
+      grew: nothing,
+      started: nothing,
+      resumed: nothing,
+      lost: nothing,
+      admits: nothing,
+      follows: nothing,
+    };
     return this.#runs.claimed(runId, signal, ({ epoch, state }) =>
       changeRun({ ...this.#parts, controls, crew, epoch, state }, change, onTeamChange),
     );
   }
 
-  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange, take }: ResumeOptions, runId: string): Crew {
+  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange, onOwned }: ResumeOptions, runId: string): Crew {
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
     checkReuse(reuse);
-    checkFlag(take, "take");
+    checkOnOwned(onOwned);
     checkOnTeamChange(onTeamChange);
     for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
     return {

@@ -22,14 +22,18 @@ function world(): { start(): SimulatedProcess; events(): Promise<RunEvent[]> } {
 }
 
 /** A run that is in its one call, in a process of its own. */
-async function calling(process: SimulatedProcess, effect: (() => Promise<string>) | undefined = forEver, take = false): Promise<Run> {
+async function calling(
+  process: SimulatedProcess,
+  effect: (() => Promise<string>) | undefined = forEver,
+  onOwned: "take" | "follow" = "follow",
+): Promise<Run> {
   let called = (): void => {};
   const isCalled = new Promise<void>((resolve) => (called = resolve));
   const role = caller(() => {
     called();
     return effect();
   });
-  const run = new Team({ journal: process.journal, roles: [role] }).run("go", { id: "r", take });
+  const run = new Team({ journal: process.journal, roles: [role] }).run("go", { id: "r", onOwned });
   await Promise.race([isCalled, run.result]);
   return run;
 }
@@ -62,7 +66,7 @@ describe("a run that is taken from a process that lives", () => {
     })();
     await run.started;
     while (told.length === 0) await new Promise((resolve) => void setImmediate(resolve));
-    const other = await calling(second, () => Promise.resolve("done"), true);
+    const other = await calling(second, () => Promise.resolve("done"), "take");
     const [{ status, error }, { status: latter }] = await Promise.all([run.result, other.result]);
     await iterated;
     expect([status, error?.code, latter]).toEqual(["moved", "MOVED", "finished"]);
@@ -74,8 +78,8 @@ describe("a run that is taken from a process that lives", () => {
 
   test("is no death: many takes of one long call are no poison", async () => {
     const { start, events } = world();
-    for (let n = 0; n < 10; n += 1) await calling(start(), forEver, true);
-    const last = await calling(start(), () => Promise.resolve("done"), true);
+    for (let n = 0; n < 10; n += 1) await calling(start(), forEver, "take");
+    const last = await calling(start(), () => Promise.resolve("done"), "take");
     const { status, output } = await last.result;
     expect([status, output?.content]).toEqual(["finished", "done"]);
     expect(new Set(causes(await events()))).toEqual(new Set(["moved"]));
@@ -86,7 +90,7 @@ describe("a run that is taken from a process that lives", () => {
     const warnings: string[] = [];
     await calling(start());
     for (let n = 1; n <= 20; n += 1) {
-      const run = new Team({ journal: start().journal, roles: [caller(forEver)] }).resume("r", { take: true });
+      const run = new Team({ journal: start().journal, roles: [caller(forEver)] }).resume("r", { onOwned: "take" });
       run.on("warning", ({ text }) => warnings.push(`${n}: ${text}`));
       await run.started;
       if (n === 20)
@@ -114,7 +118,7 @@ describe("a run that is taken from a process that lives", () => {
         },
       });
       const roles = [defineRole({ name: "Ann", actions: [calls] })];
-      const run = new Team({ journal: start().journal, roles }).run("go", { id: "r", take: true });
+      const run = new Team({ journal: start().journal, roles }).run("go", { id: "r", onOwned: "take" });
       await Promise.race([isStopped, run.result]);
       if (life === 24) expect((await run.result).status).toBe("finished");
     }

@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/kernel/json.ts";
+import { UserFeedback } from "../../src/message/address.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { Team } from "../../src/team/team.ts";
+import { answering, listener } from "../runtime/town.ts";
+import { appendingBy, eventsOf } from "./recorded.ts";
+
+/** A role whose one step lasts until it is let go. */
+function working(): { role: Role; begun: Promise<void>; letGo: (word: string) => void } {
+  let letGo: (word: string) => void = () => undefined;
+  const word = new Promise<string>((resolve) => (letGo = resolve));
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const effect = (): Promise<string> => {
+    begin();
+    return word;
+  };
+  const action = defineAction({ name: "Work", run: (ctx) => ctx.step("work", {}, effect) });
+  return { role: defineRole({ name: "Ann", actions: [action] }), begun, letGo };
+}
+
+interface World {
+  readonly shared: Journal;
+  readonly first: SimulatedProcess;
+  readonly second: SimulatedProcess;
+}
+
+function world(): World {
+  const shared = memoryJournal();
+  const host = simulatedProcesses(shared);
+  return { shared, first: host.start(), second: host.start() };
+}
+
+async function ownedElsewhere({ first, second }: World, others: readonly Role[] = []) {
+  const work = working();
+  const roles = [work.role, ...others];
+  const owner = new Team({ journal: first.journal, roles });
+  const owned = owner.run("go", { id: "r" });
+  await work.begun;
+  const team = new Team({ journal: second.journal, roles });
+  return { ...work, owned, team };
+}
+
+const typesOf = (events: readonly RunEvent[]): string[] => events.map(({ type }) => type);
+
+describe("a run that another living process owns", () => {
+  test("is followed: events, observers and the result are those of the record", async () => {
+    const there = world();
+    const { team, letGo, owned } = await ownedElsewhere(there);
+    const run = team.run("go", { id: "r" });
+    const [iterated, observed]: [string[], string[]] = [[], []];
+    run.on("act.ended", ({ act }) => observed.push(act));
+    const iteration = (async () => {
+      for await (const { type } of run) iterated.push(type);
+    })();
+    await run.started;
+    letGo("well");
+    const [mine, theirs] = await Promise.all([run.result, owned.result]);
+    await iteration;
+    expect([mine.status, mine.output?.content, mine.messages.length]).toEqual(["finished", "well", theirs.messages.length]);
+    expect(observed).toEqual(["Ann#0~1"]);
+    expect(iterated).toEqual(typesOf(await eventsOf(there.shared, "r")));
+    expect(iterated.filter((type) => type === "run.resumed")).toEqual([]);
+  });
+
+  test("is followed by polling where the journal has no watch", async () => {
+    const there = world();
+    const { letGo, role } = await ownedElsewhere(there);
+    const { watch: _watch, ...polled } = there.second.journal;
+    const clock = simulatedClock();
+    const run = new Team({ journal: polled, roles: [role], clock }).run("go", { id: "r" });
+    await run.started;
+    letGo("well");
+    const result = run.result.then(({ status }) => status);
+    let status: string | undefined;
+    void result.then((known) => (status = known));
+    while (status === undefined) {
+      await clock.advance(500);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    expect(status).toBe("finished");
+  });
+
+  test("is stopped, paused and gone on with there", async () => {
+    const there = world();
+    const { team, owned, letGo } = await ownedElsewhere(there);
+    const run = team.resume("r");
+    await run.started;
+    run.pause();
+    run.proceed();
+    run.stop("enough");
+    const [mine, theirs] = await Promise.all([run.result, owned.result]);
+    expect([mine.status, mine.error?.code, theirs.status]).toEqual(["stopped", "ABORTED", "stopped"]);
+    expect(theirs.error?.message).toContain("enough");
+    letGo("too late");
+  });
+
+  test("gets what is published here, once for one id, with its cause left open or not", async () => {
+    const there = world();
+    const hearer = listener("Bob", { watch: [UserFeedback] });
+    const { team, owned, letGo } = await ownedElsewhere(there, [hearer]);
+    const run = team.run("go", { id: "r" });
+    await run.started;
+    const note = createMessage("once", { id: "note" });
+    const receipts = [await run.publish(note), await run.publish(note), await team.send("r", "a text")];
+    expect(receipts.map(({ message: { content, causeBy }, recipients, waits }) => ({ content, causeBy, recipients, waits }))).toEqual([
+      { content: "once", causeBy: "UserFeedback", recipients: ["Bob"], waits: false },
+      { content: "once", causeBy: "UserFeedback", recipients: ["Bob"], waits: false },
+      { content: "a text", causeBy: "UserFeedback", recipients: ["Bob"], waits: false },
+    ]);
+    await expect(run.publish(createMessage("another", { id: "note" }))).rejects.toMatchObject({
+      name: "UsageError",
+      code: "MESSAGE_KNOWN",
+    });
+    letGo("well");
+    await owned.result;
+    expect((await eventsOf(there.shared, "r")).filter(({ type }) => type === "message").length).toBe(3);
+  });
+
+  test("a secret of this process is in no command", async () => {
+    const there = world();
+    const { letGo, owned, role } = await ownedElsewhere(there);
+    const given: Json[] = [];
+    const { journal } = there.second;
+    const telling: Journal = {
+      ...journal,
+      command: (id, command, o) => (given.push(command), journal.command?.(id, command, o) ?? Promise.resolve(null)),
+    };
+    await new Team({ journal: telling, roles: [role], secrets: ["hunter2"] }).send("r", createMessage("it is hunter2"));
+    expect(JSON.stringify(given)).not.toContain("hunter2");
+    letGo("well");
+    await owned.result;
+  });
+
+  test("changes its team there: a role is found by its definition's name, and one without a definition is refused", async () => {
+    const there = world();
+    const spare = answering("Spare", (rc) => rc.message("x"));
+    const work = working();
+    const owned = new Team({ journal: there.first.journal, roles: [work.role], reserve: [spare] }).run("go", { id: "r" });
+    await work.begun;
+    const team = new Team({ journal: there.second.journal, roles: [work.role] });
+    const run = team.run("go", { id: "r" });
+    await run.started;
+    await run.hire(spare, { name: "Sue" });
+    await expect(run.hire(listener("Stranger"))).rejects.toMatchObject({ code: "ROLE_UNKNOWN" });
+    await team.retireFrom("r", "Sue");
+    await expect(run.retire("Sue")).rejects.toMatchObject({ code: "ROLE_UNKNOWN" });
+    work.letGo("well");
+    await owned.result;
+    expect(typesOf(await eventsOf(there.shared, "r")).filter((type) => type.startsWith("role."))).toEqual(["role.hired", "role.retired"]);
+  });
+
+  test("goes on here when its owner dies", async () => {
+    const there = world();
+    const { team, letGo } = await ownedElsewhere(there);
+    const clock = simulatedClock();
+    const here = new Team({ journal: there.second.journal, roles: [answering("Ann", () => undefined)], clock });
+    expect(team.name).toBe(here.name);
+    const run = here.run("go", { id: "r", onTeamChange: "continue" });
+    await run.started;
+    there.first.kill();
+    letGo("nobody hears it");
+    let status: string | undefined;
+    void run.result.then((result) => (status = result.status));
+    while (status === undefined) {
+      await clock.advance(500);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    const resumed = (await eventsOf(there.shared, "r")).find(({ type }) => type === "run.resumed");
+    expect([status, resumed]).toMatchObject(["finished", { cause: "died" }]);
+  });
+
+  test("with another idea is refused, and its owner goes on", async () => {
+    const there = world();
+    const { team, owned, letGo } = await ownedElsewhere(there);
+    expect(await team.run("another", { id: "r" }).result).toMatchObject({ status: "failed", error: { code: "RUN_IDEA_DIFFERS" } });
+    letGo("well");
+    expect((await owned.result).status).toBe("finished");
+  });
+
+  test("is refused on demand, and where the journal has no command", async () => {
+    const there = world();
+    const { team, role } = await ownedElsewhere(there);
+    expect((await team.resume("r", { onOwned: "refuse" }).result).error?.code).toBe("RUN_OWNED");
+    const { journal } = there.second;
+    const plain = appendingBy(journal, (...given) => journal.append(...given));
+    const other = new Team({ journal: plain, roles: [role] });
+    expect((await other.resume("r").result).error?.code).toBe("RUN_OWNED");
+    await expect(other.send("r", "x")).rejects.toMatchObject({ code: "RUN_OWNED" });
+    expect(() => team.resume("r", { onOwned: "steal" as "take" })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  });
+
+  test("waits for no answer while it is under way", async () => {
+    const there = world();
+    const { team } = await ownedElsewhere(there);
+    await expect(team.answer("r", "q", "yes")).rejects.toMatchObject({ code: "OPTION_INVALID" });
+  });
+
+  test.each<[string, Json]>([
+    ["no object", "stop"],
+    ["an unknown one", { do: "erase" }],
+    ["one with more than belongs to it", { do: "pause", for: 5 }],
+    ["a message that is none", { do: "publish", message: { content: 7 } }],
+    ["a reason without end", { do: "stop", reason: "x".repeat(20_000) }],
+  ])("takes no command that is %s", async (_what, command) => {
+    const there = world();
+    const { owned, letGo } = await ownedElsewhere(there);
+    const answer = await there.second.journal.command?.("r", command);
+    expect(answer).toMatchObject({ error: { name: "UsageError" } });
+    letGo("well");
+    expect((await owned.result).status).toBe("finished");
+  });
+});
