@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { memoryJournal } from "../../src/index.ts";
 import { createServer, jsonLogger, type RunServer } from "../../src/server/index.ts";
@@ -5,6 +6,17 @@ import { all, clientOf, codeIn, door, request, served, shouters, waiters } from 
 
 const ACME = { name: "acme", token: "acme-token-0123456789" };
 const BETA = { name: "beta", token: "beta-token-0123456789" };
+
+/** All that a server says to bytes on a socket. */
+function told(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    let said = "";
+    socket.on("data", (data) => (said += data.toString("latin1")));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(said));
+  });
+}
 
 /** All routes of the interface, as the server describes them. */
 async function routesOf({ fetch }: RunServer): Promise<readonly { readonly method: string; readonly path: string }[]> {
@@ -199,6 +211,32 @@ describe("a server among others", () => {
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     await bare.close({ grace: 0 });
+  });
+
+  it("answers no request that says where it goes in a hostile way, on a socket", async () => {
+    const { server, client } = served({ team: shouters() });
+    await client.start({ idea: "secret", id: "r" });
+    const { port } = await server.listen();
+    const heads: readonly (readonly [string, RegExp])[] = [
+      ["GET /api/runs HTTP/1.1\r\nHost: evil.example", /421/],
+      ["GET /api/runs HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", /400|421/],
+      ["GET /api/runs HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: localhost", /421/],
+      ["GET http://evil.example/api/runs HTTP/1.1\r\nHost: evil.example", /400|421/],
+      ["GET http://localhost/api/runs HTTP/1.1\r\nHost: evil.example", /400|421/],
+      ["GET http://evil.example/api/runs HTTP/1.1\r\nHost: localhost", /400|421|200/],
+      ["GET /api/runs HTTP/1.1\r\nHost: localhost/@evil.example", /400|421/],
+      ["GET /api/runs HTTP/1.1\r\nHost:", /400|421/],
+      ["GET /api/runs HTTP/1.1", /400|421/],
+      ["GET /api/runs HTTP/1.0", /400|421/],
+      ["GET //evil.example/api/runs HTTP/1.1\r\nHost: localhost", /404/],
+      ["GET /api/runs HTTP/1.1\r\nHost: localhost", /200/],
+    ];
+    for (const [head, status] of heads) {
+      const said = await told(port, `${head}\r\nConnection: close\r\n\r\n`);
+      expect(said.split(" ")[1], head).toMatch(status);
+      if (!said.startsWith("HTTP/1.1 200")) expect(said, head).not.toContain("secret");
+    }
+    await server.close({ grace: 0 });
   });
 
   it("refuses options that cannot be meant", () => {

@@ -95,6 +95,11 @@ describe("texts of 10 MB through a server on a socket", () => {
     );
     expect(new Set(lengths)).toEqual(new Set([LONG.length + 8]));
     expect(heap() - before).toBeLessThan(60);
+    const copy = memoryJournal();
+    await importRun(copy, (await client.export(id)).split("\n"));
+    const copied = [];
+    for await (const event of copy.read(id, 0)) copied.push(event);
+    expect(copied).toEqual(await all(client.events(id)));
     await server.close({ grace: 0 });
   });
 });
