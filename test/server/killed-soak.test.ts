@@ -17,6 +17,10 @@ roles:
     actions: [{ name: Polish, on: Draft, prompt: "Polish: {{text}}" }]
   - name: Cid
     actions: [{ name: Print, on: Polish, prompt: "Print: {{text}}" }]
+reserve:
+  - name: Dan
+    watch: [UserFeedback]
+    actions: [{ name: Reply, prompt: "Reply: {{text}}" }]
 `;
 const TOKEN = "kill-token-0123456789";
 const RUNS = 30;
@@ -30,7 +34,7 @@ async function serving(cwd: string, url: string, port: string): Promise<{ readon
 }
 
 describe("troupe serve", () => {
-  it("is killed under load and started again: every run goes on, and every watcher has every event once", async () => {
+  it("is killed under load and started again: every run goes on, every watcher has every event once, and a run hires a role in reserve", async () => {
     const cwd = freshFolder();
     writeFileSync(join(cwd, "crew.yaml"), CREW);
     let asked = 0;
@@ -61,6 +65,15 @@ describe("troupe serve", () => {
     expect(resumed).toBeGreaterThan(0);
     const again = await client.start({ idea: "story 0" }, { key: "k0" });
     expect([again.id, again.status]).toEqual([runs[0]?.id, "finished"]);
+    const { id } = again;
+    expect((await client.team()).reserve).toEqual(["Dan"]);
+    await client.hire(id, { role: "Dan", as: "Dana" });
+    await client.retire(id, "Cid");
+    expect(await client.publish(id, "Thank you.")).toMatchObject({ recipients: ["Dana"], waits: true });
+    await client.resume(id);
+    const events = await all(client.events(id));
+    expect(events.findLast((event) => event.type === "act.ended")).toMatchObject({ role: "Dana" });
+    expect(await client.replay(id)).toMatchObject({ equal: true });
     second.child.process.kill("SIGTERM");
     expect(await second.child.ended).toBe(0);
   });
