@@ -23,47 +23,72 @@ export function namedFrame(event: string, data: object): Uint8Array {
 /** The comment that a stream without news sends, so that no proxy closes the connection. */
 export const HEARTBEAT: Uint8Array = encoder.encode(": still here\n\n");
 
+interface KeptFrame {
+  readonly runId: string;
+  readonly seq: number;
+  readonly frame: Uint8Array;
+}
+
 /**
- * The events of runs as bytes for watchers. It owns the frames of late, which all watchers of a run share: so a thousand watchers cost one
- * encoding, and a slow one keeps nothing that others do not use.
+ * The events of runs as bytes for watchers. It owns the frames of late of the runs that are watched, which all watchers of a run share: so a
+ * thousand watchers cost one encoding, and a slow one keeps nothing that others do not use.
  *
  * EventFrames.F1 (`#keep`) kept frames take at most 64 MB; the one that was asked for longest ago goes first.
  * EventFrames.F2 (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
  * EventFrames.F3 (`load`) watchers of a run that ask for the same events share one reading.
+ * EventFrames.F4 (`forget`) nothing is kept of a run that nobody watches, also when a reading ends later.
  */
 export class EventFrames {
   readonly #journal: Journal;
-  readonly #frames = new Map<string, Uint8Array>();
-  readonly #loading = new Map<string, Promise<number>>();
+  /** The frames of watched runs by seq. */
+  readonly #watched = new Map<string, Map<number, KeptFrame>>();
+  /** All frames, the one that was asked for longest ago first. */
+  readonly #frames = new Set<KeptFrame>();
+  readonly #loading = new Map<string, Promise<void>>();
   #bytes = 0;
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
+  /** The bytes of all kept frames, with what each costs besides its text. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Keeps the frames of a run from now on. */
+  watch(runId: string): void {
+    if (!this.#watched.has(runId)) this.#watched.set(runId, new Map());
+  }
+
+  /** Drops the frames of a run that nobody watches any more. */
+  forget(runId: string): void {
+    for (const kept of this.#watched.get(runId)?.values() ?? []) this.#drop(kept);
+    this.#watched.delete(runId);
+  }
+
   /** Keeps an event that has just become durable. */
   add(event: RunEvent): void {
-    this.#keep(keyOf(event.runId, event.seq), frameOf(event));
+    if (this.#watched.has(event.runId)) this.#keep(event.runId, event.seq, frameOf(event));
   }
 
   /** Returns the frame of an event, if it is kept. */
   get(runId: string, seq: number): Uint8Array | undefined {
-    const key = keyOf(runId, seq);
-    const frame = this.#frames.get(key);
-    if (frame === undefined) return undefined;
-    this.#frames.delete(key);
-    this.#frames.set(key, frame);
-    return frame;
+    const kept = this.#watched.get(runId)?.get(seq);
+    if (kept === undefined) return undefined;
+    this.#frames.delete(kept);
+    this.#frames.add(kept);
+    return kept.frame;
   }
 
   /**
    * Reads the next events of a run from the journal.
    *
-   * @returns the first frames themselves, since a large one may be more than is kept
+   * @returns the first frame itself, since a large one may be more than is kept
    * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`
    */
   async load(runId: string, from: number): Promise<Uint8Array | undefined> {
-    const key = keyOf(runId, from);
+    const key = `${from} ${runId}`;
     let first: Uint8Array | undefined;
     const loading =
       this.#loading.get(key) ??
@@ -79,13 +104,13 @@ export class EventFrames {
     return first ?? this.get(runId, from);
   }
 
-  async #read(runId: string, from: number, isFirst: (frame: Uint8Array) => void): Promise<number> {
+  async #read(runId: string, from: number, isFirst: (frame: Uint8Array) => void): Promise<void> {
     let [events, bytes] = [0, 0];
     try {
       for await (const event of this.#journal.read(runId, from)) {
         const frame = frameOf(event);
         if (events === 0) isFirst(frame);
-        this.#keep(keyOf(runId, event.seq), frame);
+        this.#keep(runId, event.seq, frame);
         events += 1;
         bytes += frame.length;
         if (events >= PAGE_EVENTS || bytes >= PAGE_BYTES) break;
@@ -94,22 +119,24 @@ export class EventFrames {
       // The events before a damaged one are good. A reading that begins with it fails.
       if (events === 0) throw error;
     }
-    return events;
   }
 
-  #keep(key: string, frame: Uint8Array): void {
-    const known = this.#frames.get(key);
-    if (known !== undefined) return;
-    this.#frames.set(key, frame);
+  #keep(runId: string, seq: number, frame: Uint8Array): void {
+    const ofRun = this.#watched.get(runId);
+    if (ofRun === undefined || ofRun.has(seq)) return;
+    const kept = { runId, seq, frame };
+    ofRun.set(seq, kept);
+    this.#frames.add(kept);
     this.#bytes += frame.length + ENTRY_BYTES;
-    for (const [oldest, { length }] of this.#frames) {
-      if (this.#bytes <= MOST_BYTES || oldest === key) return;
-      this.#frames.delete(oldest);
-      this.#bytes -= length + ENTRY_BYTES;
+    for (const oldest of this.#frames) {
+      if (this.#bytes <= MOST_BYTES || oldest === kept) return;
+      this.#drop(oldest);
     }
   }
-}
 
-function keyOf(runId: string, seq: number): string {
-  return `${seq} ${runId}`;
+  #drop(kept: KeptFrame): void {
+    this.#frames.delete(kept);
+    this.#watched.get(kept.runId)?.delete(kept.seq);
+    this.#bytes -= kept.frame.length + ENTRY_BYTES;
+  }
 }

@@ -33,7 +33,7 @@ interface Observable {
  * somebody follows: nobody pays for pieces of text that nobody reads.
  *
  * RunFeeds.F1 (`grew`) a follower is told of growth and fetches events itself, so that a slow one has no queue.
- * RunFeeds.F2 (`follow`) when the last follower of a run has gone, nothing is kept of it.
+ * RunFeeds.F2 (`follow`) when the last follower of a run has gone, nothing is kept of it, its frames included.
  */
 export class RunFeeds {
   readonly #frames: EventFrames;
@@ -74,12 +74,14 @@ export class RunFeeds {
   follow(runId: string, follower: Follower): () => void {
     const followers = this.#followers.get(runId) ?? new Set<Follower>();
     this.#followers.set(runId, followers);
+    this.#frames.watch(runId);
     followers.add(follower);
     this.#subscribe(runId);
     return () => {
       followers.delete(follower);
       if (followers.size > 0 || this.#followers.get(runId) !== followers) return;
       this.#followers.delete(runId);
+      this.#frames.forget(runId);
       this.#unsubscribe(runId);
     };
   }

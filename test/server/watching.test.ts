@@ -5,6 +5,7 @@ import {
   type Clock,
   defineAction,
   defineRole,
+  type Journal,
   JournalError,
   memoryJournal,
   type RunEvent,
@@ -237,15 +238,39 @@ describe("a watcher of a run", () => {
     let reads = 0;
     const counting = { ...journal, read: (id: string, from: number) => ((reads += 1), journal.read(id, from)), runs: () => journal.runs() };
     const frames = new EventFrames(counting as typeof journal);
+    frames.watch(runId);
     const [one, other] = await Promise.all([frames.load(runId, 0), frames.load(runId, 0)]);
     expect(one).toEqual(other);
     expect(reads).toBe(1);
     const events = await all(journal.read(runId, 0));
     expect(frames.get(runId, 1)).toEqual(frameOf(events[1] as RunEvent));
     expect(await frames.load(runId, events.length)).toBeUndefined();
+    for (let n = 0; n < 80; n += 1) frames.watch(`r${n}`);
     for (let n = 0; n < 80; n += 1) frames.add({ ...(events[0] as RunEvent), runId: `r${n}`, about: "y".repeat(1_000_000) } as RunEvent);
     expect(frames.get("r0", 0)).toBeUndefined();
     expect(frames.get("r79", 0)?.length).toBeGreaterThan(1_000_000);
+    expect(frames.bytes).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("EventFrames.F4 RunFeeds.F2 keeps no frame of a run that nobody watches, also when a reading ends later", async () => {
+    const gate = door();
+    const journal = memoryJournal();
+    const { runId } = await shouters(journal).run("hello").result;
+    const [event] = await all(journal.read(runId, 0));
+    const reading = { ...memoryJournal(), read: () => slowly(gate.passed, event as RunEvent) };
+    const frames = new EventFrames(reading as unknown as Journal);
+    const feeds = new RunFeeds(frames);
+    const follower = { grew: () => undefined, notice: undefined };
+    const [leave, other] = [feeds.follow("r", follower), feeds.follow("r", follower)];
+    feeds.grew({ ...(event as RunEvent), runId: "r", seq: 7 });
+    other();
+    expect(frames.bytes).toBeGreaterThan(0);
+    const late = frames.load("r", 0);
+    leave();
+    gate.open();
+    expect(await late).toEqual(frameOf(event as RunEvent));
+    feeds.grew({ ...(event as RunEvent), runId: "r", seq: 8 });
+    expect(frames.bytes).toBe(0);
   });
 
   it("RunFeeds.F1 RunFeeds.F2 leaves nothing behind", () => {
@@ -269,3 +294,8 @@ describe("a watcher of a run", () => {
     expect(subscribed).toEqual([]);
   });
 });
+
+async function* slowly(until: Promise<void>, event: RunEvent): AsyncGenerator<RunEvent> {
+  await until;
+  yield event;
+}
