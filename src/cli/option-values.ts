@@ -52,10 +52,10 @@ function decimal(text: string): number | undefined {
   return /^\$?\d+(\.\d+)?$|^\$?\.\d+$/.test(text.trim()) ? Number(text.trim().replace("$", "")) : undefined;
 }
 
-export function dollars(text: string): number {
+export function dollars(text: string, option: string = "--budget"): number {
   const amount = decimal(text);
   if (amount !== undefined && amount > 0 && amount <= MOST_DOLLARS) return amount;
-  throw invalidOption("--budget", "an amount of dollars above 0, such as 3 or 0.50", text);
+  throw invalidOption(option, "an amount of dollars above 0, such as 3 or 0.50", text);
 }
 
 export function priceFrom(text: string): ModelPrice {

@@ -5,6 +5,7 @@ export interface ServeFlags {
   readonly port?: string;
   readonly listen?: string;
   readonly tenants?: string;
+  readonly totalBudget?: string;
   readonly hostName?: readonly string[];
   readonly origin?: readonly string[];
   readonly logLevel?: string;
@@ -13,7 +14,7 @@ export interface ServeFlags {
 const EXAMPLES = `
 Examples:
   $ troupe serve
-  $ troupe serve --crew research --budget 0.50 --port 8080
+  $ troupe serve --crew research --budget 0.50 --total-budget 20 --port 8080
   $ troupe serve --listen 0.0.0.0 --host-name api.example.com --tenants tenants.json
 
 Environment:
@@ -28,6 +29,7 @@ export function withServe(command: Command): Command {
     .option("--port <port>", "listen on this port (default 4711); 0: a free one")
     .option("--listen <address>", "the address to listen on (default 127.0.0.1)")
     .option("--tenants <file>", "serve these tenants, each with a token, runs and a budget of its own")
+    .option("--total-budget <usd>", "spend at most so many dollars for all runs of the store together, past ones included")
     .addOption(repeated("--host-name <name>", "a name of the server besides those of this machine"))
     .addOption(repeated("--origin <origin>", "a page elsewhere that may ask, such as https://app.example.com"))
     .option("--log-level <level>", "debug, info, warn or error (default info)")

@@ -1,5 +1,6 @@
 import {
   BudgetError,
+  ControlError,
   type ErrorRecord,
   JournalError,
   ModelError,
@@ -32,6 +33,11 @@ export function toldError(status: number, text: string): TroupeError {
       return new ModelError(code, message, { ...detail, retryable: record.retryable === true });
     case "WorkspaceError":
       return new WorkspaceError(code, message, detail);
+    case "ControlError":
+    case "AbortedError":
+    case "DifferenceError":
+    case "WaitingError":
+      return new ControlError(code, message, detail);
     case "QueueFullError":
       return new QueueFullError(0, code, message, data);
     case "BudgetError":

@@ -9,6 +9,9 @@ import type { TenantAccount } from "./tenants.ts";
 /** The code of the error that ends a run because its server closes: such a run goes on at the next start. */
 export const SERVER_CLOSING = "SERVER_CLOSING";
 
+/** The code of the error that ends a paused run because its server closes: such a run stays at rest until its pause ends. */
+export const SERVER_PAUSED = "SERVER_PAUSED";
+
 const EVENTS = Object.keys(EVENT_TYPES) as readonly RunEvent["type"][];
 
 /** The parts of a driven run. */
@@ -70,10 +73,15 @@ export class DrivenRun {
     this.run.stop("a client of the server asked for it");
   }
 
-  /** Stops the run because the server closes: it goes on at the next start. */
+  /** Lets no further activation begin until the run is closed. This is no pause of a client. */
+  hold(): void {
+    this.run.pause();
+  }
+
+  /** Stops the run because the server closes: it goes on at the next start, or when its pause ends. */
   close(): void {
-    const text = "Stopped: the server closes. The run goes on when it starts again.";
-    this.#abort.abort(new ControlError(SERVER_CLOSING, text));
+    const [code, then] = this.#isPaused ? [SERVER_PAUSED, "its pause ends"] : [SERVER_CLOSING, "it starts again"];
+    this.#abort.abort(new ControlError(code, `Stopped: the server closes. The run goes on when ${then}.`));
     this.run.proceed();
   }
 

@@ -45,6 +45,7 @@ export const STATUS: Readonly<Record<string, number>> = {
   RATE_LIMITED: 429,
   RUNS_TOO_MANY: 429,
   STREAMS_TOO_MANY: 429,
+  REPLAYS_TOO_MANY: 429,
   MAILBOX_FULL: 429,
   SERVER_CLOSING: 503,
   JOURNAL_CLOSED: 503,
@@ -81,5 +82,15 @@ export function errorResponse(error: unknown, mask: Mask): Response {
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", 'Bearer realm="troupe"');
   if (status === 429 || status === 503) headers.set("retry-after", RETRY_AFTER);
-  return new Response(mask(JSON.stringify({ error: told })), { status, headers });
+  const text = JSON.stringify({ error: told });
+  // A client repeats its own path; all others are the server's.
+  return new Response(mask(code === "ROUTE_UNKNOWN" ? text : withoutPaths(text)), { status, headers });
+}
+
+/** An absolute path with at least two parts, which is not one of the routes of the server. */
+const PATH = /(?:file:\/\/|(?<![\w:/.…-]))\/(?!api\/)(?:[^\s/\\"'`,;:()]+\/)+([^\s/\\"'`,;:()]*)/g;
+
+/** Leaves of each path of the server's files the last name. */
+function withoutPaths(text: string): string {
+  return text.replace(PATH, "…/$1");
 }

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { isIP } from "node:net";
 import { UsageError } from "../kernel/errors.ts";
 import { isLoopback } from "./guard.ts";
 
@@ -37,6 +38,12 @@ export async function listenOn(
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT) {
     throw new UsageError("OPTION_INVALID", `Expected a port from 0 to ${MOST_PORT}, got ${String(port)}.`);
   }
+  if (isIP(hostname) === 0 && hostname.includes(":")) {
+    const [name = "", number = ""] = splitPort(hostname);
+    const instead =
+      number === "" ? "" : ` Write the name ${name} and the port ${number} apart (troupe serve --listen ${name} --port ${number}).`;
+    throw new UsageError("OPTION_INVALID", `Expected the address to listen on without a port, got ${hostname.slice(0, 200)}.${instead}`);
+  }
   if (!hasTokens && !isLoopback(hostname)) {
     throw new UsageError(
       "LISTEN_OPEN",
@@ -60,6 +67,11 @@ export async function listenOn(
     url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${bound}`,
     close: (grace) => closed(server, grace),
   };
+}
+
+/** Returns the address and the port of a text such as `0.0.0.0:8080`. */
+function splitPort(text: string): readonly string[] {
+  return /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text)?.slice(1) ?? [];
 }
 
 function closed(server: Server, grace: number): Promise<void> {

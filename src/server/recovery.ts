@@ -1,5 +1,6 @@
+import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { errorRecord, JournalError } from "../kernel/errors.ts";
+import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
@@ -12,12 +13,16 @@ import type { TenantAccount } from "./tenants.ts";
 
 /** Runs that go on at the same time while the server starts. */
 const AT_ONCE = 16;
+/** Milliseconds until a run that did not go on is tried again; twice as many after each failure, up to the longest. */
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 300_000;
 
 /** The parts of a recovery. */
 export interface RecoveryParts {
   readonly journal: Journal;
   readonly accounts: readonly TenantAccount[];
   readonly runs: ServedRuns;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** False: money is counted, and no run goes on. */
   readonly recovers: boolean;
@@ -25,38 +30,98 @@ export interface RecoveryParts {
 
 /**
  * Brings a server to where a former process was: the pools of tenants in this process know what every recorded run has spent, and the runs
- * that were under way go on. Those of other programs on the same journal stay as they are. A run that cannot go on is logged, and the others go on.
+ * that were under way go on. Those of other programs on the same journal stay as they are.
+ *
+ * Recovery.Y1 (`recover`) it ends when each run was tried once, or when the server closes.
+ * Recovery.Y2 (`#again`) a run that finds no place goes on when one is free; after another failure it is tried again, ever more rarely. One that
+ * its record or its team refuses is left to a resume by its tenant.
+ * Recovery.Y3 (`#tried`) every try begins with the record, so a run that somebody else has resumed meanwhile is left alone.
  */
-export async function recover({ journal, accounts, runs, logger, recovers }: RecoveryParts): Promise<number> {
-  const unfinished: (readonly [TenantAccount, string])[] = [];
-  for (const { runId } of await journal.runs()) {
-    const account = accounts.find((one) => one.owns(runId));
-    if (account === undefined) continue;
+export class Recovery {
+  readonly #parts: RecoveryParts;
+  /** Runs that are to go on and whose money is counted. */
+  readonly #charged = new Set<string>();
+
+  constructor(parts: RecoveryParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns how many runs go on */
+  async recover(): Promise<number> {
+    const { journal, accounts, runs } = this.#parts;
+    const unfinished: (readonly [TenantAccount, string])[] = [];
+    for (const { runId } of await journal.runs()) {
+      if (runs.signal.aborted) return 0;
+      const account = accounts.find((one) => one.owns(runId));
+      if (account === undefined) continue;
+      const wantsToGoOn = await this.#orLater(account, runId, () => this.#counted(account, runId));
+      if (wantsToGoOn === true) unfinished.push([account, runId]);
+    }
+    let gone = 0;
+    const work = unfinished[Symbol.iterator]();
+    const goOn = async (): Promise<void> => {
+      for (const [account, runId] of work) {
+        if (runs.signal.aborted) return;
+        if ((await this.#orLater(account, runId, () => this.#tried(account, runId))) === true) gone += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, goOn));
+    return gone;
+  }
+
+  /** Counts the money of a run. @returns true for a run that is to go on */
+  async #counted(account: TenantAccount, runId: string): Promise<boolean> {
+    const { journal, recovers, runs } = this.#parts;
+    const state = await stateOf(journal, runId);
+    if (!this.#charged.has(runId)) await charge(account, state);
+    this.#charged.add(runId);
+    if (recovers && goesOn(state)) return true;
+    this.#charged.delete(runId);
+    if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
+    return false;
+  }
+
+  async #tried(account: TenantAccount, runId: string): Promise<boolean> {
+    const { runs } = this.#parts;
+    if (runs.isDriven(runId) || !(await this.#counted(account, runId))) return false;
+    await runs.resume(account, runId, {});
+    this.#charged.delete(runId);
+    return true;
+  }
+
+  /** Does the work. After a failure the run is tried again in the background. */
+  async #orLater(account: TenantAccount, runId: string, work: () => Promise<boolean>, tries: number = 0): Promise<boolean | undefined> {
+    const { logger, runs } = this.#parts;
     try {
-      const state = await stateOf(journal, runId);
-      await charge(account, state);
-      if (recovers && goesOn(state)) unfinished.push([account, runId]);
-      else if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
+      return await work();
     } catch (error) {
-      if (!(error instanceof JournalError)) throw error;
-      logger.warn("A run cannot be read.", { run: runId, tenant: account.name, code: error.code });
+      if (runs.signal.aborted) return undefined;
+      const { code, message } = errorRecord(error);
+      const isLater = code === "RUNS_TOO_MANY" || !isFinal(error);
+      logger.warn(isLater ? "A run does not go on yet." : "A run does not go on.", {
+        run: runId,
+        tenant: account.name,
+        code,
+        reason: message,
+      });
+      if (isLater) void this.#again(account, runId, code === "RUNS_TOO_MANY" ? "a place" : tries);
+      return undefined;
     }
   }
-  let gone = 0;
-  const work = unfinished[Symbol.iterator]();
-  const goOn = async (): Promise<void> => {
-    for (const [account, runId] of work) {
-      try {
-        await runs.resume(account, runId, {});
-        gone += 1;
-      } catch (error) {
-        const { code, message } = errorRecord(error);
-        logger.warn("A run does not go on.", { run: runId, tenant: account.name, code, reason: message });
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, goOn));
-  return gone;
+
+  async #again(account: TenantAccount, runId: string, wait: "a place" | number): Promise<void> {
+    const { clock, runs } = this.#parts;
+    if (wait === "a place") await account.runs.free(runs.signal);
+    else await sleep(clock, Math.min(FIRST_WAIT * 2 ** wait, LONGEST_WAIT), runs.signal).catch(() => undefined);
+    if (runs.signal.aborted) return;
+    await this.#orLater(account, runId, () => this.#tried(account, runId), wait === "a place" ? 0 : wait + 1);
+  }
+}
+
+/** True for a failure that time does not mend: the record or the team has to change. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof JournalError) return error.code === "JOURNAL_DAMAGED" || error.code === "EVENT_NEWER";
+  return error instanceof UsageError || error instanceof ControlError;
 }
 
 async function stateOf(journal: Journal, runId: string): Promise<RunState> {

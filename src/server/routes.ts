@@ -111,7 +111,7 @@ export const ROUTES: readonly Route[] = [
     method: "POST",
     path: "/api/runs",
     name: "start",
-    summary: "Starts a run. With the same Idempotency-Key or id the same run, also after a restart of the server; then 200.",
+    summary: "Starts a run. With the same id, or without one the same Idempotency-Key, the same run, also after a restart; then 200.",
     body: NewRun,
     hasKey: true,
     response: { status: 201, schema: RunSummarySchema },
@@ -193,8 +193,8 @@ export const ROUTES: readonly Route[] = [
       return json(await runs.summaries.of(runId));
     },
   },
-  control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId, true)),
-  control("proceed", "Ends a pause.", ({ runs }, { runId }) => runs.pause(runId, false)),
+  control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId)),
+  control("proceed", "Ends a pause.", ({ runs }, { account, runId }) => runs.proceed(account, runId)),
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
   {
     ...control("resume", "Goes on with a run at rest.", ({ runs }, { account, runId, body }) =>
@@ -280,7 +280,7 @@ function unknownCursor(): UsageError {
 
 /** An export counts as a stream: a client that reads slowly keeps a line of the record, which may be long, and the reading of the journal. */
 async function exportText({ journal }: RouteParts, { account, runId, signal }: RouteRequest): Promise<Response> {
-  const leave = account.takeStream();
+  const leave = account.streams.take();
   const lines = exportRun(journal, runId, { signal })[Symbol.asyncIterator]() as AsyncIterator<string, void>;
   const read = async (): Promise<IteratorResult<string, void>> => {
     try {

@@ -1,14 +1,13 @@
-import type { ContinueRequest, ForkRequest, OutsideMessage, StartRequest } from "../client/wire.ts";
+import type { ContinueRequest, ForkRequest, OutsideMessage, ReplayReport, StartRequest } from "../client/wire.ts";
 import { eitherSignal, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { ControlError, DifferenceError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
+import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
-import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
@@ -17,12 +16,11 @@ import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
-import { DrivenRun, SERVER_CLOSING } from "./driven-run.ts";
-import { logEvent, logRest } from "./progress-log.ts";
+import { DrivenRuns } from "./driven-runs.ts";
 import type { RunFeeds } from "./run-feed.ts";
 import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
 import type { RunSummaries } from "./summaries.ts";
-import type { OpenedTeam, TeamOpener, TeamRequest } from "./team-source.ts";
+import type { OpenedTeam, TeamOpener } from "./team-source.ts";
 import type { TenantAccount } from "./tenants.ts";
 
 /** Milliseconds that a request waits for a run to come to rest. */
@@ -44,34 +42,29 @@ export interface StartedRun {
   readonly isNew: boolean;
 }
 
-/** The options that every run of a tenant gets. */
-type Common = Pick<ResumeOptions, "signal" | "pools" | "limits">;
-
 /**
- * The runs that a server drives. It owns them, their teams, and the order of the requests that change one run.
+ * The requests that begin and change the runs of a server. It owns their order.
  *
  * ServedRuns.V1 (`#inTurn`) requests that start, resume, answer or fork a run come one after the other.
  * ServedRuns.V2 (`start`) a request with the same key or id begins one run, also across a restart: the id follows from the key, and the record has
- * the hash of the request.
- * ServedRuns.V3 (`#drive`) a tenant has no more runs under way than its bound; a place is taken before anything is awaited.
- * ServedRuns.V4 (`close`) a run that the close of the server stops is recorded as such, and goes on at the next start.
- * ServedRuns.V5 (`close`) afterwards no run is under way and every team is closed, those of requests that the close met included.
+ * the hash of the request. Of both the id counts.
+ * ServedRuns.V3 (`pause`) a pause outlives the server: its close records the run as stopped by `SERVER_PAUSED`, the next start leaves it at rest,
+ * and the end of the pause resumes it.
  */
 export class ServedRuns {
   readonly #parts: ServedRunsParts;
   readonly #summaries: RunSummaries;
-  readonly #driven = new Map<string, DrivenRun>();
-  /** The places of runs by tenant, those that are starting included. */
-  readonly #places = new Map<TenantAccount, number>();
+  readonly #driven: DrivenRuns;
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #deadlines: Deadlines;
-  /** The runs under way, until their teams are closed. */
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
 
   constructor(parts: ServedRunsParts, summaries: (driven: (runId: string) => "running" | "paused" | undefined) => RunSummaries) {
     this.#parts = parts;
     this.#deadlines = new Deadlines(parts.clock, parts.logger);
+    const rested = async (account: TenantAccount, { id, result }: Run): Promise<void> => {
+      this.watchDeadlines(account, id, (await result).questions, parts.clock.now());
+    };
+    this.#driven = new DrivenRuns({ ...parts, rested });
     this.#summaries = summaries((runId) => this.#driven.get(runId)?.status);
   }
 
@@ -85,22 +78,27 @@ export class ServedRuns {
   }
 
   get isClosing(): boolean {
-    return this.#closing.signal.aborted;
+    return this.#driven.signal.aborted;
   }
 
-  /** The number of runs under way. */
-  get count(): number {
-    return this.#driven.size;
+  /** Aborts when the server closes. */
+  get signal(): AbortSignal {
+    return this.#driven.signal;
   }
 
-  /** Starts a run. @param key makes the request safe to repeat @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
+  /** True for a run under way. */
+  isDriven(runId: string): boolean {
+    return this.#driven.get(runId) !== undefined;
+  }
+
+  /** Starts a run. @param key makes the request safe to repeat, where it names no id @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
     const { idea, rounds, budget } = asked;
     const id = this.#idFor(account, asked.id, key);
     const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null }));
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
-        this.#drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
+        this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
           opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request) }),
         ),
       ),
@@ -117,7 +115,7 @@ export class ServedRuns {
     const past = { runId: parent, ...(last < 0 ? {} : { at: last }) };
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
-        this.#drive(account, { runId: id, purpose: "fork", parent: past }, (opened, common) =>
+        this.#driven.drive(account, { runId: id, purpose: "fork", parent: past }, (opened, common) =>
           opened.team.fork(parent, {
             ...common,
             ...bounds(asked, opened),
@@ -136,8 +134,8 @@ export class ServedRuns {
   /** Goes on with a run. One that is under way stays as it is. */
   resume(account: TenantAccount, runId: string, asked: ContinueRequest): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
-      if (!this.#driven.has(runId)) {
-        await this.#drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
+      if (!this.isDriven(runId)) {
+        await this.#driven.drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
           team.resume(runId, { ...common, ...bounds(asked, opened), ...continuation(asked) }),
         );
       }
@@ -155,9 +153,9 @@ export class ServedRuns {
       const { questions = [] } = await this.#summaries.of(runId);
       const isOpen = questions.some(({ id }) => id.startsWith(question));
       if (isOpen && this.#driven.get(runId)?.status === "paused") throw active(runId, "it is paused. End the pause, then answer.");
-      if (isOpen && !(await this.#rests(runId))) throw active(runId);
-      if (!isOpen && this.#driven.has(runId)) throw await this.#notWaiting(runId, question, questions);
-      await this.#drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
+      if (isOpen && !(await this.#driven.rests(runId, REST_LIMIT))) throw active(runId);
+      if (!isOpen && this.isDriven(runId)) throw await this.#notWaiting(runId, question, questions);
+      await this.#driven.drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
         team.answer(runId, question, answer as string, { ...common, ...bounds({}, opened) }),
       );
       return this.#summaries.of(runId);
@@ -177,69 +175,70 @@ export class ServedRuns {
     return this.#inTurn(runId, async () => {
       const now = this.#driven.get(runId);
       if (now !== undefined) return work(now.opened.team);
-      const opened = await this.#opened(account, { runId, purpose: "message" });
+      const opened = await this.#driven.opened(account, { runId, purpose: "message" });
       try {
         return await work(opened.team);
       } finally {
-        await this.#closed(opened, runId);
+        await this.#driven.closed(opened, runId);
       }
     });
   }
 
-  /** Pauses a run, or ends its pause. @throws UsageError `RUN_INACTIVE` */
-  async pause(runId: string, isPaused: boolean): Promise<RunSummary> {
+  /** Pauses a run. @throws UsageError `RUN_INACTIVE` */
+  async pause(runId: string): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
-    if (driven === undefined) {
-      throw new UsageError("RUN_INACTIVE", `Expected a run that this server drives, but ${runId} is at rest. Go on with it by resume.`);
-    }
-    if (isPaused) driven.pause();
-    else driven.proceed();
-    return this.#summaries.of(runId);
+    const summary = await this.#summaries.of(runId);
+    if (driven === undefined && summary.status !== "paused") throw inactive(runId);
+    driven?.pause();
+    return driven === undefined ? summary : this.#summaries.of(runId);
+  }
+
+  /** Ends a pause, also one of a former process. @throws UsageError `RUN_INACTIVE` */
+  async proceed(account: TenantAccount, runId: string): Promise<RunSummary> {
+    const driven = this.#driven.get(runId);
+    driven?.proceed();
+    const summary = await this.#summaries.of(runId);
+    if (driven !== undefined) return summary;
+    if (summary.status !== "paused") throw inactive(runId);
+    return this.resume(account, runId, {});
   }
 
   /** Stops a run, and resolves when it is at rest. One that is at rest stays as it is. @throws UsageError `RUN_ACTIVE` */
   async stop(runId: string): Promise<RunSummary> {
     this.#driven.get(runId)?.stop();
-    if (!(await this.#rests(runId))) throw active(runId);
+    if (!(await this.#driven.rests(runId, REST_LIMIT))) throw active(runId);
     return this.#summaries.of(runId);
   }
 
-  /** Replays a run from its record. One replay of a tenant at a time. */
-  replay(account: TenantAccount, runId: string, signal: AbortSignal): Promise<{ equal: boolean; events: number; difference?: string }> {
-    return this.#inTurn(`replay of ${account.name}`, async () => {
-      const ends = eitherSignal(signal, this.#closing.signal);
-      throwIfAborted(ends);
-      const opened = await this.#opened(account, { runId, purpose: "replay" });
-      try {
-        const run = opened.team.replay(runId, { signal: ends });
-        const { error } = await run.result;
-        const { events } = await this.#summaries.standing(runId);
-        if (error instanceof DifferenceError) return { equal: false, events, difference: error.message };
-        if (error instanceof JournalError || error instanceof UsageError || error instanceof ControlError) throw error;
-        return { equal: true, events };
-      } finally {
-        await this.#closed(opened, runId);
-      }
-    });
+  /** Replays a run from its record. One replay of a tenant works at a time. @throws UsageError `REPLAYS_TOO_MANY` */
+  async replay(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
+    const leave = account.replays.take();
+    try {
+      return await this.#inTurn(`replay of ${account.name}`, () => this.#replayed(account, runId, eitherSignal(signal, this.signal)));
+    } finally {
+      leave();
+    }
   }
 
-  /**
-   * Stops every run so that it goes on at the next start. No activation begins any more; steps in flight get `grace` milliseconds to end.
-   */
+  async #replayed(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
+    throwIfAborted(signal);
+    const opened = await this.#driven.opened(account, { runId, purpose: "replay" });
+    try {
+      const run = opened.team.replay(runId, { signal });
+      const { error } = await run.result;
+      const { events } = await this.#summaries.standing(runId);
+      if (error instanceof DifferenceError) return { equal: false, events, difference: error.message };
+      if (error instanceof JournalError || error instanceof UsageError || error instanceof ControlError) throw error;
+      return { equal: true, events };
+    } finally {
+      await this.#driven.closed(opened, runId);
+    }
+  }
+
+  /** Stops every run. No activation begins any more; steps in flight get `grace` milliseconds to end. */
   async close(grace: number): Promise<void> {
-    this.#closing.abort(new ControlError(SERVER_CLOSING, closing().message));
     this.#deadlines.close();
-    const { clock, feeds } = this.#parts;
-    const all = [...this.#driven.values()];
-    for (const driven of all) driven.pause();
-    await this.#within(Promise.all(all.map((driven) => driven.settled())), grace, clock);
-    const left = [...this.#driven.values()];
-    for (const driven of left) driven.close();
-    await Promise.all(left.map(({ run }) => run.result));
-    // A request that was opening a team when the close began ends by itself, and so does the run that it began.
-    await Promise.allSettled(this.#turns.values());
-    await Promise.all(this.#underWay);
-    feeds.tellAll();
+    await this.#driven.close(grace, () => Promise.allSettled(this.#turns.values()));
   }
 
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {
@@ -258,97 +257,6 @@ export class ServedRuns {
       throw new JournalError("RUN_IDEA_DIFFERS", `${text} Give another request an id or a key of its own.`, { data: { runId: id } });
     }
     return { summary: await this.#summaries.of(id), isNew: before === undefined };
-  }
-
-  async #opened(account: TenantAccount, request: Omit<TeamRequest, "tenant" | "pool">): Promise<OpenedTeam> {
-    return this.#parts.open({ ...request, tenant: account.name, ...(account.pool === undefined ? {} : { pool: account.pool }) });
-  }
-
-  async #closed({ close }: OpenedTeam, runId: string): Promise<void> {
-    try {
-      await close?.();
-    } catch (error) {
-      this.#parts.logger.error("A team was not closed in good order.", { run: runId, reason: errorRecord(error).message });
-    }
-  }
-
-  /** Drives a run from now on, and resolves when it goes on. @throws UsageError `RUNS_TOO_MANY`, `SERVER_CLOSING`; the error of a run that was refused */
-  async #drive(
-    account: TenantAccount,
-    request: Omit<TeamRequest, "tenant" | "pool">,
-    begin: (opened: OpenedTeam, common: Common) => Run | Promise<Run>,
-  ): Promise<void> {
-    const leave = this.#takePlace(account);
-    const { runId } = request;
-    let opened: OpenedTeam | undefined;
-    let driven: DrivenRun | undefined;
-    try {
-      opened = await this.#opened(account, request);
-      if (this.isClosing) throw closing();
-      const abort = new AbortController();
-      const { pool, limits } = account;
-      const common = {
-        signal: abort.signal,
-        ...(pool === undefined ? {} : { pools: [pool] }),
-        ...(limits === undefined ? {} : { limits }),
-      };
-      const begun = begin(opened, common);
-      const isAnswered = begun instanceof Promise;
-      driven = new DrivenRun({ run: await begun, account, opened, abort, grew: (event) => this.#grew(account, event) });
-      const rest = this.#untilRest(runId, driven, leave).finally(() => this.#underWay.delete(rest));
-      this.#underWay.add(rest);
-      if (this.isClosing) driven.close();
-      if (!isAnswered) await driven.begun();
-    } catch (error) {
-      if (driven === undefined) {
-        leave();
-        if (opened !== undefined) await this.#closed(opened, runId);
-      }
-      throw error;
-    }
-  }
-
-  async #untilRest(runId: string, driven: DrivenRun, leave: () => void): Promise<void> {
-    const { feeds, logger } = this.#parts;
-    this.#driven.set(runId, driven);
-    feeds.driven(runId, driven.run);
-    const result = await driven.run.result;
-    if (this.#driven.get(runId) === driven) this.#driven.delete(runId);
-    leave();
-    feeds.ended(runId);
-    logRest(logger, driven.account.name, result);
-    await this.#closed(driven.opened, runId);
-    this.watchDeadlines(driven.account, runId, result.questions, this.#parts.clock.now());
-  }
-
-  #takePlace(account: TenantAccount): () => void {
-    if (this.isClosing) throw closing();
-    const taken = this.#places.get(account) ?? 0;
-    if (taken >= account.mostRuns) {
-      const text = `Expected at most ${account.mostRuns} runs under way, got one more. Wait until one is at rest.`;
-      throw new UsageError("RUNS_TOO_MANY", text, { data: { limit: account.mostRuns } });
-    }
-    this.#places.set(account, taken + 1);
-    return () => this.#places.set(account, (this.#places.get(account) ?? 1) - 1);
-  }
-
-  #grew(account: TenantAccount, event: RunEvent): void {
-    logEvent(this.#parts.logger, account.name, event);
-    this.#parts.feeds.grew(event);
-  }
-
-  /** True once the run is at rest; false when that takes too long. */
-  async #rests(runId: string): Promise<boolean> {
-    const driven = this.#driven.get(runId);
-    return driven === undefined || this.#within(driven.run.result, REST_LIMIT, this.#parts.clock);
-  }
-
-  async #within(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
-    let cancel = (): void => {};
-    const late = new Promise<boolean>((resolve) => (cancel = clock.timer(ms, () => resolve(false))));
-    const isDone = await Promise.race([work.then(() => true), late]);
-    cancel();
-    return isDone;
   }
 
   async #notWaiting(runId: string, id: string, waiting: NonNullable<RunSummary["questions"]>): Promise<JournalError> {
@@ -393,6 +301,6 @@ function active(runId: string, why: string = "its roles still work. Try again wh
   return new UsageError("RUN_ACTIVE", `Expected run ${runId} to come to rest, but ${why}`);
 }
 
-function closing(): UsageError {
-  return new UsageError(SERVER_CLOSING, "Expected a server that takes work, but this one is closing. Try again when it has started.");
+function inactive(runId: string): UsageError {
+  return new UsageError("RUN_INACTIVE", `Expected a run that this server drives, but ${runId} is at rest. Go on with it by resume.`);
 }

@@ -1,9 +1,11 @@
 import { having, takes } from "../kernel/argument.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { MicroUsd } from "../model/money.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
 import { openerOf, type TeamOpener } from "./team-source.ts";
@@ -21,6 +23,11 @@ export interface ServerOptions {
   readonly tenants?: readonly Tenant[];
   /** The token of the one user, of at least 16 characters. Default: none, so that only this machine may ask. */
   readonly token?: string;
+  /**
+   * Micro-dollars that all runs of the one user may spend together, past ones of the journal included; or a pool that is kept elsewhere.
+   * Tenants have budgets of their own. Default: no bound.
+   */
+  readonly budget?: MicroUsd | BudgetPool;
   /** Names of the server besides those of this machine: requests under others are refused. Default: none. */
   readonly hosts?: readonly string[];
   /** Origins of pages elsewhere that may ask. Default: none. */
@@ -46,6 +53,7 @@ const serverOptions: Known<ServerOptions> = {
   journal: true,
   tenants: true,
   token: true,
+  budget: true,
   hosts: true,
   origins: true,
   bodyLimit: true,
@@ -65,6 +73,7 @@ export interface ServerSettings {
   readonly open: TeamOpener;
   readonly tenants: readonly Tenant[];
   readonly token: string | undefined;
+  readonly budget: MicroUsd | BudgetPool | undefined;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly bodyLimit: number;
@@ -79,7 +88,18 @@ export interface ServerSettings {
 /** @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` */
 export function serverSettings(options: ServerOptions = {}): ServerSettings {
   checkKnownOptions("createServer", options, serverOptions);
-  const { team, teams, tenants = [], token, hosts = [], origins = [], bodyLimit = DEFAULT_BODY_LIMIT, page, secrets = [] } = options;
+  const {
+    team,
+    teams,
+    tenants = [],
+    token,
+    budget,
+    hosts = [],
+    origins = [],
+    bodyLimit = DEFAULT_BODY_LIMIT,
+    page,
+    secrets = [],
+  } = options;
   const journal = options.journal ?? team?.journal;
   const open = teams ?? (team === undefined ? undefined : openerOf(team));
   if (open === undefined || journal === undefined || (team !== undefined && (teams !== undefined || options.journal !== undefined))) {
@@ -95,7 +115,7 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   }
   const { version = "0", recover = true, logger = silentLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, hosts, origins, bodyLimit, version, logger, clock },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, logger, clock },
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,
     secrets: [...secrets, ...tenants.map((tenant) => tenant.token), ...(token === undefined ? [] : [token])],

@@ -9,7 +9,7 @@ import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
 import { errorResponse } from "./http-errors.ts";
 import { listenOn, type Listening, type ListenOptions } from "./listening.ts";
 import { openApi } from "./openapi.ts";
-import { recover } from "./recovery.ts";
+import { Recovery } from "./recovery.ts";
 import { fitting, ownRun, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
 import { RunFeeds } from "./run-feed.ts";
 import { ServedRuns } from "./served-runs.ts";
@@ -89,7 +89,7 @@ class TroupeServer implements RunServer {
   constructor(settings: ServerSettings) {
     const { journal, open, clock, logger } = settings;
     this.#settings = settings;
-    this.#tenants = new Tenants(settings.tenants, settings.token, clock);
+    this.#tenants = new Tenants(settings, clock);
     this.#guard = new Guard(settings);
     this.#mask = maskSecrets(settings.secrets);
     this.#frames = new EventFrames(journal);
@@ -139,15 +139,15 @@ class TroupeServer implements RunServer {
   }
 
   async #closed(grace: number): Promise<void> {
-    await this.#ready?.catch(() => undefined);
-    const drained = this.#runs.close(grace);
-    await Promise.all([drained, drained.then(() => this.#listening?.close(LAST_ANSWERS))]);
+    // The close ends a recovery that is under way.
+    await this.#runs.close(grace);
+    await this.#listening?.close(LAST_ANSWERS);
     this.#settings.logger.info("The server is closed.");
   }
 
   async #recovered(): Promise<void> {
-    const { journal, logger, recovers } = this.#settings;
-    const gone = await recover({ journal, accounts: this.#tenants.accounts, runs: this.#runs, logger, recovers });
+    const { journal, logger, recovers, clock } = this.#settings;
+    const gone = await new Recovery({ journal, accounts: this.#tenants.accounts, runs: this.#runs, clock, logger, recovers }).recover();
     this.#isReady = true;
     logger.info("The server is ready.", { resumed: gone });
   }
@@ -217,10 +217,8 @@ class TroupeServer implements RunServer {
   async #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Promise<Response> {
     const last = headers.get("last-event-id");
     const first = last === null ? from : seqAfter(last);
-    // A record that cannot be read is an error here, and no stream that ends again and again.
-    if (this.#frames.get(runId, first) === undefined) await this.#frames.load(runId, first);
-    const leave = account.takeStream();
-    const stream = new EventStream(
+    const leave = account.streams.take();
+    const { body } = new EventStream(
       { runId, from: first, follows: follow === "true", wantsNotices: notices !== "false" },
       {
         frames: this.#frames,
@@ -231,7 +229,14 @@ class TroupeServer implements RunServer {
       },
       leave,
     );
-    return new Response(stream.body, {
+    try {
+      // A record that cannot be read is an error here, and no stream that ends again and again.
+      if (this.#frames.get(runId, first) === undefined) await this.#frames.load(runId, first);
+    } catch (error) {
+      await body.cancel();
+      throw error;
+    }
+    return new Response(body, {
       headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" },
     });
   }

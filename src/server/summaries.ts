@@ -1,6 +1,7 @@
 import { type Journal, type RunInfo, runInfo } from "../runtime/record/journal.ts";
 import { plainQuestion, questionOf } from "../runtime/record/questions.ts";
 import { listedSummary, readTally } from "../runtime/record/read-summary.ts";
+import { SERVER_PAUSED } from "./driven-run.ts";
 import { askedIn, type RunSummary } from "../runtime/record/run-summary.ts";
 
 /**
@@ -42,6 +43,8 @@ export class RunSummaries {
 
   #standing(summary: RunSummary): RunSummary {
     const driven = this.#driven(summary.id);
-    return driven === undefined ? summary : { ...summary, status: driven };
+    const isPaused = summary.status === "stopped" && summary.error?.code === SERVER_PAUSED;
+    const status = driven ?? (isPaused ? "paused" : summary.status);
+    return { ...summary, status };
   }
 }

@@ -15,6 +15,8 @@ export interface TeamRequest {
   readonly parent?: { readonly runId: string; readonly at?: number };
   /** The pool of the tenant, which the server gives to the run: for spending of the opener's own. */
   readonly pool?: BudgetPool;
+  /** Aborts when the server closes: a team that is opened after that is not needed any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** A team that works on one run. */

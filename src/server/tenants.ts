@@ -4,6 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import { Places } from "./places.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 
@@ -11,7 +12,7 @@ import type { MicroUsd } from "../model/money.ts";
 export interface RequestRate {
   /** Requests per second in the long run. */
   readonly perSecond: number;
-  /** Requests at once. */
+  /** Requests at once: 1 or more, since less would let none pass. */
   readonly burst: number;
 }
 
@@ -29,20 +30,34 @@ export interface Tenant {
   readonly runs?: number;
   /** Most open streams of events, exports included. Default 2,000. */
   readonly streams?: number;
+  /** Most replays that were asked for and have not ended. One of them works at a time. Default 10. */
+  readonly replays?: number;
   /** Default: 200 per second, 1,000 at once. */
   readonly rate?: RequestRate;
 }
 
-const tenantOptions: Known<Tenant> = { name: true, token: true, budget: true, limits: true, runs: true, streams: true, rate: true };
+const tenantOptions: Known<Tenant> = {
+  name: true,
+  token: true,
+  budget: true,
+  limits: true,
+  runs: true,
+  streams: true,
+
+  replays: true,
+  rate: true,
+};
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const SHORTEST_TOKEN = 16;
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_STREAMS = 2_000;
+const DEFAULT_REPLAYS = 10;
 const DEFAULT_RATE: RequestRate = { perSecond: 200, burst: 1_000 };
 
 /**
- * A tenant with what it uses at present. It owns the number of open streams and the requests that are left; the pool owns the money.
+ * A tenant with what it uses at present. It owns the places for its runs, streams and replays, and the requests that are left; the
+ * pool owns the money.
  *
  * TenantAccount.T1 (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
  * TenantAccount.T2 (`takeRequest`) no more requests pass than the rate allows.
@@ -51,21 +66,29 @@ export class TenantAccount {
   readonly name: string;
   readonly pool: BudgetPool | undefined;
   readonly limits: ModelLimits | undefined;
-  readonly mostRuns: number;
-  readonly #mostStreams: number;
+  /** Places for runs under way. */
+  readonly runs: Places;
+  /** Places for open streams of events. */
+  readonly streams: Places;
+  /** Places for replays that work or wait. */
+  readonly replays: Places;
   readonly #rate: RequestRate;
   readonly #clock: Clock;
-  #streams = 0;
   #left: number;
   #at: number;
 
   constructor(tenant: Partial<Tenant>, clock: Clock) {
-    const { name = "", budget, limits, runs = DEFAULT_RUNS, streams = DEFAULT_STREAMS, rate = DEFAULT_RATE } = tenant;
+    const { name = "", budget, limits, rate = DEFAULT_RATE } = tenant;
     this.name = name;
-    this.pool = budget === undefined || isBudgetPool(budget) ? budget : budgetPool(budget, { name: `budget of tenant ${name}` });
+    this.pool =
+      budget === undefined || isBudgetPool(budget)
+        ? budget
+        : budgetPool(budget, { name: name === "" ? "budget of all runs" : `budget of tenant ${name}` });
     this.limits = sharedLimits(limits);
-    this.mostRuns = runs;
-    this.#mostStreams = streams;
+    const { runs = DEFAULT_RUNS, streams = DEFAULT_STREAMS, replays = DEFAULT_REPLAYS } = tenant;
+    this.runs = new Places(runs, "RUNS_TOO_MANY", "runs under way", "Wait until one is at rest.");
+    this.streams = new Places(streams, "STREAMS_TOO_MANY", "open streams", "Close some, or raise the bound of the tenant.");
+    this.replays = new Places(replays, "REPLAYS_TOO_MANY", "replays that work or wait", "Try again when one has ended.");
     this.#rate = rate;
     this.#clock = clock;
     this.#left = rate.burst;
@@ -93,22 +116,12 @@ export class TenantAccount {
     }
     throw new UsageError("RATE_LIMITED", `Expected at most ${perSecond} requests per second, got more. Wait a second and try again.`);
   }
+}
 
-  /** Takes a place for a stream. The returned function gives it back, once. @throws UsageError `STREAMS_TOO_MANY` */
-  takeStream(): () => void {
-    if (this.#streams >= this.#mostStreams) {
-      throw new UsageError(
-        "STREAMS_TOO_MANY",
-        `Expected at most ${this.#mostStreams} open streams, got one more. Close some, or raise the bound of the tenant.`,
-      );
-    }
-    this.#streams += 1;
-    let isTaken = true;
-    return () => {
-      if (isTaken) this.#streams -= 1;
-      isTaken = false;
-    };
-  }
+interface TenantsOptions {
+  readonly tenants: readonly Tenant[];
+  readonly token: string | undefined;
+  readonly budget: MicroUsd | BudgetPool | undefined;
 }
 
 interface TokenOwner {
@@ -126,19 +139,22 @@ export class Tenants {
   readonly #owners: readonly TokenOwner[];
 
   /**
-   * @param token of the one user, where there are no tenants
+   * @param options the tenants, or the token and the budget of the one user
    * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
    */
-  constructor(tenants: readonly Tenant[], token: string | undefined, clock: Clock) {
-    const owner = (one: Partial<Tenant>, secret: string): TokenOwner => ({
+  constructor({ tenants, token, budget }: TenantsOptions, clock: Clock) {
+    checkBudget(budget, "OPTION_INVALID");
+    const one: Partial<Tenant> = budget === undefined ? {} : { budget };
+    const owner = (tenant: Partial<Tenant>, secret: string): TokenOwner => ({
       digest: hashOf(secret),
-      account: new TenantAccount(one, clock),
+      account: new TenantAccount(tenant, clock),
     });
     const known = tenants.map((tenant) => owner(checked(tenant), tenant.token));
-    if (token !== undefined) known.push(owner({}, checkedToken(token)));
+    if (token !== undefined) known.push(owner(one, checkedToken(token)));
     if (token !== undefined && tenants.length > 0) throw invalid("either tenants or one token", "both");
+    if (budget !== undefined && tenants.length > 0) throw invalid("the budget of each tenant with the tenant", "one beside tenants");
     this.#owners = known;
-    this.accounts = known.length === 0 ? [new TenantAccount({}, clock)] : known.map(({ account }) => account);
+    this.accounts = known.length === 0 ? [new TenantAccount(one, clock)] : known.map(({ account }) => account);
     assertDifferent(this.accounts.map(({ name }) => name));
     assertDifferent(known.map(({ digest }) => digest.toString("hex")));
   }
@@ -171,13 +187,15 @@ function assertDifferent(values: readonly string[]): void {
 
 function checked(tenant: Tenant): Tenant {
   checkKnownOptions("a tenant", tenant, tenantOptions);
-  const { name, token, budget, rate, runs, streams } = tenant;
+  const { name, token, budget, rate, runs, streams, replays } = tenant;
   if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
   checkedToken(token);
   checkBudget(budget, "OPTION_INVALID");
-  for (const amount of [rate?.perSecond, rate?.burst, runs, streams]) {
+  for (const amount of [rate?.perSecond, rate?.burst, runs, streams, replays]) {
     if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
   }
+  if (rate !== undefined && rate.burst < 1)
+    throw invalid("a rate whose burst is 1 or more, so that a request can pass", String(rate.burst));
   return tenant;
 }
 

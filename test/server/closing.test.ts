@@ -4,7 +4,7 @@ import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { all, clientOf, door, shouters, waiters } from "./served-team.ts";
 
 describe("a server that closes", () => {
-  it("ServedRuns.V5 waits until the teams of its runs are closed", async () => {
+  it("DrivenRuns.R3 waits until the teams of its runs are closed", async () => {
     const [journal, gate, closing] = [memoryJournal(), door(), door()];
     const closed: string[] = [];
     const teams: TeamOpener = () =>
@@ -23,7 +23,7 @@ describe("a server that closes", () => {
     expect(closed).toEqual(["team"]);
   });
 
-  it("ServedRuns.V5 stops the run of an answer that it meets, and the run goes on at the next start", async () => {
+  it("DrivenRuns.R3 stops the run of an answer that it meets, and the run goes on at the next start", async () => {
     const [journal, gate, opening, work] = [memoryJournal(), door(), door(), door()];
     const Ask = defineAction({
       name: "Ask",

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { memoryJournal } from "../../src/index.ts";
-import { createServer, jsonLogger, type RunServer } from "../../src/server/index.ts";
+import { createServer, jsonLogger, type RunServer, type TeamOpener } from "../../src/server/index.ts";
 import { all, clientOf, codeIn, door, request, served, shouters, waiters } from "./served-team.ts";
 
 const ACME = { name: "acme", token: "acme-token-0123456789" };
@@ -166,7 +166,7 @@ describe("a server among others", () => {
     await server.close();
   });
 
-  it("TenantAccount.T2 ServedRuns.V3 bounds requests, runs and streams of a tenant", async () => {
+  it("TenantAccount.T2 DrivenRuns.R1 Places.P1 bounds requests, runs and streams of a tenant", async () => {
     const gate = door();
     const tenant = { ...ACME, runs: 1, streams: 1, rate: { perSecond: 0.001, burst: 7 } };
     const { server, client } = served({ team: waiters(gate), tenants: [tenant, BETA] }, ACME.token);
@@ -185,6 +185,38 @@ describe("a server among others", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
     expect((await clientOf(server, BETA.token).list()).runs).toEqual([]);
     gate.open();
+    await server.close();
+  });
+
+  it("Places.P1 bounds exports and replays of a tenant", async () => {
+    const gate = door();
+    const journal = memoryJournal();
+    const team = shouters(journal);
+    const asked = door();
+    const teams: TeamOpener = async ({ purpose }) => {
+      if (purpose === "replay") {
+        asked.open();
+        await gate.passed;
+      }
+      return { team };
+    };
+    const { server, client } = served({ teams, journal, tenants: [{ ...ACME, streams: 1, replays: 1 }] }, ACME.token);
+    const { id } = await client.start({ idea: "one" });
+    await all(client.events(id));
+    const headers = { authorization: `Bearer ${ACME.token}` };
+    const first = await server.fetch(request(`/api/runs/${id}/export`, { headers }));
+    const refused = await server.fetch(request(`/api/runs/${id}/export`, { headers }));
+    expect([refused.headers.get("retry-after"), ...(await codeIn(refused))]).toEqual(["1", 429, "STREAMS_TOO_MANY"]);
+    expect((await first.text()).trimEnd().split("\n").length).toBeGreaterThan(2);
+    const next = await server.fetch(request(`/api/runs/${id}/export`, { headers }));
+    await next.body?.cancel();
+    expect((await server.fetch(request(`/api/runs/${id}/export`, { headers }))).status).toBe(200);
+    const replayed = client.replay(id);
+    await asked.passed;
+    await expect(client.replay(id)).rejects.toMatchObject({ code: "REPLAYS_TOO_MANY" });
+    gate.open();
+    expect((await replayed).equal).toBe(true);
+    expect((await client.replay(id)).equal).toBe(true);
     await server.close();
   });
 
@@ -207,6 +239,10 @@ describe("a server among others", () => {
   it("listens on this machine alone unless it has tokens", async () => {
     const bare = createServer({ team: shouters() });
     await expect(bare.listen({ hostname: "0.0.0.0" })).rejects.toMatchObject({ code: "LISTEN_OPEN" });
+    await expect(bare.listen({ hostname: "127.0.0.1:8080" })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining("--listen 127.0.0.1 --port 8080") as string,
+    });
     const { url } = await bare.listen();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -250,6 +286,8 @@ describe("a server among others", () => {
       { team, tenants: [{ ...ACME, name: "A B" }] },
       { team, tenants: [ACME], token: ACME.token },
       { team, bodyLimit: 0 },
+      { team, tenants: [{ ...ACME, rate: { perSecond: 1, burst: 0.5 } }] },
+      { team, tenants: [ACME], budget: 1 },
       { team, origins: ["example.com"] },
       { journal: memoryJournal() },
     ];

@@ -111,6 +111,9 @@ describe("a server of runs and its client", () => {
       name: "JournalError",
     });
     expect((await later.client.list()).runs).toHaveLength(1);
+    // With an id the key does not count.
+    const named = await later.client.start({ idea: "x", id: "named" }, { key: "k1" });
+    expect([named.id, (await later.client.start({ idea: "x", id: "named" }, { key: "k2" })).id]).toEqual(["named", "named"]);
     await later.server.close();
   });
 

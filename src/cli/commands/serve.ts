@@ -6,7 +6,7 @@ import type { ServerOptions } from "../../server/server-options.ts";
 import type { LogLevel } from "../../server/json-logger.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import type { ExitCode } from "../errors.ts";
-import { invalidOption, oneOf } from "../option-values.ts";
+import { dollars, invalidOption, oneOf } from "../option-values.ts";
 import { report } from "../output.ts";
 import { servedCompany } from "../served-company.ts";
 import { shown } from "../screen/text.ts";
@@ -68,21 +68,25 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
 }
 
 interface Users {
-  readonly options: Pick<ServerOptions, "token" | "tenants">;
+  readonly options: Pick<ServerOptions, "token" | "tenants" | "budget">;
   readonly secrets: readonly string[];
   /** The token of the one user, for the address of the page. */
   readonly shownToken: string | undefined;
 }
 
 /** The tenants of a file, or the one user: with the token of the environment, or with one that is kept beside the store. */
-async function usersOf({ host }: Session, store: Store, { tenants }: Flags): Promise<Users> {
+async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }: Flags): Promise<Users> {
   if (tenants !== undefined) {
+    if (totalBudget !== undefined) {
+      throw new UsageError("OPTION_CONFLICT", "Expected --total-budget or --tenants, got both. Give each tenant of the file a budget.");
+    }
     const known = tenantsIn(await readText(host, tenants, "the tenants", MOST_BYTES), host.env);
     return { options: { tenants: known }, secrets: known.map(({ token }) => token), shownToken: undefined };
   }
   const given = host.env["TROUPE_TOKEN"]?.trim() ?? "";
   const token = given === "" ? (await keyOf(`${store.path}-token`)).trim() : given;
-  return { options: { token }, secrets: [token], shownToken: given === "" ? token : undefined };
+  const budget = totalBudget === undefined ? {} : { budget: usd(dollars(totalBudget, "--total-budget")) };
+  return { options: { token, ...budget }, secrets: [token], shownToken: given === "" ? token : undefined };
 }
 
 const TenantsSchema = z.strictObject({
@@ -96,8 +100,9 @@ const TenantsSchema = z.strictObject({
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),
         streams: z.int().positive().optional(),
+        replays: z.int().positive().optional(),
         calls: z.int().positive().optional(),
-        rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().positive() }).optional(),
+        rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
       }),
     )
     .min(1),
@@ -110,13 +115,14 @@ function tenantsIn(text: string, env: Variables): readonly Tenant[] {
     const issues = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`);
     throw invalidTenants(issues.join("; "));
   }
-  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, rate }) => ({
+  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, replays, rate }) => ({
     name,
     token: typeof token === "string" ? token : tokenFrom(env, token.env),
     ...(budget === undefined ? {} : { budget: usd(budget) }),
     ...(calls === undefined ? {} : { limits: { concurrency: calls } }),
     ...(runs === undefined ? {} : { runs }),
     ...(streams === undefined ? {} : { streams }),
+    ...(replays === undefined ? {} : { replays }),
     ...(rate === undefined ? {} : { rate }),
   }));
 }

@@ -1,0 +1,55 @@
+import { UsageError } from "../kernel/errors.ts";
+
+/**
+ * A bound on what a tenant has at once. It owns the number of taken places, and those who wait for one.
+ *
+ * Places.P1 (`take`) no more places are taken than the bound. Places.P2 (`take`) a place is given back once, whatever its owner does.
+ * Places.P3 (`free`) when a place is given back, the one who waits longest hears of it.
+ */
+export class Places {
+  readonly #most: number;
+  readonly #code: string;
+  readonly #what: string;
+  readonly #then: string;
+  readonly #waiting = new Set<() => void>();
+  #taken = 0;
+
+  /** @param what the things with places, such as "open streams" @param then the advice to a client that gets none */
+  constructor(most: number, code: string, what: string, then: string) {
+    this.#most = most;
+    this.#code = code;
+    this.#what = what;
+    this.#then = then;
+  }
+
+  /** Takes a place. The returned function gives it back. @throws UsageError with the code of the places */
+  take(): () => void {
+    if (this.#taken >= this.#most) {
+      const text = `Expected at most ${this.#most} ${this.#what}, got one more. ${this.#then}`;
+      throw new UsageError(this.#code, text, { data: { limit: this.#most } });
+    }
+    this.#taken += 1;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#taken -= 1;
+      const [first] = this.#waiting;
+      first?.();
+    };
+  }
+
+  /** Resolves when there may be a place, or when the signal aborts. */
+  free(signal: AbortSignal): Promise<void> {
+    if (this.#taken < this.#most || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#waiting.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#waiting.add(end);
+      signal.addEventListener("abort", end, { once: true });
+    });
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { type Journal, memoryJournal, UsageError } from "../../src/index.ts";
+import { createServer, type TeamOpener } from "../../src/server/index.ts";
+import { Places } from "../../src/server/places.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
+import { all, CENT, clientOf, door, drafters, served, waiters } from "./served-team.ts";
+
+/** A journal with `count` runs that a server has left under way, and the ids of the runs. */
+async function leftBehind(count: number): Promise<{ readonly journal: Journal; readonly ids: readonly string[] }> {
+  const journal = memoryJournal();
+  const gate = door();
+  const { server, client } = served({ team: waiters(gate, journal) });
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) ids.push((await client.start({ idea: `go ${n}` })).id);
+  await server.close({ grace: 0 });
+  gate.open();
+  return { journal, ids };
+}
+
+describe("a recovery", () => {
+  it("Recovery.Y2 Places.P3 goes on with runs above a lowered bound when places are free, and is ready before", async () => {
+    const [journal, gate] = [memoryJournal(), door()];
+    const token = "acme-token-0123456789";
+    const first = createServer({ team: waiters(gate, journal), tenants: [{ name: "acme", token, runs: 3 }] });
+    const ids: string[] = [];
+    for (const idea of ["a", "b", "c"]) ids.push((await clientOf(first, token).start({ idea })).id);
+    await first.close({ grace: 0 });
+    gate.open();
+    const again = door();
+    const server = createServer({ team: waiters(again, journal), tenants: [{ name: "acme", token, runs: 1 }] });
+    await server.ready();
+    const client = clientOf(server, token);
+    const running = async (): Promise<number> => (await client.list({ status: "running" })).runs.length;
+    expect(await running()).toBe(1);
+    again.open();
+    for (const id of ids) expect((await all(client.events(id))).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+    await server.close();
+  });
+
+  it("Recovery.Y2 Recovery.Y3 tries a run again whose team could not be opened, ever more rarely", async () => {
+    const { journal, ids } = await leftBehind(1);
+    const clock = simulatedClock();
+    const opened: number[] = [];
+    const teams: TeamOpener = async () => {
+      opened.push(clock.now());
+      if (opened.length < 4) throw new Error("no disk");
+      return { team: waiters(openDoor(), journal) };
+    };
+    const server = createServer({ teams, journal, clock });
+    await server.ready();
+    for (const ms of [1_000, 2_000, 4_000]) {
+      await settled();
+      clock.advance(ms);
+    }
+    await settled();
+    const client = clientOf(server);
+    expect((await all(client.events(ids[0] ?? ""))).at(-1)).toMatchObject({ status: "finished" });
+    expect(opened.map((at) => at - (opened[0] ?? 0))).toEqual([0, 1_000, 3_000, 7_000]);
+    await server.close();
+  });
+
+  it("Recovery.Y2 leaves a run that its team refuses to a resume", async () => {
+    const { journal, ids } = await leftBehind(1);
+    let isRefused = true;
+    const teams: TeamOpener = async () => {
+      if (isRefused) throw new UsageError("TEAM_CHANGED", "Expected the team of the run, got another one at /srv/troupe/teams/other.yaml.");
+      return { team: waiters(openDoor(), journal) };
+    };
+    const server = createServer({ teams, journal });
+    await server.ready();
+    const client = clientOf(server);
+    const [id = ""] = ids;
+    const refused = client.resume(id);
+    await expect(refused).rejects.toMatchObject({ code: "TEAM_CHANGED", message: expect.stringMatching(/ …\/other\.yaml/) as string });
+    isRefused = false;
+    await client.resume(id);
+    expect((await all(client.events(id))).at(-1)).toMatchObject({ status: "finished" });
+    await server.close();
+  });
+
+  it("Recovery.Y1 ends at once when the server closes, and does not wait for a team that never opens", async () => {
+    const { journal } = await leftBehind(1);
+    const clock = simulatedClock();
+    const opening = door();
+    let signal: AbortSignal | undefined;
+    const teams: TeamOpener = (request) => {
+      signal = request.signal;
+      opening.open();
+      return new Promise(() => undefined);
+    };
+    const server = createServer({ teams, journal, clock });
+    void server.ready();
+    await opening.passed;
+    const closed = server.close({ grace: 0 });
+    await settled();
+    expect(signal?.aborted).toBe(true);
+    clock.advance(5_000);
+    await closed;
+  });
+});
+
+describe("a pause", () => {
+  it("ServedRuns.V3 outlives the server, and its end resumes the run", async () => {
+    const journal = memoryJournal();
+    const gate = door();
+    const first = served({ team: waiters(gate, journal) });
+    const { id } = await first.client.start({ idea: "go" });
+    await first.client.pause(id);
+    await first.server.close({ grace: 0 });
+    gate.open();
+    const { server, client } = served({ team: waiters(gate, journal) });
+    expect((await client.read(id)).status).toBe("paused");
+    expect((await client.list({ status: "paused" })).runs).toHaveLength(1);
+    expect((await client.pause(id)).status).toBe("paused");
+    await client.proceed(id);
+    expect((await all(client.events(id))).at(-1)).toMatchObject({ status: "finished" });
+    await expect(client.proceed(id)).rejects.toMatchObject({ code: "RUN_INACTIVE" });
+    await server.close();
+  });
+});
+
+describe("the budget of the one user", () => {
+  it("holds for all runs together, across restarts", async () => {
+    const journal = memoryJournal();
+    let spent = 0;
+    for (let lives = 0; lives < 2; lives += 1) {
+      const { server, client } = served({ team: drafters(journal), budget: (3 * CENT) as never });
+      const started = await Promise.all(Array.from({ length: 2 }, () => client.start({ idea: "sea" })));
+      for (const { id } of started) await all(client.events(id));
+      spent = (await client.list()).runs.reduce((sum, { cost }) => sum + cost, 0);
+      await server.close();
+    }
+    expect(spent).toBe(3 * CENT);
+    expect(() => served({ team: drafters(), budget: -1 as never })).toThrow("Expected budget to be");
+  });
+});
+
+describe("the places of a tenant", () => {
+  it("Places.P2 are given back once, and Places.P3 told to the one who waits longest", async () => {
+    const places = new Places(1, "FULL", "guests", "Wait.");
+    const leave = places.take();
+    expect(() => places.take()).toThrow("Expected at most 1 guests, got one more. Wait.");
+    const stop = new AbortController();
+    const told: string[] = [];
+    void places.free(stop.signal).then(() => told.push("first"));
+    void places.free(stop.signal).then(() => told.push("second"));
+    leave();
+    leave();
+    await settled();
+    expect(told).toEqual(["first"]);
+    const next = places.take();
+    expect(() => places.take()).toThrow("one more");
+    stop.abort();
+    await settled();
+    expect(told).toEqual(["first", "second"]);
+    next();
+  });
+});
+
+function openDoor(): ReturnType<typeof door> {
+  const gate = door();
+  gate.open();
+  return gate;
+}
+
+/** Everything that is ready has run. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
