@@ -50,7 +50,7 @@ describe("a recovery", () => {
     await server.ready();
     for (const ms of [1_000, 2_000, 4_000]) {
       await settled();
-      clock.advance(ms);
+      await clock.advance(ms);
     }
     await settled();
     const client = clientOf(server);
@@ -94,7 +94,7 @@ describe("a recovery", () => {
     const closed = server.close({ grace: 0 });
     await settled();
     expect(signal?.aborted).toBe(true);
-    clock.advance(5_000);
+    await clock.advance(5_000);
     await closed;
   });
 });
