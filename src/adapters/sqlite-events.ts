@@ -1,7 +1,7 @@
 import type { Chat, ChatRow, ChatTurn } from "./event-chats.ts";
 import type { StoredEvent } from "./event-rows.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
-import { isSuspicious } from "./stored-json.ts";
+import { isSuspicious } from "../runtime/record/plain-json.ts";
 
 /** Writes the missing turns, from the beginning: a stored turn has all turns before it. */
 export function writeChat(db: Database, number: number, { turns }: Chat): void {

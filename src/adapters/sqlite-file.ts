@@ -189,6 +189,8 @@ export const JOURNAL: FileKind = {
     "ALTER TABLE file.runs ADD COLUMN owner TEXT",
     // The summaries of runs, which can be made again from the events: programs of version 2 leave them behind without harm.
     "CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;",
+    // The newest snapshot of a run. `head` is the checksum of the event before it.
+    "CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;",
   ],
   error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };

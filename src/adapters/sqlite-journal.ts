@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
-import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunsPage } from "../runtime/record/journal.ts";
+import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvent } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
+import { keepSnapshot, newestSnapshot } from "./sqlite-snapshots.ts";
 import {
   allRuns,
   appendEvents,
@@ -113,6 +114,15 @@ export class SqliteJournal implements Journal {
 
   async info(runId: string): Promise<RunInfo> {
     return this.#tallied(await this.#info(runId));
+  }
+
+  async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
+    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot), "the process");
+  }
+
+  async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
+    const { db } = await this.#opened();
+    return this.#ask(() => newestSnapshot(db, runId));
   }
 
   async remove(runId: string): Promise<void> {

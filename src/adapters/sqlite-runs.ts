@@ -192,10 +192,16 @@ function ownerIn(db: Database, number: number): string | undefined {
   return textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
 }
 
+/** Returns the row of a run for its owner. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE` */
+export function ownedRun(db: Database, runId: string, epoch: number): RunHead {
+  const head = knownRun(db, runId);
+  if (head.epoch === epoch && epoch !== NOBODY) return head;
+  throw stale(runId, head.epoch, epoch);
+}
+
 /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL` */
 export function appendEvents(db: Database, runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[]): void {
-  const head = knownRun(db, runId);
-  if (head.epoch !== epoch || epoch === NOBODY) throw stale(runId, head.epoch, epoch);
+  const head = ownedRun(db, runId, epoch);
   if (head.events !== expectedSeq) {
     throw new JournalError("SEQ_MISMATCH", `Expected event ${head.events} of run ${runId} next, got ${expectedSeq}.`);
   }
@@ -226,6 +232,7 @@ export function removeRun(db: Database, runId: string): void {
   db.run("DELETE FROM chats WHERE number = ?", [number]);
   db.run("DELETE FROM chat_messages WHERE number = ?", [number]);
   db.run("DELETE FROM tallies WHERE number = ?", [number]);
+  db.run("DELETE FROM snapshots WHERE number = ?", [number]);
   db.run("DELETE FROM runs WHERE number = ?", [number]);
 }
 

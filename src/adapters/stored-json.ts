@@ -1,19 +1,11 @@
 import { hash } from "node:crypto";
 import { NotJsonError } from "../kernel/errors.ts";
-import { plainFault } from "../runtime/record/plain-json.ts";
+import { isSuspicious, plainFault } from "../runtime/record/plain-json.ts";
 
 /*
  * JSON text of a store. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such
  * a key is parsed for it.
  */
-
-/** The names, or an escape that may stand for one of their letters; `JSON.stringify` never escapes a letter. */
-const SUSPICIOUS = ["__proto__", '"constructor"', "\\u00"];
-
-/** True when a text may hold such a key. A regular expression would take as long as parsing. */
-export function isSuspicious(text: string): boolean {
-  return SUSPICIOUS.some((name) => text.includes(name));
-}
 
 /** @throws NotJsonError for a key that names a prototype */
 export function assertPlain(text: string, what: string): void {

@@ -193,11 +193,21 @@ export class SpendingTable {
     });
   }
 
+  /** Returns a table of these sums, which were the `entries` of another. */
+  static of(entries: Iterable<readonly [string, Spending]>): SpendingTable {
+    const table = new SpendingTable();
+    for (const [name, sum] of entries) table.#sums.set(name, sum);
+    return table;
+  }
+
   /** Returns a table of the same sums that changes apart from this one. */
   copy(): SpendingTable {
-    const copy = new SpendingTable();
-    for (const [name, sum] of this.#sums) copy.#sums.set(name, sum);
-    return copy;
+    return SpendingTable.of(this.#sums);
+  }
+
+  /** The names and their sums, in the order in which names first came. */
+  entries(): readonly (readonly [string, Spending])[] {
+    return [...this.#sums];
   }
 
   /** The sums as they are now, in the order in which names first came. */

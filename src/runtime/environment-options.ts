@@ -15,6 +15,7 @@ import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/funds.ts";
 import type { AnswerSource } from "./steps/answer-source.ts";
+import type { SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
@@ -125,4 +126,6 @@ export interface RunBacking {
   readonly driver?: Driver;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
+  /** Snapshots of the state in the journal. Default: none. */
+  readonly snapshots?: Pick<SnapshotWriterParts, "clock" | "every" | "last">;
 }

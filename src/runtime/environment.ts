@@ -18,6 +18,7 @@ import type { Observed, ObservedOf } from "./record/event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { RunLog } from "./record/run-log.ts";
 import { roundsOf, RunState } from "./record/run-state.ts";
+import { SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { Engine, type RunBounds } from "./engine.ts";
@@ -88,12 +89,12 @@ export class Environment {
     const isLive = backing.mode !== "replay";
     // Without a journal all environments have one name, and a store would take their runs for one run.
     const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
-    const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
+    const warn = (role: string | undefined, text: string): void => this.#engine.warn(role, mask(text));
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
-    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer: announcer });
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer: announcer, snapshots: writerOf(backing, state, warn) });
     this.#opening =
       backing.state === undefined ? new Opening(this.#log, this.#hired, schedulerOf(options.scheduler ?? "rounds")) : undefined;
     this.#engine = new Engine({
@@ -225,6 +226,7 @@ export class Environment {
     try {
       this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
       await this.#log.durable();
+      await this.#log.rest();
       return runResult(this.state, end, this.#mask);
     } catch (broken) {
       if (broken instanceof MovedError) return runResult(this.state, { ...end, control: broken }, this.#mask);
@@ -343,6 +345,11 @@ function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void
   takes("new Environment", "what a team gives it", backing, object("an object"));
   if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
   checkOptions(options);
+}
+
+function writerOf({ owned, snapshots }: RunBacking, state: RunState, warn: SnapshotWriterParts["warn"]): SnapshotWriter | undefined {
+  if (owned === undefined || snapshots === undefined || snapshots.every === 0) return undefined;
+  return new SnapshotWriter({ ...snapshots, state, owned, warn });
 }
 
 function freshState(options: EnvironmentOptions): RunState {

@@ -1,10 +1,10 @@
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
-import { apply } from "../runtime/record/apply.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
-import { isFinished, RunState } from "../runtime/record/run-state.ts";
+import { isFinished, type RunState } from "../runtime/record/run-state.ts";
+import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { spenderOf } from "../team/drive.ts";
 import { SERVER_CLOSING } from "./driven-run.ts";
 import type { ServedRuns } from "./served-runs.ts";
@@ -125,9 +125,7 @@ function isFinal(error: unknown): boolean {
 }
 
 async function stateOf(journal: Journal, runId: string): Promise<RunState> {
-  const state = new RunState(runId);
-  for await (const event of journal.read(runId, 0)) apply(state, event);
-  return state;
+  return (await recordedState(journal, runId, (from) => journal.read(runId, from))).state;
 }
 
 /** Charges the pool of a tenant with what a run has spent. A pool that knows it charges nothing. */

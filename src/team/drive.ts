@@ -1,15 +1,17 @@
 import { JournalError, stepErrorFrom, WaitingError } from "../kernel/errors.ts";
+import { systemClock } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { Funds, type Spender } from "../model/funds.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
-import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
+import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
+import { EVENTS_BETWEEN, type LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
@@ -33,6 +35,8 @@ export interface TeamRun extends TeamParts {
   readonly controls: RunControls;
   readonly crew: Crew;
   readonly state: RunState;
+  /** The snapshot that the state was restored from. */
+  readonly last?: LastSnapshot | undefined;
   /** The right to append to the record. */
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
@@ -65,7 +69,9 @@ export async function drive(run: Drive): Promise<RunResult> {
   const funds = await Funds.open(crew.pools, spenderOf(state));
   let isDone = false;
   try {
-    const result = await driveOn(run, environmentOf(run, funds));
+    const { clock = systemClock, snapshotEvery = EVENTS_BETWEEN } = run.options;
+    const snapshots = { clock, every: snapshotEvery, last: run.last };
+    const result = await driveOn(run, environmentOf(run, { funds, snapshots }));
     isDone = isFinished(state);
     return result;
   } finally {
@@ -158,7 +164,7 @@ export function recordedResult(state: RunState, mask: Mask): RunResult {
 
 function environmentOf(
   { options, journal, controls, crew, state, past, epoch }: TeamRun & Pick<Drive, "past">,
-  funds?: Funds,
+  { funds, snapshots }: Pick<RunBacking, "funds" | "snapshots"> = {},
 ): Environment {
   const { limits } = crew;
   const isBound = (crew.budget ?? state.budget) !== undefined || funds?.isBinding === true;
@@ -173,6 +179,7 @@ function environmentOf(
       resumed: controls.resumed,
       grew: controls.grew,
       ...(past === undefined ? {} : { past }),
+      ...(snapshots === undefined ? {} : { snapshots }),
     },
   );
 }

@@ -2,13 +2,14 @@ import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
-import { deepFreeze, type Json } from "../kernel/json.ts";
+import type { Json } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
-import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
+import { recordedState } from "../runtime/snapshot/recorded-state.ts";
+import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import { giveCommand, isOwned, isUnowned, obeyed, type RunCommand } from "./commands.ts";
 import type { Follower } from "./follow.ts";
@@ -25,8 +26,8 @@ export type RunWork = (controls: RunControls) => Promise<RunResult>;
 /** A run that is claimed and read. */
 export interface ClaimedRun extends Claim {
   readonly state: RunState;
-  /** Undefined before it is recorded. */
-  readonly idea: Message | undefined;
+  /** The snapshot that the state was restored from. */
+  readonly last: LastSnapshot | undefined;
 }
 
 /** Options for a change of a run that is not under way here. */
@@ -201,15 +202,10 @@ export class Runs {
   /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
   claimed<T>(id: string, signal: AbortSignal, work: (run: ClaimedRun) => Promise<T>, o: OwningOptions = {}): Promise<T> {
     const read = async (claim: Claim): Promise<T> => {
-      const state = new RunState(id);
-      let idea: Message | undefined;
-      for await (const event of readEvents(this.#journal, id, { signal })) {
-        apply(state, deepFreeze(event));
-        if (event.type === "message") idea ??= event.message;
-      }
+      const { state, last } = await recordedState(this.#journal, id, (from) => readEvents(this.#journal, id, { from, signal }));
       const underWay = this.#underWay.get(id);
-      if (underWay !== undefined && idea !== undefined) underWay.idea = idea;
-      return work({ ...claim, state, idea });
+      if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
+      return work({ ...claim, state, last });
     };
     return this.owning(id, read, o);
   }

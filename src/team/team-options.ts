@@ -42,6 +42,12 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
   readonly driver?: RunDriver;
   /** Deaths of the process during one activation after which its messages go to the dead letters. Default 3. */
   readonly poisonAfter?: number;
+  /**
+   * Events of a run between two snapshots of its state, which the journal keeps so that the run is opened without reading its events from the
+   * first one. Larger states are kept less often, and a state of more than 100,000 roles and messages is not kept. 0: no snapshots. Default
+   * 10,000: reading so many events takes less than a tenth of a second.
+   */
+  readonly snapshotEvery?: number;
 }
 
 /** The names of the options. @internal */
@@ -56,6 +62,7 @@ export const teamOptions: Known<TeamOptions> = {
   journal: true,
   driver: true,
   poisonAfter: true,
+  snapshotEvery: true,
 };
 
 /** Options of a resumed run. */

@@ -88,6 +88,7 @@ export class Team {
     const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
     checkBudget(budget, "OPTION_INVALID");
     if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
+    if (options.snapshotEvery !== undefined) checkWhole(options.snapshotEvery, "snapshotEvery", 0);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#reserve = new Reserve(options.reserve ?? [], () => this.#roster.roles);
@@ -158,10 +159,11 @@ export class Team {
     this.#assertHired();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
-      return this.#runs.driven(controls, { ...o, meant: said }, async ({ epoch, former, state, idea: recorded }) => {
+      return this.#runs.driven(controls, { ...o, meant: said }, async (claimed) => {
+        const recorded = claimed.state.idea;
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
-        const run = { ...this.#parts, controls, crew, epoch, former, state, idea: said };
-        return state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
+        const run = { ...this.#parts, ...claimed, controls, crew, idea: said };
+        return run.state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
     };
     return this.#runs.launch(id, o.signal, work, said);
@@ -199,9 +201,7 @@ export class Team {
       );
     }
     return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.driven(controls, o, ({ epoch, former, state }) =>
-        resumeRun({ ...this.#parts, controls, crew, epoch, former, state }, o, { news }),
-      ),
+      this.#runs.driven(controls, o, (claimed) => resumeRun({ ...this.#parts, ...claimed, controls, crew }, o, { news })),
     );
   }
 
@@ -274,11 +274,11 @@ export class Team {
     const crew = this.#crew(o, runId);
     const onOwned = o.onOwned === "take" ? "take" : "refuse";
     const work: RunWork = (controls) =>
-      this.#runs.driven(controls, { ...o, onOwned }, async ({ epoch, former, state }) => {
+      this.#runs.driven(controls, { ...o, onOwned }, async (claimed) => {
         const { journal, mask } = this.#parts;
-        const question = await findQuestion(journal, state, questionId, controls.signal);
+        const question = await findQuestion(journal, claimed.state, questionId, controls.signal);
         const recorded = answerTo(question, answer, { mask, now: this.#now() });
-        return resumeRun({ ...this.#parts, controls, crew, epoch, former, state }, o, { first: [recorded] });
+        return resumeRun({ ...this.#parts, ...claimed, controls, crew }, o, { first: [recorded] });
       });
     const here = async (): Promise<Run> => {
       if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);

@@ -67,9 +67,8 @@ function started(inner: Journal, owners: Map<string, Owned>): SimulatedProcess {
   const life: Life = { isAlive: true };
   const alive = <T>(work: () => Promise<T>): Promise<T> =>
     life.isAlive ? work().then((value) => (life.isAlive ? value : never<T>())) : never();
-  const ownerOf = (runId: string): Owned | undefined => owners.get(runId);
   const assertFree = (runId: string): void => {
-    const owner = ownerOf(runId);
+    const owner = owners.get(runId);
     if (owner !== undefined && owner.by !== life && owner.by.isAlive) throw owned(runId);
   };
   const journal: Journal = {
@@ -77,7 +76,7 @@ function started(inner: Journal, owners: Map<string, Owned>): SimulatedProcess {
     claim: (runId, o = {}) =>
       alive(async () => {
         if (o.take !== true) assertFree(runId);
-        const before = ownerOf(runId);
+        const before = owners.get(runId);
         const { epoch, former } = await inner.claim(runId, {
           ...(o.lost && { lost: () => void (life.isAlive && o.lost?.()) }),
           ...(o.command && { command: (command) => alive(async () => o.command?.(command) ?? null) }),
@@ -88,7 +87,7 @@ function started(inner: Journal, owners: Map<string, Owned>): SimulatedProcess {
       }),
     release: (runId, epoch, o) =>
       alive(async () => {
-        if (ownerOf(runId)?.epoch === epoch) owners.delete(runId);
+        if (owners.get(runId)?.epoch === epoch) owners.delete(runId);
         await inner.release(runId, epoch, o);
       }),
     append: (...given) => alive(() => inner.append(...given)),
@@ -99,9 +98,11 @@ function started(inner: Journal, owners: Map<string, Owned>): SimulatedProcess {
     },
     command: (runId, command, o) =>
       alive(async () => {
-        if (ownerOf(runId)?.by.isAlive === false) throw unowned(runId);
+        if (owners.get(runId)?.by.isAlive === false) throw unowned(runId);
         return (await inner.command?.(runId, command, o)) ?? null;
       }),
+    keepSnapshot: (...given) => alive(async () => inner.keepSnapshot?.(...given)),
+    newestSnapshot: (runId) => alive(async () => inner.newestSnapshot?.(runId)),
     remove: (runId) =>
       alive(async () => {
         assertFree(runId);

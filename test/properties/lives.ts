@@ -15,6 +15,8 @@ import { endedLabels, type Latency, Outside, shuffled, steady } from "./outside.
 export interface Company {
   readonly roles: (outside: Outside) => Iterable<Role>;
   readonly options?: TeamOptions;
+  /** Makes the journal of a life that goes on. Default: one that has the events and nothing else. */
+  readonly journalWith?: typeof journalWith;
 }
 
 /** A run as one life, or several, left it. */
@@ -31,9 +33,13 @@ const runId = "run";
  * Lives a run from where its events end: a fresh process with a fresh team, and a journal that has nothing else. J0 the program that began
  * a run may also go on with it: every other life does.
  */
-export async function live({ roles, options }: Company, kept: readonly RunEvent[] = [], latency: Latency = steady): Promise<Lived> {
+export async function live(
+  { roles, options, journalWith: journalOf = journalWith }: Company,
+  kept: readonly RunEvent[] = [],
+  latency: Latency = steady,
+): Promise<Lived> {
   const outside = new Outside(latency, kept);
-  const journal = await journalWith(runId, kept);
+  const journal = await journalOf(runId, kept);
   const team = teamOf(outside, roles(outside), { ...options, journal });
   const isResumed = kept.some((event) => event.type === "message") && kept.length % 2 === 0;
   const run = isResumed ? team.resume(runId) : team.run(idea, { id: runId });

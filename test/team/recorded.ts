@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import type { Journal } from "../../src/runtime/record/journal.ts";
+import type { Journal, RunSnapshot } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 
@@ -10,13 +10,17 @@ export async function eventsOf(journal: Journal, runId: string): Promise<RunEven
   return events;
 }
 
-/** A journal that has these events of one run and nothing else. The process that wrote them has died. */
-export async function journalWith(runId: string, events: readonly RunEvent[]): Promise<Journal> {
+/**
+ * A journal that has these events of one run, and a snapshot of it where one is given, and nothing else. The process that wrote them has
+ * died.
+ */
+export async function journalWith(runId: string, events: readonly RunEvent[], snapshot?: RunSnapshot): Promise<Journal> {
   const host = simulatedProcesses(memoryJournal());
   const { journal, kill } = host.start();
   await journal.create(runId);
   const { epoch } = await journal.claim(runId);
   if (events.length > 0) await journal.append(runId, epoch, 0, events.map(fresh));
+  if (snapshot !== undefined) await journal.keepSnapshot?.(runId, epoch, snapshot);
   kill();
   return host.start().journal;
 }

@@ -141,10 +141,16 @@ function end(state: RunState, { status, error }: RunEnded): void {
 }
 
 function publish(state: RunState, event: MessagePublished): void {
+  const sent = sentIn(event);
   state.outside += 1;
-  if (state.hasHistory && event.dropped !== true) state.told.set(event.message.id, event);
-  if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent: event });
-  else deliver(state, event, OUTSIDE);
+  state.idea ??= sent.message;
+  if (state.hasHistory && sent.dropped !== true) state.told.set(sent.message.id, sent);
+  if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent });
+  else deliver(state, sent, OUTSIDE);
+}
+
+function sentIn({ message, to, dead, dropped }: MessagePublished): Sent {
+  return { message, to, ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
 }
 
 function endRound(state: RunState, event: RoundEnded): void {

@@ -37,9 +37,14 @@ export function parseEvent(json: unknown): RunEvent {
   return json as RunEvent;
 }
 
-const table = () => {
+/** The schemas of what events and the state of a run have in common. @internal */
+export const recordedParts: () => Parts = lazily(() => {
   const values = valueSchemas();
-  const parts = { ...values, ...termSchemas(values), ...partSchemas(values) };
+  return { ...values, ...termSchemas(values), ...partSchemas(values) };
+});
+
+const table = () => {
+  const parts = recordedParts();
   return { ...openings(parts), ...stepEvents(parts), ...activationEnds(parts), ...closings(parts) };
 };
 

@@ -14,6 +14,7 @@ import {
   pageOf,
   type ReleaseOptions,
   type RunInfo,
+  type RunSnapshot,
   type RunsPage,
 } from "./journal.ts";
 import { Owners } from "./owners.ts";
@@ -50,6 +51,7 @@ interface KeptRun {
   readonly events: RunEvent[];
   /** The fold of the first events. Whoever asks for the tally brings it up to date, so that an append costs nothing more. */
   fold?: TallyFold;
+  snapshot?: RunSnapshot;
 }
 
 /**
@@ -137,11 +139,7 @@ class MemoryJournal implements Journal {
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
-    const run = this.#run(runId);
-    if (run.epoch !== epoch || epoch === NO_OWNER) {
-      const owner = run.epoch === NO_OWNER ? "it has no owner now" : "another owner has claimed it";
-      throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
-    }
+    const run = this.#ownedRun(runId, epoch);
     if (run.events.length !== expectedSeq) {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
     }
@@ -149,6 +147,14 @@ class MemoryJournal implements Journal {
     for (const event of events) run.events.push(event);
     this.#count += events.length;
     this.#watchers.grew(runId);
+  }
+
+  async keepSnapshot(runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
+    this.#ownedRun(runId, epoch).snapshot = { seq, state };
+  }
+
+  async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
+    return this.#run(runId).snapshot;
   }
 
   async *watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {
@@ -204,6 +210,13 @@ class MemoryJournal implements Journal {
     if (run === undefined && this.#forgotten.has(runId)) throw forgotten(runId);
     if (run === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
     return run;
+  }
+
+  #ownedRun(runId: string, epoch: number): KeptRun {
+    const run = this.#run(runId);
+    if (run.epoch === epoch && epoch !== NO_OWNER) return run;
+    const owner = run.epoch === NO_OWNER ? "it has no owner now" : "another owner has claimed it";
+    throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
   }
 
   #forgetFirst(): void {

@@ -25,6 +25,14 @@ export function plainFault(json: unknown): string | undefined {
   return fault;
 }
 
+/** The names, or an escape that may stand for one of their letters; `JSON.stringify` never escapes a letter. */
+const SUSPICIOUS = ["__proto__", '"constructor"', "\\u00"];
+
+/** True when a JSON text may hold a key that names a prototype. A regular expression would take as long as parsing. */
+export function isSuspicious(text: string): boolean {
+  return SUSPICIOUS.some((name) => text.includes(name));
+}
+
 interface Opened {
   readonly value: object;
   readonly level: number;

@@ -85,8 +85,8 @@ const WAITING: ActivationState = Object.freeze({ kind: "waiting", retry: NO_RETR
 const NO_PLAN: Plan = new Plan({ goal: "" });
 const NO_JOINS: Joins = Object.freeze({});
 
-/** Parts that most roles of a large population never have. */
-class RareParts {
+/** Parts that most roles of a large population never have. @internal */
+export class RareParts {
   plan: Plan = NO_PLAN;
   joins: Joins = NO_JOINS;
   summary: RoleSummary = NOTHING_SUMMED_UP;
@@ -94,6 +94,17 @@ class RareParts {
   hiredAgain: HiredAs | undefined;
   /** The changes of the team by which the role came and left in turn. Undefined: it was there from the start. */
   turns: readonly number[] | undefined;
+}
+
+/** Everything in the state of a role. @internal */
+export interface RoleParts extends Pick<RoleState, "name" | "index" | "n" | "ranIn" | "custom" | "activation"> {
+  /** The first definition. */
+  readonly first: HiredAs;
+  /** The waiting messages. */
+  readonly mailbox: readonly Message[];
+  /** Undefined before it was first needed. */
+  readonly memory: Memory | undefined;
+  readonly rare: Readonly<RareParts> | undefined;
 }
 
 /**
@@ -241,20 +252,32 @@ export class RoleState {
     this.activation = isolated > 0 ? { kind: "waiting", retry: { ...NO_RETRY, isolated, retake: 1 } } : WAITING;
   }
 
+  /** Returns everything in the state. @internal */
+  parts(): RoleParts {
+    const { name, index, n, ranIn, custom, activation } = this;
+    return { name, index, n, ranIn, custom, activation, first: this.#hired, mailbox: this.news(), memory: this.#memory, rare: this.#rare };
+  }
+
+  /** Returns the role with these parts. @internal */
+  static of({ name, index, n, ranIn, custom, activation, first, mailbox, memory, rare }: RoleParts): RoleState {
+    const role = new RoleState(name, index, first);
+    Object.assign(role, { n, ranIn, custom, activation });
+    for (const message of mailbox) role.mailbox.append(message);
+    role.#memory = memory;
+    role.#rare = rare === undefined ? undefined : Object.assign(new RareParts(), rare);
+    return role;
+  }
+
   /** Returns a role of the same state that changes apart from this one. @internal */
   copy(): RoleState {
-    const copy = new RoleState(this.name, this.index, this.#hired);
-    const { activation } = this;
-    copy.n = this.n;
-    copy.ranIn = this.ranIn;
-    copy.custom = this.custom;
-    copy.activation =
-      activation.kind === "open" ? { ...activation, open: { ...activation.open, steps: new Map(activation.open.steps) } } : activation;
-    for (const message of this.news()) copy.mailbox.append(message);
-    if (this.#memory !== undefined) copy.#memory = this.#memory.copy();
-    if (this.#rare !== undefined)
-      copy.#rare = Object.assign(new RareParts(), this.#rare, { workingMemory: this.#rare.workingMemory?.copy() });
-    return copy;
+    const { activation, memory, rare, ...parts } = this.parts();
+    return RoleState.of({
+      ...parts,
+      activation:
+        activation.kind === "open" ? { ...activation, open: { ...activation.open, steps: new Map(activation.open.steps) } } : activation,
+      memory: memory?.copy(),
+      rare: rare && { ...rare, workingMemory: rare.workingMemory?.copy() },
+    });
   }
 
   /** Gives up the present activation, if one was begun. Its name is not used again. */

@@ -7,6 +7,7 @@ import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEve
 import type { Journal } from "./journal.ts";
 import { maskedBody } from "./masking.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
+import type { SnapshotWriter } from "../snapshot/snapshot-writer.ts";
 
 /** A journal with the right to write one run into it. */
 export interface OwnedRun {
@@ -34,6 +35,8 @@ export interface RunLogParts {
   /** The journal that keeps the events. Without one they change the state and are observed. */
   readonly owned?: OwnedRun | undefined;
   readonly observer?: Observer | undefined;
+  /** Keeps snapshots of the state in the journal. */
+  readonly snapshots?: SnapshotWriter | undefined;
 }
 
 /**
@@ -61,6 +64,7 @@ export class RunLog {
   readonly #mask: Mask;
   readonly #owned: OwnedRun | undefined;
   readonly #observer: Observer;
+  readonly #snapshots: SnapshotWriter | undefined;
   #tail: RunEvent[] = [];
   #isWriting = false;
   /** The store has every event before this one. */
@@ -77,6 +81,7 @@ export class RunLog {
     this.#mask = parts.mask;
     this.#owned = parts.owned;
     this.#observer = parts.observer ?? noObserver;
+    this.#snapshots = parts.snapshots;
     this.#durableTo = parts.state.seq;
   }
 
@@ -127,6 +132,11 @@ export class RunLog {
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
   }
 
+  /** Resolves when no snapshot is being written; one that takes too long is not waited for. */
+  async rest(): Promise<void> {
+    await this.#snapshots?.rest();
+  }
+
   #isMade(type: RunEvent["type"]): boolean {
     return this.#owned !== undefined || this.#observer.observes(type);
   }
@@ -163,8 +173,10 @@ export class RunLog {
         await owned.journal.append(this.state.runId, owned.epoch, batch[0]?.seq ?? 0, batch);
         this.#durableTo += batch.length;
         for (const event of batch) this.#observer.observe(event);
+        this.#snapshots?.durable(this.#durableTo, this.#latest);
       } catch (error) {
         this.#broken = { error: isStale(error) ? new MovedError(this.state.runId, { cause: error }) : error };
+        this.#snapshots?.stop();
       }
       this.#wake();
     }

@@ -137,6 +137,8 @@ export class RunState {
   readonly allowedTools: Set<string> = new Set();
   /** Messages published from outside. */
   outside: number = 0;
+  /** The first message from outside. */
+  idea: Message | undefined;
   /** The messages from outside by their ids, where a history is kept: a message that comes again is known by its id. */
   readonly told: Map<string, Sent> = new Map();
   /** The last end after which no role had mail: its sequence number, and the micro-dollars that the run had spent by then. */

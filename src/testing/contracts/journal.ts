@@ -3,6 +3,7 @@ import type { Json } from "../../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
 import { tallyCheck } from "./journal-tally.ts";
+import { snapshotChecks } from "./journal-snapshots.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty journal. */
@@ -15,11 +16,12 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * Journal.K3 only the newest epoch appends, until it is released. Journal.K4 events have no gap and no overlap; a refused append leaves the
  * record as it was, and one of two concurrent appends at one place wins. Journal.K5 a reader gets a dense prefix from its first event, also
  * while others append. Journal.K6 a resolved `append` can be read. Journal.K7 events come back unchanged, and runs do not mix. Journal.K8
- * `runs` lists the runs, and `newest`, where it is there, a part of them; a tally in the list has nothing that the
- * record lacks, and is whole when the run has ended. Journal.K9 closing twice is no error. Journal.K10 a claim says how
- * the epoch before it ended. Journal.K11 an owner is told once that it has lost its run, and not when it has given it back. Journal.K12
- * `watch`, where it is there, yields at the start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it
- * is there, reaches the owner and brings its answer back.
+ * `runs` lists the runs, and `newest`, where it is there, a part of them; a tally in the list has nothing that the record lacks, and is
+ * whole when the run has ended. Journal.K9 closing twice is no error. Journal.K10 a claim says how the epoch before it ended. Journal.K11
+ * an owner is told once that it has lost its run, and not when it has given it back. Journal.K12 `watch`, where it is there, yields at the
+ * start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it is there, reaches the owner and brings
+ * its answer back. Journal.K14 `keepSnapshot` and `newestSnapshot`, where they are there, keep the newest snapshot of each run, for its
+ * owner alone, until the run is removed.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
@@ -34,6 +36,7 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
     lostChecks(kit, make);
     watchChecks(kit, make);
     commandChecks(kit, make);
+    snapshotChecks(kit, make, filled);
   });
 }
 
@@ -363,17 +366,8 @@ async function isOver(watched: AsyncIterator<void>): Promise<boolean> {
 }
 
 function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
-  return {
-    v: EVENT_VERSION,
-    runId,
-    seq,
-    time: 1_700_000_000_000 + seq,
-    type: "run.started",
-    team,
-    roles: [],
-    seed: "1",
-    scheduler: "rounds",
-  };
+  const envelope = { v: EVENT_VERSION, runId, seq, time: 1_700_000_000_000 + seq } as const;
+  return { ...envelope, type: "run.started", team, roles: [], seed: "1", scheduler: "rounds" };
 }
 
 async function filled(journal: Journal, runId: string, count: number): Promise<number> {

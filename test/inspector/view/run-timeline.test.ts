@@ -3,30 +3,10 @@ import { describe, expect, test } from "vitest";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { apply, fold } from "../../../src/runtime/record/apply.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { RoleState } from "../../../src/runtime/record/role-state.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
 import { tries } from "../../effort.ts";
+import { stateText } from "../../runtime/state-text.ts";
 import { eventsOfRun, runSketch } from "./random-runs.ts";
-
-/** Everything in a state as text: its own members, and what its classes say of themselves. */
-function stateText(state: RunState): string {
-  const { ready, history, byRole, byModel, ...rest } = Object.assign({}, state, { history: state.history });
-  const plain = (_: string, value: unknown): unknown => {
-    if (value instanceof RoleState) return Object.assign({}, value, partsOf(value));
-    if (value instanceof Map) return [...value];
-    if (value instanceof Set) return [...value];
-    return value;
-  };
-  return JSON.stringify(
-    { ...rest, ready: [...ready].map(({ name }) => name), history, byRole: byRole.record(), byModel: byModel.record() },
-    plain,
-  );
-}
-
-function partsOf(role: RoleState): object {
-  const { hired, mailbox, memory, workingMemory, plan, joins, summary } = role;
-  return { hired, mailbox, memory, workingMemory, plan, joins, summary };
-}
 
 /** The state after each event, and before the first, by the runtime alone. */
 function statesOf(events: readonly RunEvent[]): readonly string[] {

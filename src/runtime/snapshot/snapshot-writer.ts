@@ -1,0 +1,133 @@
+import { type Clock, nextMacrotask } from "../../kernel/clock.ts";
+import { errorRecord, JournalError } from "../../kernel/errors.ts";
+import type { RunEvent } from "../record/event.ts";
+import type { OwnedRun } from "../record/run-log.ts";
+import type { RunState } from "../record/run-state.ts";
+import { copyState } from "../record/state-copy.ts";
+import { snapshotText } from "./snapshot.ts";
+
+/** The last snapshot of a run. */
+export interface LastSnapshot {
+  /** The number of events it stands for. */
+  readonly seq: number;
+  /** Characters of its text. */
+  readonly size: number;
+}
+
+/** The parts of a writer. */
+export interface SnapshotWriterParts {
+  readonly state: RunState;
+  readonly owned: OwnedRun;
+  /** Least number of events between two snapshots, 1 or more. */
+  readonly every: number;
+  /** The snapshot from which the state was restored. Default: the state was folded from its first event. */
+  readonly last?: LastSnapshot | undefined;
+  readonly clock: Clock;
+  readonly warn: (role: undefined, text: string) => void;
+}
+
+/** Events between two snapshots. Folding so many takes 30 to 60 ms. */
+export const EVENTS_BETWEEN = 10_000;
+
+/**
+ * Characters of a snapshot for each event since the last one. So the snapshots of a run take no more writes than its events, however large
+ * its state is.
+ */
+const SIZE_OF_AN_EVENT = 500;
+
+/**
+ * Roles and messages of a state that is written. A larger one takes about as long to read as its events take to fold, and a copy of it
+ * would hold up the run.
+ */
+const MOST_ITEMS = 100_000;
+
+/** Milliseconds that the end of a run waits for a snapshot that is being written. */
+const PATIENCE = 5_000;
+
+/** Ends of a run or of its journal: the snapshot is not needed here any more. */
+const OVER: ReadonlySet<string> = new Set(["EPOCH_STALE", "RUN_UNKNOWN", "JOURNAL_CLOSED"]);
+
+/**
+ * Writes snapshots of a run's state behind the run. It owns the snapshot that is being written; the state belongs to the log.
+ *
+ * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the state is copied, and the copy is written in pieces between other work.
+ * SnapshotWriter.W2 (`#write`) a snapshot is kept only when the events before it are durable, so it is never ahead of the record.
+ * SnapshotWriter.W3 (`#due`) one is written at a time, and the next one comes at least `every` events later, later still for a large state.
+ * SnapshotWriter.W4 (`#failed`) a failure is a warning, once, and does not end the run.
+ * SnapshotWriter.W5 (`rest`) the end of a run waits for a snapshot that is being written, a few seconds at most.
+ */
+export class SnapshotWriter {
+  readonly #parts: SnapshotWriterParts;
+  #last: LastSnapshot;
+  #work: Promise<void> | undefined;
+  #durableTo = 0;
+  #reached: (() => void) | undefined;
+  #isOver = false;
+  #hasWarned = false;
+
+  constructor(parts: SnapshotWriterParts) {
+    this.#parts = parts;
+    this.#last = parts.last ?? { seq: 0, size: 0 };
+    this.#isOver = parts.owned.journal.keepSnapshot === undefined;
+  }
+
+  /** Notes that the events before `to` are durable. @param latest the last event that the state has applied */
+  durable(to: number, latest: RunEvent | undefined): void {
+    this.#durableTo = to;
+    this.#reached?.();
+    if (this.#work !== undefined || this.#isOver || latest === undefined || this.#parts.state.seq < this.#due) return;
+    const { state } = this.#parts;
+    if (state.roles.size + state.deliveries.length > MOST_ITEMS) this.#isOver = true;
+    else this.#work = this.#write(copyState(state), latest).finally(() => (this.#work = undefined));
+  }
+
+  /** Gives up: nothing more becomes durable. */
+  stop(): void {
+    this.#isOver = true;
+    this.#reached?.();
+  }
+
+  /** Resolves when no snapshot is being written, or when that takes too long. */
+  async rest(): Promise<void> {
+    const work = this.#work;
+    if (work === undefined) return;
+    let cancel = (): void => {};
+    const late = new Promise<void>((resolve) => (cancel = this.#parts.clock.timer(PATIENCE, resolve)));
+    await Promise.race([work, late]);
+    cancel();
+  }
+
+  get #due(): number {
+    const { seq, size } = this.#last;
+    return seq + Math.max(this.#parts.every, Math.ceil(size / SIZE_OF_AN_EVENT));
+  }
+
+  async #write(copy: RunState, latest: RunEvent): Promise<void> {
+    const { state, owned } = this.#parts;
+    const text = snapshotText(copy, latest);
+    try {
+      while (text.next()) await nextMacrotask();
+      await this.#durable(text.seq);
+      if (!this.#isOver) await owned.journal.keepSnapshot?.(state.runId, owned.epoch, text.stored());
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#last = text;
+  }
+
+  async #durable(seq: number): Promise<void> {
+    while (this.#durableTo < seq && !this.#isOver) await new Promise<void>((resolve) => (this.#reached = resolve));
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof JournalError && OVER.has(error.code)) this.#isOver = true;
+    else if (!this.#hasWarned) {
+      this.#hasWarned = true;
+      const { message } = errorRecord(error);
+      this.#parts.warn(
+        undefined,
+        `The state of run ${this.#parts.state.runId} could not be kept, so opening the run reads more events: ${message}`,
+      );
+    }
+  }
+}

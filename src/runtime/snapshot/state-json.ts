@@ -1,0 +1,75 @@
+import type { LedgerRecord, Spending } from "../../model/ledger.ts";
+import type { Sent } from "../record/event.ts";
+import type { DeadLetter, RunState } from "../record/run-state.ts";
+import type { RoleState } from "../record/role-state.ts";
+import type { Tables } from "./tables.ts";
+
+/** A routed message as JSON: the message by its number. */
+export type SentJson = Omit<Sent, "message"> & { readonly message: number };
+
+type Entries<K, V> = readonly (readonly [K, V])[];
+
+/** The members of a state that are no plain JSON, in the form in which they are written: messages, roles and definitions by their numbers. */
+export interface CodedMembers {
+  readonly team: readonly number[];
+  readonly ready: readonly number[];
+  readonly open: readonly string[];
+  readonly deliveries: readonly number[];
+  readonly pending: readonly { readonly order: number; readonly sent: SentJson }[];
+  readonly held: readonly { readonly message: number; readonly role: number; readonly order: number }[];
+  readonly blocked: Entries<number, number>;
+  readonly justDropped: readonly { readonly message: number; readonly role: number }[];
+  readonly outputs: readonly number[];
+  readonly lastSaid: number | undefined;
+  readonly dead: readonly { readonly message: number; readonly reason: DeadLetter["reason"] }[];
+  readonly ledger: LedgerRecord;
+  readonly byRole: Entries<string, Spending>;
+  readonly byModel: Entries<string, Spending>;
+  readonly suspects: readonly string[];
+  readonly allowedTools: readonly string[];
+  readonly idea: number | undefined;
+  readonly told: readonly SentJson[];
+}
+
+/** The data of a state. Its roles are written apart; its history is made of its deliveries. */
+type Member = Exclude<keyof RunState, "roles" | "history" | "keep">;
+
+/** The data of a state as JSON. A member of `RunState` that it lacks does not compile. */
+export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? CodedMembers[M] : RunState[M] };
+
+/** Returns the state of a run as JSON, without its roles. */
+export function runJson(state: RunState, { messages, definitions }: Tables): RunJson {
+  const { runId, hasHistory, seed, scheduler, parameters, delivery, budget, bounds, about, parent, isAfresh, phase, teamChanges } = state;
+  const { acted, round, activations, busiest, delivered, smallestMailbox, dropped, deadBefore, uncertain, reused, reusedCalls } = state;
+  const { saved, calls, stalled, takes, outside, done, seq } = state;
+  const place = messages.placeOf.bind(messages);
+  const sentJson = (sent: Sent): SentJson => ({ ...sent, message: place(sent.message) });
+  return {
+    ...{ runId, hasHistory, seed, scheduler, parameters, delivery, budget, bounds, about, parent, isAfresh, phase, teamChanges },
+    ...{ acted, round, activations, busiest, delivered, smallestMailbox, dropped, deadBefore, uncertain, reused, reusedCalls },
+    ...{ saved, calls, stalled, takes, outside, done, seq },
+    // Nearly every message was delivered: these come first, so that the numbers are short and in order.
+    deliveries: messages.placesOf(state.deliveries),
+    team: definitions.placesOf(state.team),
+    ready: Array.from(state.ready, indexOf),
+    open: [...state.open],
+    pending: state.pending.map(({ order, sent }) => ({ order, sent: sentJson(sent) })),
+    held: state.held.map(({ message, role, order }) => ({ message: place(message), role: role.index, order })),
+    blocked: [...state.blocked],
+    justDropped: state.justDropped.map(({ message, role }) => ({ message: place(message), role: role.index })),
+    outputs: messages.placesOf(state.outputs),
+    lastSaid: state.lastSaid && place(state.lastSaid),
+    dead: state.dead.map(({ message, reason }) => ({ message: place(message), reason })),
+    ledger: state.ledger.toJSON(),
+    byRole: state.byRole.entries(),
+    byModel: state.byModel.entries(),
+    suspects: [...state.suspects],
+    allowedTools: [...state.allowedTools],
+    idea: state.idea && place(state.idea),
+    told: Array.from(state.told.values(), sentJson),
+  };
+}
+
+function indexOf({ index }: RoleState): number {
+  return index;
+}

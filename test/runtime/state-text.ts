@@ -1,0 +1,22 @@
+import { RoleState } from "../../src/runtime/record/role-state.ts";
+import type { RunState } from "../../src/runtime/record/run-state.ts";
+
+/** Everything in a state as text: its own members, and what its classes say of themselves. */
+export function stateText(state: RunState): string {
+  const { ready, history, byRole, byModel, ...rest } = Object.assign({}, state, { history: state.history });
+  const plain = (_: string, value: unknown): unknown => {
+    if (value instanceof RoleState) return Object.assign({}, value, partsOf(value));
+    if (value instanceof Map) return [...value];
+    if (value instanceof Set) return [...value];
+    return value;
+  };
+  return JSON.stringify(
+    { ...rest, ready: [...ready].map(({ name }) => name), history, byRole: byRole.record(), byModel: byModel.record() },
+    plain,
+  );
+}
+
+function partsOf(role: RoleState): object {
+  const { hired, mailbox, memory, workingMemory, plan, joins, summary } = role;
+  return { hired, mailbox, memory, workingMemory, plan, joins, summary };
+}

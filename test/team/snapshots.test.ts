@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Role } from "../../src/role/role.ts";
+import { ROUTE_TO_SELF } from "../../src/message/address.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal, RunSnapshot } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { recordedState } from "../../src/runtime/snapshot/recorded-state.ts";
+import { restored, snapshotOf, STATE_VERSION } from "../../src/runtime/snapshot/snapshot.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
+import { tries } from "../effort.ts";
+import { answering } from "../runtime/town.ts";
+import { stateText } from "../runtime/state-text.ts";
+import { eventsOf, journalWith } from "./recorded.ts";
+
+/** Counts down in messages to itself, with a step in each turn. */
+function counter(from: number): Role {
+  return answering("Ida", async (rc) => {
+    const text = rc.news[0]?.content ?? "";
+    const left = text === "begin" ? from : Number(text) - 1;
+    await rc.step("look", { left }, async () => left * 2);
+    return left === 0 ? undefined : rc.message(String(left), { sendTo: ROUTE_TO_SELF });
+  });
+}
+
+function counting(journal: Journal, options: TeamOptions = {}, from: number = 20): Team {
+  return new Team({ roles: [counter(from)], journal, seed: 1, ...options });
+}
+
+/** A journal in memory that keeps snapshots otherwise. */
+function keeping(keepSnapshot: NonNullable<Journal["keepSnapshot"]>): Journal {
+  return Object.assign(memoryJournal(), { keepSnapshot });
+}
+
+async function opened(journal: Journal, runId: string): Promise<ReturnType<typeof recordedState>> {
+  return recordedState(journal, runId, (from) => journal.read(runId, from));
+}
+
+/** A body with the checksum that belongs to it. */
+function signed(seq: number, body: string): RunSnapshot {
+  return { seq, state: { sha256: createHash("sha256").update(body).digest("hex"), body } };
+}
+
+function bodyOf({ state }: RunSnapshot): string {
+  return (state as { readonly body: string }).body;
+}
+
+describe("a run writes snapshots behind it", () => {
+  test("SnapshotWriter.W3 one for so many events, and the run is opened from the newest", async () => {
+    const journal = memoryJournal();
+    const { runId, status } = await counting(journal, { snapshotEvery: 30 }).run("begin").result;
+    expect(status).toBe("finished");
+    const events = await eventsOf(journal, runId);
+    const snapshot = (await journal.newestSnapshot?.(runId)) as RunSnapshot;
+    expect(snapshot.seq).toBeGreaterThan(events.length - 60);
+    const { state, last } = await opened(journal, runId);
+    expect(last?.seq).toBe(snapshot.seq);
+    expect(stateText(state)).toBe(stateText(fold(events)));
+    await counting(journal, { snapshotEvery: 0 }).run("begin", { id: "none" }).result;
+    expect(await journal.newestSnapshot?.("none")).toBeUndefined();
+    expect(() => counting(journal, { snapshotEvery: -1 })).toThrow(/snapshotEvery/);
+  });
+
+  test("SnapshotWriter.W2 none is ahead of the record, however slow the journal is", async () => {
+    const ahead: number[] = [];
+    const journal = keeping(async (_runId, _epoch, { seq }) => {
+      const [info] = await journal.runs();
+      ahead.push(seq - (info?.events ?? 0));
+    });
+    const append = journal.append.bind(journal);
+    journal.append = async (...given) => {
+      for (let turns = 0; turns < 5; turns += 1) await nextMacrotask();
+      await append(...given);
+    };
+    await counting(journal, { snapshotEvery: 1 }).run("begin").result;
+    expect(ahead.length).toBeGreaterThan(5);
+    expect(Math.max(...ahead)).toBeLessThanOrEqual(0);
+  });
+
+  test("SnapshotWriter.W4 a journal that keeps none is warned of once, and the run finishes", async () => {
+    const journal = keeping(() => Promise.reject(new Error("no room")));
+    const run = counting(journal, { snapshotEvery: 10 }).run("begin");
+    const warnings: string[] = [];
+    run.on("warning", ({ text }) => void warnings.push(text));
+    expect((await run.result).status).toBe("finished");
+    expect(warnings).toEqual([expect.stringMatching(/could not be kept.*no room/)]);
+  });
+
+  test("SnapshotWriter.W5 a journal that never answers holds up the end for a limited time", async () => {
+    const journal = keeping(() => new Promise(() => {}));
+    const clock = {
+      now: () => 1_000,
+      timer: (ms: number, fire: () => void) => (ms === 5_000 ? void setImmediate(fire) : undefined, () => {}),
+    };
+    expect((await counting(journal, { snapshotEvery: 10, clock }).run("begin").result).status).toBe("finished");
+  });
+});
+
+describe("a snapshot that is not the run's is as good as none", () => {
+  let events: readonly RunEvent[];
+  let whole: string;
+  let snapshot: RunSnapshot;
+
+  beforeAll(async () => {
+    const journal = memoryJournal();
+    const { runId } = await counting(journal, { snapshotEvery: 0 }, 6).run("begin", { id: "run" }).result;
+    events = await eventsOf(journal, runId);
+    whole = stateText(fold(events));
+    snapshot = snapshotOf(fold(events.slice(0, 20)), events[19] as RunEvent);
+  });
+
+  async function expectFolded(wrong: RunSnapshot): Promise<void> {
+    const { state, last } = await opened(await journalWith("run", events, wrong), "run");
+    expect(last).toBeUndefined();
+    expect(stateText(state)).toBe(whole);
+  }
+
+  test("the right one is used", async () => {
+    const { state, last } = await opened(await journalWith("run", events, snapshot), "run");
+    expect(last?.seq).toBe(20);
+    expect(stateText(state)).toBe(whole);
+  });
+
+  test("Snapshot.S3 any changed character, and a text that was cut", async () => {
+    const body = bodyOf(snapshot);
+    const { sha256 } = snapshot.state as { readonly sha256: string };
+    for (const [n, place] of [0, 1, 100, body.length >> 1, body.length - 1].entries()) {
+      const changed = `${body.slice(0, place)}${body[place] === "1" ? "2" : "1"}${body.slice(place + (n % 2))}`;
+      await expectFolded({ seq: 20, state: { sha256, body: changed } });
+    }
+    await expectFolded({ seq: 20, state: { sha256, body: body.slice(0, -10) } });
+    for (const state of [null, 7, "text", [], {}, { sha256, body: 7 }, { body }]) await expectFolded({ seq: 20, state });
+  });
+
+  test("of another version, of another place, ahead of the record, or of another run", async () => {
+    const body = bodyOf(snapshot);
+    await expectFolded(signed(20, body.replace(`{"v":${STATE_VERSION}`, `{"v":${STATE_VERSION + 1}`)));
+    await expectFolded({ ...snapshot, seq: 19 });
+    await expectFolded(snapshotOf(fold(events), { ...(events.at(-1) as RunEvent), time: 7 }));
+    const longer = { ...(events.at(-1) as RunEvent), seq: events.length, type: "run.resumed", uncertain: [] } as RunEvent;
+    await expectFolded(snapshotOf(fold([...events, longer]), longer));
+    const others = events.map((event) => ({ ...event, runId: "other" }));
+    await expectFolded(snapshotOf(fold(others.slice(0, 20)), others[19] as RunEvent));
+  });
+
+  test("Snapshot.S4 of a run that was removed and created again", async () => {
+    const again = memoryJournal();
+    await counting(again, { snapshotEvery: 0, clock: { now: () => 7, timer: () => () => {} } }, 6).run("begin", { id: "run" }).result;
+    const after = await eventsOf(again, "run");
+    const { state, last } = await opened(await journalWith("run", after, snapshot), "run");
+    expect(last).toBeUndefined();
+    expect(stateText(state)).toBe(stateText(fold(after)));
+  });
+
+  test("a journal that fails to give it, and one that contradicts the events after it", async () => {
+    const journal = await journalWith("run", events);
+    journal.newestSnapshot = () => Promise.reject(new Error("gone"));
+    expect(stateText((await opened(journal, "run")).state)).toBe(whole);
+    const body = bodyOf(snapshot).replace(/"round":\d+/, '"round":99');
+    await expectFolded(signed(20, body));
+  });
+
+  test("keys that reach for a prototype change nothing", async () => {
+    const body = bodyOf(snapshot);
+    for (const key of ['"__proto__":{"phase":"ended"}', '"constructor":{"prototype":{"a":1}}', '"\\u005f_proto__":{}']) {
+      await expectFolded(signed(20, body.replace('"state":{', `"state":{${key},`)));
+      await expectFolded(signed(20, body.replace('"metadata":{', `"metadata":{${key}`)));
+    }
+    expect(({} as { phase?: unknown }).phase).toBeUndefined();
+  });
+
+  test("property: Snapshot.S5 whatever somebody writes into one, opening the run never fails", async () => {
+    const json = JSON.parse(bodyOf(snapshot)) as object;
+    const values = fc.oneof(fc.constantFrom(null, -1, 1.5, 1e300, "", "x", true, [], {}, [[]], [{}], [7, 7]), fc.jsonValue());
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), values, fc.boolean(), async (nth, value, isRemoved) => {
+        const hostile = structuredClone(json);
+        const places = placesIn(hostile);
+        const [holder, key] = places[nth % places.length] as (typeof places)[number];
+        if (isRemoved) Reflect.deleteProperty(holder, key);
+        else Reflect.set(holder, key, value);
+        const wrong = signed(20, JSON.stringify(hostile));
+        expect(() => restored("run", wrong)).not.toThrow();
+        const { state } = await opened(await journalWith("run", events, wrong), "run");
+        expect(state.seq).toBe(events.length);
+      }),
+      { numRuns: tries(60, 2_000) },
+    );
+  });
+});
+
+/** Every member and every item of a value, with what holds it. */
+function placesIn(value: unknown): (readonly [object, string])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => [[value, key] as const, ...placesIn(member)]);
+}
