@@ -1,4 +1,6 @@
 import type { Client, Notification } from "pg";
+import { withTimeout } from "../kernel/abort.ts";
+import { succeeds } from "../kernel/system-error.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { isPassing, postgresClosed, postgresError } from "./postgres-errors.ts";
 import { lockClass, sessionChannel } from "./postgres-tables.ts";
@@ -102,7 +104,12 @@ export class PostgresSession {
     this.#isClosed = true;
     this.#stopPing?.();
     const open = await this.#opening?.catch(() => undefined);
-    await open?.client.end().catch(() => undefined);
+    if (open === undefined) return;
+    const { clock, timeout } = this.#db.server;
+    keepRunning(open.client, true);
+    // A server that stands still does not end it.
+    await succeeds(withTimeout(clock, timeout, "the end of a connection", new AbortController().signal, () => open.client.end()));
+    keepRunning(open.client, false);
   }
 
   #connected(): Promise<OpenSession> {
@@ -169,9 +176,8 @@ export class PostgresSession {
       if (this.#needs > 0 && this.#wasOpen) void this.#again();
       return;
     }
-    const client: Client & { ref?(): void; unref?(): void } = open.client;
-    if (this.#needs === 0) return client.unref?.();
-    client.ref?.();
+    keepRunning(open.client, this.#needs > 0);
+    if (this.#needs === 0) return;
     this.#stopPing = this.#db.server.clock.timer(PING, () => void this.#ping(open));
   }
 
@@ -196,4 +202,10 @@ function inTurn(client: Client): (statement: string) => Promise<void> {
     last = mine.catch(() => undefined);
     await mine;
   };
+}
+
+/** Sets whether a connection keeps the process running. */
+function keepRunning(client: Client & { ref?(): void; unref?(): void }, isNeeded: boolean): void {
+  if (isNeeded) client.ref?.();
+  else client.unref?.();
 }

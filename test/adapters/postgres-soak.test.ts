@@ -170,6 +170,21 @@ describe.runIf(hasPostgres)("an owner in another process", () => {
     }
   }, 60_000);
 
+  it("is followed: a team here ends with the recorded result of the run there", async () => {
+    const schema = newSchema();
+    const { url } = await sharedServer();
+    const journal = await journalIn(schema);
+    const child = startOwner({ do: "relay", url, schema, runs: ["run 0"] });
+    await child.said(1);
+    const seen: number[] = [];
+    const run = relayTeam(journal, () => expect.unreachable("the owner does the effects")).run(begin, { id: "run 0" });
+    for await (const event of run) seen.push(event.seq);
+    expect((await run.result).status).toBe("finished");
+    expect(await child.ended).toBe(0);
+    expect([seen, child.lines.at(-1)]).toEqual([seen.map((_, place) => place), "finished run 0 "]);
+    await assertAllEqual(journal, ["run 0"]);
+  }, 60_000);
+
   it("PostgresJournal.J2 owners and the server are killed all the time, and every run ends as in one process", async () => {
     const server = await startPostgres();
     const schema = newSchema();
