@@ -1,39 +1,54 @@
-import type { Json } from "../kernel/json.ts";
+import { JournalError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
+import { chainStart } from "./event-rows.ts";
 import { stale } from "./postgres-appends.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import { knownRow, NOBODY } from "./postgres-runs.ts";
-import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
+import { knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
 
-/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; NotJsonError */
+/*
+ * Snapshots of runs.
+ *
+ * PostgresSnapshots.P1 (`newestSnapshot`) a snapshot has the checksum of the event before it, which covers the whole record up to there: one of
+ * another past is not returned. Its own contents are checked by the reader of its state.
+ */
+
+/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
-  const text = JSON.stringify(state);
-  assertPlain(text, `a snapshot of run ${runId}`);
   const row = await knownRow(db, runId);
-  const kept =
-    epoch === NOBODY
-      ? []
-      : await db.rows(
-          `INSERT INTO ${db.schema}.snapshots (number, seq, checksum, state)
-           SELECT number, $3, decode($4, 'hex'), $5 FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
-           ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, state = excluded.state RETURNING number`,
-          [row.number, epoch, seq, checksumOf(runId, seq, text), text],
-        );
-  if (kept.length === 0) throw stale(runId, row.epoch, epoch);
+  if (row.epoch !== epoch || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
+  const head = await checksumBefore(db, runId, row, seq);
+  if (head === undefined) {
+    throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${row.events} events of run ${runId}, got one of ${seq}.`);
+  }
+  const kept = await db.rows(
+    `INSERT INTO ${db.schema}.snapshots (number, seq, checksum, state)
+     SELECT number, $3, decode($4, 'hex'), $5 FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
+     ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, state = excluded.state RETURNING number`,
+    [row.number, epoch, seq, head, JSON.stringify(state)],
+  );
+  if (kept.length === 0) throw stale(runId, (await knownRow(db, runId)).epoch, epoch);
 }
 
-/** Returns the newest snapshot of a run; undefined for one that was damaged, because the events have all that is in it. */
+/** Returns the snapshot of a run; undefined for none, and for one of another past. @throws JournalError `RUN_UNKNOWN` */
 export async function newestSnapshot(db: PostgresDatabase, runId: string): Promise<RunSnapshot | undefined> {
-  const { number } = await knownRow(db, runId);
+  const run = await knownRow(db, runId);
   const [row] = await db.rows<{ readonly seq: number; readonly checksum: string; readonly state: string }>(
     `SELECT seq, upper(encode(checksum, 'hex')) AS checksum, state FROM ${db.schema}.snapshots WHERE number = $1`,
-    [number],
+    [run.number],
   );
-  if (row === undefined || checksumOf(runId, row.seq, row.state) !== row.checksum) return undefined;
-  const parsed = parsePlain(row.state);
-  return parsed === undefined ? undefined : { seq: row.seq, state: parsed.value as Json };
+  if (row === undefined || row.checksum !== (await checksumBefore(db, runId, run, row.seq))) return undefined;
+  const state = parsedJson(row.state);
+  return state === undefined ? undefined : { seq: row.seq, state };
 }
 
-function checksumOf(runId: string, seq: number, text: string): string {
-  return digestOf(`snapshot ${seq} of ${JSON.stringify(runId)} ${text}`);
+/** Returns the checksum of the record before an event; undefined where the record is shorter. */
+async function checksumBefore(db: PostgresDatabase, runId: string, run: RunRow, seq: number): Promise<string | undefined> {
+  if (seq === 0) return chainStart(runId);
+  if (seq > run.events) return undefined;
+  const [row] = await db.rows<{ readonly checksum: string }>(
+    `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
+    [run.number, seq - 1],
+  );
+  return row?.checksum;
 }
