@@ -268,8 +268,9 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Lets no further activation start until {@link proceed}; those under way go on. A stopped run cannot be paused. */
   pause(): void {
+    if (this.#isStopped()) return;
     if (this.#owner !== undefined) return this.#tellOwner(this.#owner, { do: "pause" });
-    if (this.#pause !== undefined || this.#isStopped()) return;
+    if (this.#pause !== undefined) return;
     let end = (): void => {};
     const over = new Promise<void>((resolve) => (end = resolve));
     this.#pause = { over, end };
@@ -277,7 +278,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Ends a pause. */
   proceed(): void {
-    if (this.#owner !== undefined) this.#tellOwner(this.#owner, { do: "proceed" });
+    if (this.#owner !== undefined && !this.#isStopped()) this.#tellOwner(this.#owner, { do: "proceed" });
     this.#endPause();
   }
 

@@ -11,7 +11,7 @@ import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
-import { giveCommand, isOwned, isUnowned, obeyed, type RunCommand } from "./commands.ts";
+import { giveCommand, isOwned, isUnowned, messageIn, obeyed, type RunCommand } from "./commands.ts";
 import type { Follower } from "./follow.ts";
 import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
 import { unowned } from "../runtime/record/owners.ts";
@@ -49,6 +49,8 @@ interface OwningOptions extends ClaimOptions {
 interface DrivenOptions {
   /** The idea that the caller has for the run. */
   readonly meant?: Message;
+  /** Messages that come with the resume. Those that the owner in another process has published are removed. */
+  readonly news?: (Message | string)[];
 }
 
 function isDrained(signal: AbortSignal | undefined): boolean {
@@ -233,6 +235,7 @@ export class Runs {
           if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#journal.command === undefined) throw error;
         }
         controls.follows((command) => giveCommand(this.#journal, id, command, { signal }));
+        if (!(await this.#publishThere(id, o.news))) continue;
         follower ??= await this.#follower(controls, o);
         const result = await follower.untilQuiet();
         if (result !== undefined) return result;
@@ -240,6 +243,20 @@ export class Runs {
     } finally {
       follower?.close();
     }
+  }
+
+  /** Has messages published by the owner of a run. @returns false when it has left the run */
+  async #publishThere(id: string, news: (Message | string)[] = []): Promise<boolean> {
+    for (let [next] = news; next !== undefined; [next] = news) {
+      try {
+        await giveCommand(this.#journal, id, { do: "publish", message: messageIn(next, this.#mask) });
+      } catch (error) {
+        if (isUnowned(error)) return false;
+        throw error;
+      }
+      news.shift();
+    }
+    return true;
   }
 
   async #follower(controls: RunControls, { meant }: DrivenOptions): Promise<Follower> {

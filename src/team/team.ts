@@ -201,7 +201,7 @@ export class Team {
       );
     }
     return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.driven(controls, o, (claimed) => resumeRun({ ...this.#parts, ...claimed, controls, crew }, o, { news })),
+      this.#runs.driven(controls, { ...o, news }, (claimed) => resumeRun({ ...this.#parts, ...claimed, controls, crew }, o, { news })),
     );
   }
 

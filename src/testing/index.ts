@@ -40,6 +40,7 @@ export { budgetPoolContract, type MakeBudgetPool } from "./contracts/budget-pool
 export { cacheContract, type MakeCache } from "./contracts/cache.ts";
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
 export { journalContract, type MakeJournal } from "./contracts/journal.ts";
+export { journalOwnersContract, type JournalOwnersContract, type TwoJournals } from "./contracts/journal-owners.ts";
 export { type LimitsTime, type MakeLimits, modelLimitsContract } from "./contracts/model-limits.ts";
 export { type MakeStore, messageStoreContract } from "./contracts/message-store.ts";
 export { type DoomedWorker, runDriverContract, type RunDriverContract, type RunEngine } from "./contracts/run-driver.ts";

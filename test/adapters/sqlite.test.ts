@@ -8,10 +8,24 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
+import { journalOwnersContract } from "../../src/testing/contracts/journal-owners.ts";
 import { asked, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
 import { tries } from "../effort.ts";
 
 journalContract({ describe, it, expect }, "sqlite (SqliteRuns.N2)", () => sqlite({ path: newFile() }));
+
+journalOwnersContract(
+  { describe, it, expect },
+  {
+    name: "sqlite",
+    takes: false,
+    make() {
+      const path = newFile();
+      const [first, second] = [sqlite({ path }), sqlite({ path })];
+      return { first, second, close: async () => void (await Promise.all([first.close(), second.close()])) };
+    },
+  },
+);
 
 describe("sqlite", () => {
   it.each(["", "a\0b", undefined as unknown as string])("a path of %j is refused", (path) => {

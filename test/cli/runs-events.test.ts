@@ -88,7 +88,7 @@ describe("eventLine", () => {
       fails("Bob", "It broke."),
       { type: "act.resumed", act: "Bob#0~1" },
       { type: "round.ended", round: 0 },
-      { type: "run.resumed", uncertain: [{ act: "Bob#0~1", key: "k", hold: 5 }] },
+      { type: "run.resumed", cause: "died", uncertain: [{ act: "Bob#0~1", key: "k", hold: 5 }] },
       { type: "run.ended", status: "waiting", error: { name: "E", code: "WAITING", message: "Bob waits." } },
     ]).filter(isEvent);
     expect(events.map((event) => eventLine({ ...event, time: 61_000 * event.seq }, 0))).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ describe("eventLine", () => {
         "     8  +8:08     act.failed    Bob#0~1 stop: It broke.",
         "     9  +9:09     act.resumed   Bob#0~1",
         "    10  +10:10    round.ended   0",
-        "    11  +11:11    run.resumed   1 step in flight before",
+        "    11  +11:11    run.resumed   its process had died, 1 step in flight before",
         "    12  +12:12    run.ended     waiting: Bob waits.",
       ]
     `);

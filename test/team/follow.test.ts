@@ -125,6 +125,16 @@ describe("a run that another living process owns", () => {
     expect((await eventsOf(there.shared, "r")).filter(({ type }) => type === "message").length).toBe(3);
   });
 
+  test("gets the messages of a resume here", async () => {
+    const there = world();
+    const { team, letGo } = await ownedElsewhere(there, [listener("Bob", { watch: [UserFeedback] })]);
+    const run = team.resume("r", { add: ["one", createMessage("two", { id: "two" })] });
+    await run.started;
+    letGo("well");
+    const { messages } = await run.result;
+    expect(messages.map(({ content }) => content)).toEqual(["go", "well", "one", "two"]);
+  });
+
   test("a secret of this process is in no command", async () => {
     const there = world();
     const { letGo, owned, role } = await ownedElsewhere(there);

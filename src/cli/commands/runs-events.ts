@@ -1,6 +1,6 @@
 import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
-import { EVENT_TYPES, type RunEvent, type Sent, type StepEnded, type StepStarted } from "../../runtime/record/event.ts";
+import { EVENT_TYPES, type RunEvent, type RunResumed, type Sent, type StepEnded, type StepStarted } from "../../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
 import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
@@ -72,7 +72,7 @@ function eventText(event: RunEvent): string {
     case "role.retired":
       return shown(event.role, 80);
     case "run.resumed":
-      return event.uncertain.length === 0 ? "" : `${plural(event.uncertain.length, "step")} in flight before`;
+      return resumedText(event);
     case "run.ended":
       return `${event.status}${event.error === undefined ? "" : `: ${shown(event.error.message, 200)}`}`;
   }
@@ -91,6 +91,19 @@ function startText({ kind, name, try: attempt, request, reused }: StepStarted): 
   const about = topic === undefined ? "" : ` ${shown(topic, 120)}`;
   const again = attempt > 1 ? `, try ${attempt}` : "";
   return `${shown(kind, 20)} ${shown(name, 60)}${about}${again}${reused === undefined ? "" : `, answered by event ${reused} of its parent`}`;
+}
+
+/** Why the run was resumed without an end, and what was in flight then. */
+function resumedText({ cause, uncertain }: RunResumed): string {
+  const steps = uncertain.length === 0 ? "" : `${plural(uncertain.length, "step")} in flight before`;
+  const why = {
+    died: "its process had died",
+    moved: "moved from another process",
+    taken: "its owner was gone",
+    drained: "it was given back",
+  };
+  if (cause === undefined) return steps;
+  return steps === "" ? why[cause] : `${why[cause]}, ${steps}`;
 }
 
 function endText({ ok, retry, error, cost, basis }: StepEnded): string {

@@ -30,7 +30,8 @@ export interface RunsPage {
  * - `none`: this is the first claim, or the last owner claimed through this journal object and has not released the run.
  * - `released`: the owner gave the run back.
  * - `drained`: the owner gave it back with `drained`, so that another process goes on with it.
- * - `died`: it is proven that the owner's process is gone, while its machine goes on.
+ * - `died`: it is proven that the owner's process is gone, while its machine goes on. A journal tells it again to the next claim when this
+ *   one adds no event, so that no death is forgotten.
  * - `moved`: this claim took the run from an owner that lives.
  * - `taken`: none of these is known. The owner may be gone with its machine, or unreachable.
  */

@@ -1,10 +1,10 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
 import { tallyCheck } from "./journal-tally.ts";
 import { snapshotChecks } from "./journal-snapshots.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
+import { all, eventOf, filled, isOver, seqs } from "./journal-kit.ts";
 
 /** Makes an empty journal. */
 export type MakeJournal = () => Journal | Promise<Journal>;
@@ -357,37 +357,4 @@ function commandChecks(kit: ContractKit, make: MakeJournal): void {
     expect(await codeOf(() => journal.command?.("a", "x", { timeout: 1 }))).toBe("TIMEOUT");
     expect(await codeOf(() => journal.command?.("a", "x", { signal: AbortSignal.abort() }))).toBe("ABORTED");
   });
-}
-
-/** True when a watcher ends; growth that it has not told yet may come first. */
-async function isOver(watched: AsyncIterator<void>): Promise<boolean> {
-  for (let n = 0; n < 10; n += 1) if ((await watched.next()).done === true) return true;
-  return false;
-}
-
-function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
-  const envelope = { v: EVENT_VERSION, runId, seq, time: 1_700_000_000_000 + seq } as const;
-  return { ...envelope, type: "run.started", team, roles: [], seed: "1", scheduler: "rounds" };
-}
-
-async function filled(journal: Journal, runId: string, count: number): Promise<number> {
-  await journal.create(runId);
-  const { epoch } = await journal.claim(runId);
-  await journal.append(
-    runId,
-    epoch,
-    0,
-    Array.from({ length: count }, (_, seq) => eventOf(runId, seq)),
-  );
-  return epoch;
-}
-
-async function all(journal: Journal, runId: string, from: number): Promise<RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, from)) events.push(event);
-  return events;
-}
-
-async function seqs(journal: Journal, runId: string): Promise<number[]> {
-  return (await all(journal, runId, 0)).map((event) => event.seq);
 }
