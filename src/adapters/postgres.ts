@@ -21,6 +21,7 @@ import { type PostgresOptions, postgresOptions, postgresServer } from "./postgre
 export { postgresBudget, type PostgresBudget, type PostgresBudgetAmounts, type PostgresBudgetOptions } from "./postgres-budget.ts";
 export { postgresLimits, type PostgresLimits, type PostgresLimitsOptions } from "./postgres-limits.ts";
 export type { PostgresOptions } from "./postgres-server.ts";
+export { postgresStore } from "./postgres-store.ts";
 
 /** Options of {@link postgres}. */
 export interface PostgresJournalOptions extends PostgresOptions {

@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import type { MessagePage, StoredMessage } from "../memory/message-store.ts";
 import { type Message, MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
-import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, decodeMessage, MESSAGE_LINE } from "./sqlite-store-rows.ts";
+import { decodeMessage } from "./message-rows.ts";
+import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { writeWords } from "./sqlite-words.ts";
 
 /*

@@ -3,7 +3,8 @@ import type { StoreState } from "../memory/message-store.ts";
 import type { Database, SqlRow } from "./sqlite-database.ts";
 import type { FileFault, FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
-import { decodeMessage, MESSAGE_LINE, SPAN } from "./sqlite-store-rows.ts";
+import { decodeMessage, SPAN } from "./message-rows.ts";
+import { MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 import { CREATE_WORDS } from "./sqlite-words.ts";
 

@@ -25,19 +25,8 @@ import {
   writeMessageBlocks,
 } from "./sqlite-message-blocks.ts";
 import { baseOf, madeRole, roleOf, STORE } from "./sqlite-store-file.ts";
-import {
-  BLOCK,
-  blockOf,
-  type BlockTable,
-  decodeMessage,
-  encodeMessage,
-  identityDigest,
-  MESSAGE_LINE,
-  messageChecksum,
-  nextPage,
-  type RowPage,
-  SPAN,
-} from "./sqlite-store-rows.ts";
+import { decodeMessage, encodeMessage, identityDigest, messageChecksum, SPAN } from "./message-rows.ts";
+import { BLOCK, blockOf, type BlockTable, MESSAGE_LINE, nextPage, type RowPage } from "./sqlite-store-rows.ts";
 import { gatherVectors, removeFromVectorBlocks, vectorTable, writeVectors } from "./sqlite-vector-blocks.ts";
 import { clearWords, lacksWords, likeliestRows, removeWords, renewWords } from "./sqlite-words.ts";
 

@@ -1,18 +1,8 @@
 import { crc32 } from "node:zlib";
 import type { StoredVector } from "../memory/message-store.ts";
 import type { Database, SqlRow } from "./sqlite-database.ts";
-import {
-  BLOCK,
-  blockOf,
-  type BlockRow,
-  type BlockTable,
-  byBlock,
-  decodeVectors,
-  numbersOf,
-  VECTOR_COLUMNS,
-  vectorBytes,
-  vectorChecksum,
-} from "./sqlite-store-rows.ts";
+import { numbersOf, vectorBytes, vectorChecksum } from "./message-rows.ts";
+import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, decodeVectors, VECTOR_COLUMNS } from "./sqlite-store-rows.ts";
 
 /*
  * Vectors have rows of their own until all places of their block are given; then the row of the block holds those of one fingerprint. Each

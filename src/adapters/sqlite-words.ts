@@ -2,7 +2,8 @@ import type { SoughtWord, StoredMessage } from "../memory/message-store.ts";
 import { termsOf } from "../memory/text-terms.ts";
 import type { Database } from "./sqlite-database.ts";
 import { isBroken } from "./sqlite-errors.ts";
-import { BLOCK, blockOf, SPAN } from "./sqlite-store-rows.ts";
+import { SPAN } from "./message-rows.ts";
+import { BLOCK, blockOf } from "./sqlite-store-rows.ts";
 
 /*
  * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that gives

@@ -5,8 +5,12 @@ import { afterEachFile } from "../after-file.ts";
 /** A way to a server on this machine that can lose its answers. */
 export interface CuttingProxy {
   readonly port: number;
-  /** Lets the next request through, drops its answer, and cuts the connection. Resolves when that has happened. */
-  cutNextAnswer(): Promise<void>;
+  /**
+   * Lets the next request through, drops its answer, and cuts the connection. Resolves when that has happened.
+   *
+   * @param after requests that are answered before. Default 0
+   */
+  cutNextAnswer(after?: number): Promise<void>;
   /** Cuts all connections. */
   cutAll(): void;
 }
@@ -22,6 +26,7 @@ afterEachFile(() => {
 export async function cuttingProxy(target: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let cut: (() => void) | undefined;
+  let answered = 0;
   const server = createServer((near) => {
     const far = connect(target, "127.0.0.1");
     let isCut = false;
@@ -38,7 +43,8 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
     }
     let done = (): void => {};
     near.on("data", (data) => {
-      if (cut !== undefined) {
+      if (cut !== undefined && answered > 0) answered -= 1;
+      else if (cut !== undefined) {
         isCut = true;
         done = cut;
         cut = undefined;
@@ -58,7 +64,10 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,
-    cutNextAnswer: () => new Promise((resolve) => (cut = resolve)),
+    cutNextAnswer: (after = 0) => {
+      answered = after;
+      return new Promise((resolve) => (cut = resolve));
+    },
     cutAll: () => {
       for (const socket of sockets) socket.destroy();
     },

@@ -1,15 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { postgresBudget } from "../../src/adapters/postgres-budget.ts";
+import { postgresLimits } from "../../src/adapters/postgres-limits.ts";
+import { postgresStore } from "../../src/adapters/postgres-store.ts";
 import { cancellationOf } from "../../src/kernel/cancellation.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
+import type { MessageToStore } from "../../src/memory/message-store.ts";
+import { createMessage } from "../../src/message/message.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { afterEachFile } from "../after-file.ts";
 import { tries } from "../effort.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { errorOf } from "../workspace/scratch.ts";
+import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
 import { RECORD, type SharedTask } from "./postgres-shared-child.ts";
 
@@ -171,6 +176,70 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     process.stdout.write(`limits: ${deaths.size} kills, ${begins.length} calls in ${Math.round(took)} ms, ${most} at once\n`);
     expect(most).toBeLessThanOrEqual(4);
     expect(begins.length).toBeGreaterThanOrEqual(120);
+  });
+});
+
+/** The connection is cut at the answer to each request of a piece of work, the first, the second, and so on. */
+const CUTS = Array.from({ length: 9 }, (_, n) => n);
+
+describe.runIf(hasPostgres)("a connection that is cut after the server has done what it was asked", () => {
+  let server: PostgresProcess;
+  let proxy: CuttingProxy;
+  let url: string;
+  beforeAll(async () => {
+    server = await startPostgres();
+    proxy = await cuttingProxy(server.port);
+    url = `postgres://troupe@127.0.0.1:${proxy.port}/postgres`;
+  });
+
+  /** Does work whose answer `n` is lost, if it has so many. */
+  async function cut<T>(n: number, work: () => Promise<T>): Promise<T> {
+    void proxy.cutNextAnswer(n);
+    return work();
+  }
+
+  it.each(CUTS)("PostgresStore.S1 messages are stored and removed once: cut at answer %d", async (n) => {
+    const store = postgresStore({ url, schema: `m${n}`, connections: 1 });
+    await store.state("Ada");
+    const entry = (id: string): MessageToStore => ({
+      runId: "r",
+      addedAt: 1,
+      message: createMessage(`words of ${id}`, { id, timestamp: 1 }),
+    });
+    expect((await cut(n, () => store.add("Ada", [entry("a"), entry("b")]))).map(({ isNew }) => isNew)).toEqual([true, true]);
+    expect((await cut(n, () => store.add("Ada", [entry("b"), entry("c")]))).map(({ isNew }) => isNew)).toEqual([false, true]);
+    const places = await store.places("Ada");
+    expect(places).toHaveLength(3);
+    expect(await cut(n, () => store.remove("Ada", places.slice(1)))).toBe(2);
+    expect(await store.state("Ada")).toEqual({ last: 3, removals: 2 });
+    await store.close();
+  });
+
+  it.each(CUTS)("PostgresAccount.A1 money is reserved, settled and charged once: cut at answer %d", async (n) => {
+    const budget = postgresBudget({ url, name: `b${n}`, amount: 100 as MicroUsd, connections: 1 });
+    const account = await cut(n, () => budget.open("run", { spent: 10 }));
+    const hold = await cut(n, () => account.reserve(20, never));
+    hold.settle(15);
+    await cut(n, () => account.reserve(30, never));
+    account.charge(5);
+    await cut(n, () => account.close(false));
+    expect(await budget.amounts()).toEqual({ amount: 100, spent: 60, held: 0 });
+    await cut(n, async () => (await budget.open("run", { spent: 60 })).close(true));
+    expect(await budget.amounts()).toEqual({ amount: 100, spent: 60, held: 0 });
+    await budget.close();
+  });
+
+  it.each(CUTS)("DatabaseLimits.D1 a place is taken and given back once: cut at answer %d", async (n) => {
+    const limits = postgresLimits({ url, name: `l${n}`, concurrency: 1, connections: 1 });
+    const request = { tokens: 1, clock: systemClock, signal };
+    for (let round = 0; round < 3; round += 1) {
+      const lease = await cut(n, () => limits.acquire(request));
+      const next = limits.acquire(request);
+      await cut(n, async () => lease.release());
+      (await next).release();
+    }
+    await limits.close();
+    expect(await queried(server, `SELECT id FROM troupe.limit_uses WHERE limits = 'l${n}' AND in_flight`)).toEqual([]);
   });
 });
 

@@ -4,17 +4,21 @@ import { PostgresDatabase } from "../../src/adapters/postgres-database.ts";
 import { postgresLimits, type PostgresLimits, type PostgresLimitsOptions } from "../../src/adapters/postgres-limits.ts";
 import { postgresServer } from "../../src/adapters/postgres-server.ts";
 import { sharedPart } from "../../src/adapters/postgres-shared-tables.ts";
+import { postgresStore } from "../../src/adapters/postgres-store.ts";
 import { cancellationOf } from "../../src/kernel/cancellation.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import type { MessagePage, MessageToStore, StoredVector } from "../../src/memory/message-store.ts";
+import { createMessage } from "../../src/message/message.ts";
 import type { ModelLimits } from "../../src/model/limits.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { budgetPoolContract } from "../../src/testing/contracts/budget-pool.ts";
+import { messageStoreContract } from "../../src/testing/contracts/message-store.ts";
 import { modelLimitsContract } from "../../src/testing/contracts/model-limits.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
 
 /*
- * Budgets and limits in Postgres on one server. What is shared by processes that are killed is in `postgres-shared-soak.test.ts`.
+ * Budgets, limits and memories in Postgres on one server. What is shared by processes that are killed is in `postgres-shared-soak.test.ts`.
  */
 
 const signal = new AbortController().signal;
@@ -44,6 +48,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
   let table: PostgresDatabase;
   const budgets: PostgresBudget[] = [];
   const limited = new Map<ModelLimits, string>();
+  let stores = 0;
   const closing: (() => Promise<void>)[] = [];
 
   const budget = (o: Omit<PostgresBudgetOptions, "url">): PostgresBudget => {
@@ -179,6 +184,42 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect(await pool.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
   });
 
+  messageStoreContract({ describe, it, expect }, "postgresStore", () =>
+    postgresStore({ url: server.url, connections: 2, schema: `m${(stores += 1)}` }),
+  );
+
+  it("PostgresStore.S2 a damaged message is counted and healed, and a damaged vector is left out", async () => {
+    const store = postgresStore({ url: server.url, schema: "damaged" });
+    const entry = (id: string): MessageToStore => ({
+      runId: "r",
+      addedAt: 1,
+      message: createMessage(`words of ${id}`, { id, timestamp: 1 }),
+    });
+    const [first, second] = await store.add("Ada", [entry("a"), entry("b")]);
+    await store.writeVectors(
+      "Ada",
+      "f",
+      [first, second].map((one, n) => ({ place: one?.place ?? 0, vector: Float32Array.of(n, 1) })),
+    );
+    await table.rows("UPDATE damaged.memory_messages SET body = replace(body, 'words of a', 'words of A')");
+    await table.rows("UPDATE damaged.memory_vectors SET vector = set_byte(vector, 0, 1) WHERE place % 2 = 0");
+    const pages: MessagePage[] = [];
+    for await (const page of store.read("Ada", 0)) pages.push(page);
+    expect(pages.map(({ messages, damaged }) => [messages.map(({ message }) => message.id), damaged])).toEqual([[["b"], 1]]);
+    const vectors: StoredVector[] = [];
+    for await (const page of store.readVectors("Ada", "f", 0)) vectors.push(...page);
+    expect(vectors).toEqual([{ place: first?.place, vector: Float32Array.of(0, 1) }]);
+    expect(await store.add("Ada", [entry("a"), entry("b"), entry("a")])).toEqual([
+      { ...first, isNew: true },
+      { ...second, isNew: false },
+      { ...first, isNew: false },
+    ]);
+    const healed: MessagePage[] = [];
+    for await (const page of store.read("Ada", 0)) healed.push(page);
+    expect(healed[0]?.messages.map(({ message }) => message.content)).toEqual(["words of a", "words of b"]);
+    await store.close();
+  });
+
   it("errors have a code and no password, and are interruptions", async () => {
     const url = "postgres://ada:s3cret-word@127.0.0.1:1/db";
     const away = postgresBudget({ url, name: "b", patience: 1 });
@@ -186,6 +227,8 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     const errors = [await errorOf(() => away.open("run", { spent: 0 })), await errorOf(() => none.acquire(request))];
     expect(errors.map(({ code }) => code)).toEqual(["BUDGET_UNREACHABLE", "LIMITS_UNREACHABLE"]);
     for (const { message } of errors) expect(message).not.toContain("s3cret-word");
-    await Promise.all([away.close(), none.close()]);
+    const memory = postgresStore({ url, patience: 1 });
+    expect((await errorOf(() => memory.state("Ada"))).code).toBe("MEMORY_UNREACHABLE");
+    await Promise.all([away.close(), none.close(), memory.close()]);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { encodeMessage } from "../../src/adapters/sqlite-store-rows.ts";
+import { encodeMessage } from "../../src/adapters/message-rows.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import type { Message } from "../../src/message/message.ts";
 import { idsOf, say, watched, type WatchedEmbedder } from "../memory/storage-setup.ts";

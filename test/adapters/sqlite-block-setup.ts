@@ -1,7 +1,7 @@
 import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { STORE } from "../../src/adapters/sqlite-store-file.ts";
-import { encodeMessage, messageChecksum, vectorBytes, vectorChecksum } from "../../src/adapters/sqlite-store-rows.ts";
+import { encodeMessage, messageChecksum, vectorBytes, vectorChecksum } from "../../src/adapters/message-rows.ts";
 import { fingerprintOf } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { say, watched, type WatchedEmbedder } from "../memory/storage-setup.ts";

@@ -68,7 +68,7 @@ describe("a file of memories", () => {
   it("SqliteStore.S3 a message of a newer version is refused, not misread", async () => {
     const path = await filledFile();
     const db = await connection(path);
-    const { messageChecksum } = await import("../../src/adapters/sqlite-store-rows.ts");
+    const { messageChecksum } = await import("../../src/adapters/message-rows.ts");
     const [row, identity, body] = db.first("SELECT place, lower(hex(identity)), body FROM messages LIMIT 1") as [number, string, string];
     const next = body.replace('"v":1', '"v":2');
     expect(next).not.toBe(body);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeVectors, vectorBytes, vectorChecksum } from "../../src/adapters/sqlite-store-rows.ts";
+import { vectorBytes, vectorChecksum } from "../../src/adapters/message-rows.ts";
+import { decodeVectors } from "../../src/adapters/sqlite-store-rows.ts";
 
 /** Rows as the database tells them, at any place of some larger memory. */
 function told(vectors: readonly Float32Array[], shift: number): { known: string; all: Uint8Array } {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeMessage } from "../../src/adapters/sqlite-store-rows.ts";
+import { encodeMessage } from "../../src/adapters/message-rows.ts";
 import { Memory, Team, createMessage, defineAction, defineRole, exportRun, importRun, memoryJournal } from "../../src/index.ts";
 import { NotJsonError, UsageError } from "../../src/kernel/errors.ts";
 import { exportSnapshot, importSnapshot } from "../../src/inspector/memory-snapshot.ts";

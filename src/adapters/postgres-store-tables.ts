@@ -1,0 +1,41 @@
+import { hash } from "node:crypto";
+import { MemoryError } from "../kernel/errors.ts";
+import type { PostgresFault, PostgresPart } from "./postgres-errors.ts";
+
+const codes: { readonly [Fault in PostgresFault]: string } = {
+  unreachable: "MEMORY_UNREACHABLE",
+  refused: "MEMORY_UNWRITABLE",
+  full: "MEMORY_FULL",
+  newer: "MEMORY_NEWER",
+  foreign: "MEMORY_FOREIGN",
+  closed: "MEMORY_CLOSED",
+};
+
+/** SQL of a message as the line that `decodeMessage` reads. */
+export const LINE = "encode(checksum, 'hex') || ' ' || place || ' ' || encode(identity, 'hex') || ' ' || body";
+
+/** Returns the key of a role: an index takes no long text, and a text holds no NUL. */
+export function digestOfRole(roleId: string): Buffer {
+  return hash("sha256", JSON.stringify(roleId), "buffer");
+}
+
+/** The tables of long-term memories. A place is the role's number * 2^31 + n, so that the rows of a role follow each other. */
+export const MEMORY_TABLES: PostgresPart = {
+  name: "long-term memory",
+  steps: [
+    (s) => `
+CREATE TABLE ${s}.memory_roles (
+  number integer GENERATED ALWAYS AS IDENTITY (MAXVALUE 4000000) PRIMARY KEY, key bytea NOT NULL UNIQUE, role text NOT NULL,
+  last integer NOT NULL DEFAULT 0, removals integer NOT NULL DEFAULT 0, last_removal uuid, last_removed integer NOT NULL DEFAULT 0
+);
+CREATE TABLE ${s}.memory_messages (
+  place bigint PRIMARY KEY, number integer NOT NULL, batch uuid NOT NULL, identity bytea NOT NULL, checksum bytea NOT NULL,
+  body text NOT NULL, UNIQUE (number, identity)
+);
+CREATE TABLE ${s}.memory_vectors (
+  place bigint PRIMARY KEY REFERENCES ${s}.memory_messages ON DELETE CASCADE, checksum bigint NOT NULL, fingerprint text NOT NULL,
+  vector bytea NOT NULL
+);`,
+  ],
+  error: (fault, message, o) => new MemoryError(codes[fault], message, o),
+};

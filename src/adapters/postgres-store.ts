@@ -1,0 +1,304 @@
+import { randomUUID } from "node:crypto";
+import { MemoryError } from "../kernel/errors.ts";
+import type { MessagePage, MessageStore, MessageToStore, StoredAt, StoredVector, StoreState } from "../memory/message-store.ts";
+import {
+  decodeMessage,
+  type EncodedMessage,
+  encodeMessage,
+  messageChecksum,
+  numbersOf,
+  SPAN,
+  vectorBytes,
+  vectorChecksum,
+} from "./message-rows.ts";
+import { type PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
+import { type PostgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
+import { digestOfRole, LINE, MEMORY_TABLES } from "./postgres-store-tables.ts";
+
+/** Rows of a page: other work runs between two pages. */
+const PAGE = 256;
+
+/**
+ * Long-term memories of any number of roles in a Postgres database, over `pg`, which the first call loads. Any number of processes and
+ * machines may use it at once.
+ *
+ * PostgresStore.S1 (`add`) a resolved addition is committed, all of it or nothing; when the answer to a commit is lost, it is done again
+ * and adds nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a damaged message is counted and left out, a
+ * damaged vector is made again, and adding a message again repairs its row. PostgresStore.S3 (`#role`) writers of a role come one after
+ * another, so that places appear in their order. PostgresStore.S4 (`digestOfRole`) ids are data: none becomes a part of a statement.
+ * PostgresStore.S5 (`close`) after it no connection is left, and a later call opens one again.
+ *
+ * Vectors are stored as bytes, and compared in the process: `exactIndex` finds the nearest exactly. The extension `pgvector` is not used.
+ * There is no index of words: a memory reads all messages of its role once when it opens.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POSTGRES_URL_INVALID`. Calls throw MemoryError: `MEMORY_UNREACHABLE` when the
+ * database does not answer for `patience` milliseconds, `MEMORY_UNWRITABLE` when it refuses a statement, `MEMORY_FULL`, `MEMORY_NEWER`,
+ * `MEMORY_FOREIGN`
+ * @example
+ * import { defineRole } from "troupe";
+ * import { postgresStore } from "troupe/postgres";
+ *
+ * const store = postgresStore({ url: "postgres://troupe@db.example/troupe" });
+ * export const guide = defineRole({ name: "Guide", memory: { store } });
+ */
+export function postgresStore(options: PostgresOptions): MessageStore {
+  return new PostgresStore(postgresServer("postgresStore", options));
+}
+
+interface Role {
+  /** The place before its first one. */
+  readonly base: number;
+  readonly last: number;
+}
+
+/** See {@link postgresStore}. It owns the connections. */
+class PostgresStore implements MessageStore {
+  readonly #server: PostgresServer;
+  /** The calls under way: storages share a store, and a close by one waits for the calls of the others. */
+  readonly #asked = new Set<Promise<unknown>>();
+  #opened: PostgresDatabase | undefined;
+
+  constructor(server: PostgresServer) {
+    this.#server = server;
+  }
+
+  state(roleId: string): Promise<StoreState> {
+    return this.#ask(async (db) => {
+      const [state] = await db.rows<StoreState>(`SELECT last, removals FROM ${db.schema}.memory_roles WHERE key = $1`, [
+        digestOfRole(roleId),
+      ]);
+      return state ?? { last: 0, removals: 0 };
+    });
+  }
+
+  async add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]> {
+    const rows = messages.map(encodeMessage);
+    if (rows.length === 0) return [];
+    const batch = randomUUID();
+    return this.#ask((db) =>
+      db.transaction(async (connection) => {
+        const { base, last } = await this.#role(db, connection, roleId, true);
+        const known = await this.#known(db, connection, base, rows, batch);
+        const fresh: { readonly place: number; readonly row: EncodedMessage }[] = [];
+        const stored: StoredAt[] = [];
+        for (const row of rows) {
+          const identity = row.identity.toString("hex");
+          const held = known.get(identity);
+          const place = held?.place ?? last + fresh.length + 1;
+          stored.push({ place, isNew: held?.isNew ?? true });
+          if (held === undefined) fresh.push({ place, row });
+          // The same message a second time in this batch is not new.
+          known.set(identity, { place, isNew: false });
+        }
+        await insertMessages(db, connection, { base, batch, fresh });
+        return stored;
+      }),
+    );
+  }
+
+  async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
+    const base = await this.#ask((db) => this.#baseOf(db, roleId));
+    if (base === undefined) return;
+    for (let from = base + after; ;) {
+      const lines = await this.#ask((db) =>
+        db.rows<{ place: string; line: string }>(
+          {
+            name: "memory read",
+            text: `SELECT place, ${LINE} AS line FROM ${db.schema}.memory_messages WHERE place > $1 AND place < $2 ORDER BY place LIMIT ${PAGE}`,
+          },
+          [from, base + SPAN],
+        ),
+      );
+      const messages = lines.flatMap(({ line }) => decodeMessage(line, base) ?? []);
+      if (lines.length > 0) yield { messages, damaged: lines.length - messages.length };
+      if (lines.length < PAGE) return;
+      from = Number(lines.at(-1)?.place);
+    }
+  }
+
+  places(roleId: string): Promise<readonly number[]> {
+    return this.#ask(async (db) => {
+      const base = await this.#baseOf(db, roleId);
+      if (base === undefined) return [];
+      const rows = await db.rows<{ place: string }>(
+        `SELECT place FROM ${db.schema}.memory_messages WHERE place > $1 AND place < $2 ORDER BY place`,
+        [base, base + SPAN],
+      );
+      return rows.map(({ place }) => Number(place) - base);
+    });
+  }
+
+  remove(roleId: string, places: readonly number[]): Promise<number> {
+    const removal = randomUUID();
+    return this.#ask((db) =>
+      db.transaction(async (connection) => {
+        const { base } = await this.#role(db, connection, roleId, false);
+        if (base === 0) return 0;
+        const [done] = await connection.rows<{ removed: number }>(
+          `SELECT last_removed AS removed FROM ${db.schema}.memory_roles WHERE key = $1 AND last_removal = $2`,
+          [digestOfRole(roleId), removal],
+        );
+        if (done !== undefined) return done.removed;
+        const wanted = places.filter((place) => Number.isInteger(place) && place > 0 && place < SPAN).map((place) => base + place);
+        const gone = await connection.rows(`DELETE FROM ${db.schema}.memory_messages WHERE place = ANY ($1::bigint[]) RETURNING place`, [
+          wanted,
+        ]);
+        await connection.rows(
+          `UPDATE ${db.schema}.memory_roles SET removals = removals + $2, last_removal = $3, last_removed = $2 WHERE key = $1`,
+          [digestOfRole(roleId), gone.length, removal],
+        );
+        return gone.length;
+      }),
+    );
+  }
+
+  async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
+    const base = await this.#ask((db) => this.#baseOf(db, roleId));
+    if (base === undefined) return;
+    const key = JSON.stringify(fingerprint);
+    for (let from = base + after; ;) {
+      const rows = await this.#ask((db) =>
+        db.rows<{ place: string; checksum: string; vector: Buffer }>(
+          {
+            name: "memory vectors",
+            text: `SELECT place, checksum, vector FROM ${db.schema}.memory_vectors WHERE place > $1 AND place < $2 AND fingerprint = $3 ORDER BY place LIMIT ${PAGE}`,
+          },
+          [from, base + SPAN, key],
+        ),
+      );
+      const whole = rows.filter(({ place, checksum, vector }) => {
+        return vector.length % 4 === 0 && vectorChecksum(Number(place), key, vector) === Number(checksum);
+      });
+      if (whole.length > 0)
+        yield whole.map(({ place, vector }) => ({ place: Number(place) - base, vector: numbersOf(vector, 0, vector.length) }));
+      if (rows.length < PAGE) return;
+      from = Number(rows.at(-1)?.place);
+    }
+  }
+
+  writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void> {
+    const key = JSON.stringify(fingerprint);
+    const last = new Map(vectors.map((one) => [one.place, vectorBytes(one.vector)]));
+    return this.#ask((db) =>
+      db.transaction(async (connection) => {
+        const { base } = await this.#role(db, connection, roleId, false);
+        if (base === 0 || last.size === 0) return;
+        const places = [...last.keys()].map((place) => base + place);
+        const bytes = [...last.values()];
+        await connection.rows(
+          `INSERT INTO ${db.schema}.memory_vectors
+           SELECT v.place, v.checksum, $4, v.vector FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) AS v (place, checksum, vector)
+           JOIN ${db.schema}.memory_messages USING (place) WHERE place > $5 AND place < $6
+           ON CONFLICT (place) DO UPDATE SET checksum = excluded.checksum, fingerprint = excluded.fingerprint, vector = excluded.vector`,
+          [
+            places,
+            bytes.map((vector, n) => vectorChecksum(places[n] ?? 0, key, vector)),
+            bytes.map((vector) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)),
+            key,
+            base,
+            base + SPAN,
+          ],
+        );
+      }),
+    );
+  }
+
+  clearVectors(roleId: string): Promise<void> {
+    return this.#ask(async (db) => {
+      const base = await this.#baseOf(db, roleId);
+      if (base === undefined) return;
+      await db.rows(`DELETE FROM ${db.schema}.memory_vectors WHERE place > $1 AND place < $2`, [base, base + SPAN]);
+    });
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await Promise.allSettled(this.#asked);
+    await opened?.close();
+  }
+
+  /** Locks the row of a role until the end of the transaction. @returns a base of 0 where there is none and none is made */
+  async #role({ schema }: PostgresDatabase, { rows }: PostgresConnection, roleId: string, isMade: boolean): Promise<Role> {
+    const key = digestOfRole(roleId);
+    if (isMade) {
+      await rows(`INSERT INTO ${schema}.memory_roles (key, role) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [key, JSON.stringify(roleId)]);
+    }
+    const [row] = await rows<{ number: number; last: number }>(
+      `SELECT number, last FROM ${schema}.memory_roles WHERE key = $1 FOR UPDATE`,
+      [key],
+    );
+    return { base: (row?.number ?? 0) * SPAN, last: row?.last ?? 0 };
+  }
+
+  async #baseOf(db: PostgresDatabase, roleId: string): Promise<number | undefined> {
+    const [row] = await db.rows<{ number: number }>(`SELECT number FROM ${db.schema}.memory_roles WHERE key = $1`, [digestOfRole(roleId)]);
+    return row === undefined ? undefined : row.number * SPAN;
+  }
+
+  /** Finds the messages that are stored already, and repairs damaged rows. What this batch wrote in an earlier try is new. */
+  async #known(
+    { schema }: PostgresDatabase,
+    { rows }: PostgresConnection,
+    base: number,
+    given: readonly EncodedMessage[],
+    batch: string,
+  ): Promise<Map<string, StoredAt>> {
+    const found = await rows<{ place: string; identity: string; is_mine: boolean; line: string }>(
+      `SELECT place, encode(identity, 'hex') AS identity, batch = $3 AS is_mine, ${LINE} AS line FROM ${schema}.memory_messages
+       WHERE number = $1 AND identity = ANY ($2::bytea[])`,
+      [base / SPAN, given.map(({ identity }) => identity), batch],
+    );
+    const known = new Map<string, StoredAt>();
+    for (const { place, identity, is_mine: isMine, line } of found) {
+      const isWhole = decodeMessage(line, base) !== undefined;
+      const again = given.find((row) => row.identity.toString("hex") === identity);
+      if (!isWhole && again !== undefined) {
+        const checksum = messageChecksum(Number(place), identity, again.body);
+        await rows(`UPDATE ${schema}.memory_messages SET body = $2, checksum = $3, batch = $4 WHERE place = $1`, [
+          place,
+          again.body,
+          checksum,
+          batch,
+        ]);
+      }
+      known.set(identity, { place: Number(place) - base, isNew: isMine || !isWhole });
+    }
+    return known;
+  }
+
+  #ask<T>(work: (db: PostgresDatabase) => Promise<T>): Promise<T> {
+    this.#opened ??= new PostgresDatabase(MEMORY_TABLES, this.#server);
+    const answer = work(this.#opened);
+    this.#asked.add(answer);
+    const done = (): void => void this.#asked.delete(answer);
+    answer.then(done, done);
+    return answer;
+  }
+}
+
+async function insertMessages(
+  { schema }: PostgresDatabase,
+  { rows }: PostgresConnection,
+  o: { readonly base: number; readonly batch: string; readonly fresh: readonly { readonly place: number; readonly row: EncodedMessage }[] },
+): Promise<void> {
+  const { base, batch, fresh } = o;
+  const last = fresh.at(-1)?.place;
+  if (last === undefined) return;
+  if (last >= SPAN)
+    throw new MemoryError("MEMORY_FULL", `Expected fewer than ${SPAN} messages of one role, got one more. Remove the store of this role.`);
+  await rows(
+    `INSERT INTO ${schema}.memory_messages
+     SELECT m.place, $4::integer, $5::uuid, m.identity, m.checksum, m.body
+     FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $6::text[]) AS m (place, identity, checksum, body)`,
+    [
+      fresh.map(({ place }) => base + place),
+      fresh.map(({ row }) => row.identity),
+      fresh.map(({ place, row }) => messageChecksum(base + place, row.identity.toString("hex"), row.body)),
+      base / SPAN,
+      batch,
+      fresh.map(({ row }) => row.body),
+    ],
+  );
+  await rows(`UPDATE ${schema}.memory_roles SET last = $2 WHERE number = $1`, [base / SPAN, last]);
+}
