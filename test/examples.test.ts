@@ -130,6 +130,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "0 RUN_UNKNOWN",
     "200",
   ],
+  "31-fleet": ["Rain on tin roofs.", "finished"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -87,12 +87,7 @@ export class GraphileSession {
     const { client, rows } = await queue.database.connection();
     this.#client = client;
     client.on("notification", ({ payload = "" }) => this.#hear(payload));
-    // A machine that vanishes says nothing: the server must ask.
-    await rows(
-      `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
-         set_config('tcp_keepalives_count', '3', false), set_config('application_name', $1, false)`,
-      [`troupe ${worker} ${queue.schemaName}`],
-    );
+    await rows("SELECT set_config('application_name', $1, false)", [`troupe ${worker} ${queue.schemaName}`]);
     await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", [worker]);
     await rows(`LISTEN "${queue.channel}"`);
     return rows;

@@ -205,7 +205,8 @@ async function connections({ database: { server } }: GraphileQueue, concurrency:
 function told({ database: { server } }: GraphileQueue): (level: string, message: string) => void {
   const { logger, hide } = server;
   return (level, message) => {
-    if (message.includes("DRIVER_JOB_LOST")) return;
+    // Slots of a worker share connections, because a slot needs one only when a job begins or ends.
+    if (message.includes("DRIVER_JOB_LOST") || message.includes("maxPoolSize")) return;
     const text = `The queue tells: ${hide(message)}`;
     if (level === "error" || level === "warning") logger.warn(text);
     else logger.debug(text);

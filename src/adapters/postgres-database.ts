@@ -22,6 +22,13 @@ export interface PostgresConnection {
   rows<R extends object>(statement: Statement, values?: readonly unknown[]): Promise<readonly R[]>;
 }
 
+/**
+ * A machine that vanishes says nothing, so the server must ask: by default it does so after two hours, and the locks of a connection would be
+ * held until then. In seconds: the first question, those after it; and how many have no answer.
+ */
+const SEEN_GONE =
+  "SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false)";
+
 /** Milliseconds between two tries while the database is away: the first pause and the longest one. */
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1_000;
@@ -120,7 +127,9 @@ export class PostgresDatabase {
     try {
       await this.#within("connecting to Postgres", () => client.connect());
       await this.#begin(client);
-      return { client, rows: this.#asking(client).rows };
+      const { rows } = this.#asking(client);
+      await rows(SEEN_GONE);
+      return { client, rows };
     } catch (error) {
       // It may be broken: nobody waits for its end.
       client.end().catch(() => undefined);

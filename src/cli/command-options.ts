@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { StackName } from "../checks/stack.ts";
+import type { OnTeamChange } from "../team/team-change.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import type { ExitCode } from "./errors.ts";
@@ -19,6 +20,7 @@ export const OPTION_WORDS: OptionWords = {
   "--reuse": ["all", "none"],
   "--format": ["mermaid", "dot", "json"],
   "--log-level": ["debug", "info", "warn", "error"],
+  "--on-team-change": ["refuse", "continue"],
 };
 
 interface OptionWords extends Readonly<Record<string, readonly string[]>> {
@@ -30,6 +32,7 @@ interface OptionWords extends Readonly<Record<string, readonly string[]>> {
   readonly "--reuse": readonly ("all" | "none")[];
   readonly "--format": readonly FlowFormat[];
   readonly "--log-level": readonly ("debug" | "info" | "warn" | "error")[];
+  readonly "--on-team-change": readonly OnTeamChange[];
 }
 
 /** The forms of `troupe runs flow`. */

@@ -76,6 +76,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   file: "files",
   config: "files",
   crew: "files",
+  module: "files",
   path: "folders",
   dir: "folders",
   id: "runs",
@@ -86,6 +87,9 @@ const SOURCES: Readonly<Record<string, Source>> = {
 
 /** The arguments of commands that a store completes, by the name of the command and of the argument. */
 const PARTS: Readonly<Record<string, Source>> = {
+  // Runs of a fleet are in a database, and a key that is pressed must not wait for one.
+  "logs id": "nothing",
+  "stop id": "nothing",
   "answer question": "questions",
   "hire role": "candidates",
   "retire name": "members",

@@ -35,7 +35,12 @@ export const IDEA_BYTES: number = 128 * 1024;
 
 /** The commands. An idea alone stands for `run`. */
 export const COMMANDS: readonly string[] =
-  "run demo agent check resume continue answer tell replay fork serve runs memory doctor completion help".split(" ");
+  "run demo agent check resume continue answer tell replay fork serve worker submit ps logs stop drain runs memory doctor completion help".split(
+    " ",
+  );
+
+/** Commands that a word can be a slip of: every short text is near to one of two letters. */
+const LONG_COMMANDS: readonly string[] = COMMANDS.filter((command) => command.length > 2);
 
 const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
 /** Slips in a single word that still count as a mistyped command. */
@@ -48,7 +53,9 @@ const COMMAND_WORDS = 3;
 const SHORTEST_FIRST = 3;
 /** Words that ideas begin with, although they are one slip away from a command. */
 const ORDINARY: ReadonlySet<string> = new Set(
-  "work form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale".split(" "),
+  "work word words workers shop step top logo log lots train brain grain form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale".split(
+    " ",
+  ),
 );
 
 export function readersOf(host: Host): IdeaReaders {
@@ -113,7 +120,8 @@ export function mistypedCommand(words: string): string | undefined {
   const [given = "", ...others] = words.trim().toLowerCase().split(/\s+/);
   if (others.length >= COMMAND_WORDS || (others.length > 0 && given.length < SHORTEST_FIRST)) return undefined;
   if (others.length > 0 && ORDINARY.has(given)) return undefined;
-  return nearestWord(given, COMMANDS, others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE);
+  if (COMMANDS.includes(given)) return given;
+  return nearestWord(given, LONG_COMMANDS, others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE);
 }
 
 /** Refuses a word that is no command of a group. @throws UsageError `COMMAND_INVALID` */

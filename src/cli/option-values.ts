@@ -4,6 +4,7 @@ import { durationIn } from "./screen/amounts.ts";
 import { shown } from "./screen/text.ts";
 
 const MOST_DOLLARS = 1_000_000;
+const MOST_PORT = 65_535;
 
 export function invalidOption(option: string, expected: string, given: string): UsageError {
   const got = given.trim() === "" ? "an empty text" : `"${shown(given, 80)}"`;
@@ -15,6 +16,13 @@ export function wholeNumber(option: string, text: string, most: number): number 
   const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
   if (n >= 1 && n <= most) return n;
   throw invalidOption(option, `a whole number from 1 to ${most}`, text);
+}
+
+/** The value of an option that is a port of this machine. @throws UsageError `OPTION_INVALID` */
+export function portNumber(option: string, given: string): number {
+  const port = Number(given);
+  if (/^\d{1,5}$/.test(given) && port <= MOST_PORT) return port;
+  throw invalidOption(option, `a port from 0 to ${MOST_PORT}`, given);
 }
 
 export function eventNumber(option: string, text: string): number {

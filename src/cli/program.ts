@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import { type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
 import { EXIT_CODES, type ExitCode } from "./errors.ts";
+import { addFleetCommands } from "./fleet-options.ts";
 import type { Host } from "./host.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { withAgent, withBounds, withCompany, withForked, withMetaGPT, withReach } from "./run-options.ts";
@@ -119,6 +120,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   addFork(program, run);
   addInspect(program, run);
   addServe(program, run);
+  addFleetCommands(program, run);
   addRunsCommands(program, run);
   addMemoryCommands(program, run);
   addDoctor(program, run);

@@ -4,3 +4,4 @@ export type { Delivery, DeliveryHandler, JobInfo, RunDriver, RunJob, Verdict, Wo
 export { startWorker, type Worker } from "./worker.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 export { jsonLogger, type JsonLoggerOptions, type LogLevel } from "../server/json-logger.ts";
+export { type HealthProbe, serveHealth } from "./health.ts";

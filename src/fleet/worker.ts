@@ -1,3 +1,4 @@
+import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
@@ -5,7 +6,7 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { eventsOf } from "../team/submit.ts";
 import type { Team } from "../team/team.ts";
-import { Driven, WORKER_DRAINING } from "./driven.ts";
+import { Driven } from "./driven.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
 /** A worker that takes runs from an engine and drives them. */
@@ -25,8 +26,8 @@ const LONGEST_PAUSE = 30_000;
 
 /** Codes of errors that pass: another process has the run, or the journal cannot be reached. Such a run is delivered again for ever. */
 const PASSING: ReadonlySet<string> = new Set([
-  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "ABORTED", "MOVED"],
-  ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED", WORKER_DRAINING],
+  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "ABORTED"],
+  ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED", "MOVED"],
 ]);
 
 /**
@@ -142,11 +143,10 @@ class FleetWorker implements Worker {
   async #result(delivery: Delivery, team: Team, events: number): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about } = delivery;
-    const abort = new AbortController();
-    const o = { signal: AbortSignal.any([abort.signal, delivery.signal]), onTeamChange, onOwned: "refuse" } as const;
+    const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse" } as const;
     const isNew = events === 0 && idea !== undefined;
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
-    const driven = new Driven(run, abort);
+    const driven = new Driven(run);
     this.#driven.add(driven);
     try {
       return await driven.result;
@@ -161,8 +161,8 @@ class FleetWorker implements Worker {
     const { error } = result;
     const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
     if (error === undefined) return { is: "done" };
-    if (error.code === WORKER_DRAINING) return { is: "again", after: 0, job: { runId, team } };
     const now = await lastOf(journal, runId);
+    if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, ...begunJob(delivery, now) };
     if (isAtRest(now) && now.events > before) return this.#deadline(delivery, result, now.events);
     const { code, message } = errorRecord(error);
     if (!PASSING.has(code) && attempt >= tries) {
@@ -187,6 +187,11 @@ class FleetWorker implements Worker {
   }
 }
 
+/** The job of a run that has begun: its record has the idea. */
+function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readonly job?: RunJob } {
+  return now.events === 0 ? {} : { job: { runId, team, events } };
+}
+
 interface LastEvent {
   readonly events: number;
   /** Undefined for a run without events. */
@@ -199,7 +204,6 @@ async function lastOf(journal: Journal, runId: string): Promise<LastEvent> {
   return { events, last: undefined };
 }
 
-/** True for a run whose last event is an end that is no drain. */
 function isAtRest({ last }: LastEvent): boolean {
-  return last?.type === "run.ended" && last.error?.code !== WORKER_DRAINING;
+  return last?.type === "run.ended";
 }

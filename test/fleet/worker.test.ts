@@ -136,10 +136,7 @@ describe("a worker", () => {
     await idle(driver);
     const events = await eventsOf(journal, "a");
     expect(canonical(events)).toBe(await alone("a coat"));
-    expect(events.filter(({ type }) => type === "run.ended").map((event) => "status" in event && event.status)).toEqual([
-      "stopped",
-      "finished",
-    ]);
+    expect(events.flatMap((event) => (event.type === "run.resumed" ? [event.cause] : []))).toEqual(["drained"]);
     await late.drain();
   });
 

@@ -7,7 +7,7 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import type { OpenedTeam, TeamRequest } from "../../server/team-source.ts";
 import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
-import { invalidOption } from "../option-values.ts";
+import { portNumber } from "../option-values.ts";
 import { printLines, report } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
@@ -21,7 +21,6 @@ import { refuseTerminal, writeNewFile } from "../text-file.ts";
 const TOKEN_BYTES = 24;
 /** Milliseconds that a page which is being sent gets at the end. */
 const GRACE = 0;
-const MOST_PORT = 65_535;
 
 /** `troupe inspect [run]`: serves the page of the inspector on this machine until it is interrupted. Runs are read and never changed. */
 export function inspect(session: Session, id: string | undefined, flags: Flags): Promise<ExitCode> {
@@ -54,9 +53,7 @@ async function readOnly({ purpose }: TeamRequest): Promise<OpenedTeam> {
 
 function portOf(given: string | undefined): number {
   if (given === undefined) return 0;
-  const port = Number(given);
-  if (/^\d{1,5}$/.test(given) && port <= MOST_PORT) return port;
-  throw invalidOption("--port", `a port from 0 to ${MOST_PORT}`, given);
+  return portNumber("--port", given);
 }
 
 /** `troupe runs export <id> --html <file>`: a run and the page of the inspector in one file, which needs no network. */

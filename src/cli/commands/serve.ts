@@ -6,17 +6,17 @@ import type { ServerOptions } from "../../server/server-options.ts";
 import type { LogLevel } from "../../server/json-logger.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import type { ExitCode } from "../errors.ts";
-import { dollars, invalidOption, oneOf } from "../option-values.ts";
+import { dollars, oneOf, portNumber } from "../option-values.ts";
 import { report } from "../output.ts";
 import { servedCompany } from "../served-company.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags, Variables } from "../settings.ts";
 import { keyOf, type Store, withStore } from "../store.ts";
+import { secretsIn } from "../secrets.ts";
 import { readText } from "../text-file.ts";
 
 const DEFAULT_PORT = "4711";
-const MOST_PORT = 65_535;
 const MOST_BYTES = 256 * 1024;
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 /** Milliseconds that model calls get to end when the server is asked to end. */
@@ -25,7 +25,7 @@ const GRACE = 10_000;
 /** `troupe serve`: serves the runs of a store over HTTP, and lets a company work on new ones, until it is interrupted. */
 export function serve(session: Session, flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
-  const port = portOf(flags.port ?? DEFAULT_PORT);
+  const port = portNumber("--port", flags.port ?? DEFAULT_PORT);
   const level = oneOf("--log-level", flags.logLevel ?? "info", LEVELS);
   return withStore<ExitCode>(session, flags, async (store) => {
     const { createServer, jsonLogger } = await import("../../server/index.ts");
@@ -144,16 +144,4 @@ function tokenFrom(env: Variables, variable: string): string {
 function invalidTenants(why: string): UsageError {
   const form = '{ "tenants": [{ "name": "acme", "token": { "env": "ACME_TOKEN" }, "budget": 20 }] }';
   return new UsageError("TENANTS_INVALID", `Expected tenants of the form ${form}, but ${shown(why, 300)}.`);
-}
-
-/** Keys of providers in the environment. */
-function secretsIn(env: Variables): readonly string[] {
-  const names = ["OPENAI_API_KEY", "TROUPE_API_KEY", env["TROUPE_API_KEY_NAME"] ?? ""];
-  return names.flatMap((name) => (name === "" ? [] : [env[name] ?? ""])).filter((key) => key !== "");
-}
-
-function portOf(given: string): number {
-  const port = Number(given);
-  if (/^\d{1,5}$/.test(given) && port <= MOST_PORT) return port;
-  throw invalidOption("--port", `a port from 0 to ${MOST_PORT}`, given);
 }

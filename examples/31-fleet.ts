@@ -1,0 +1,52 @@
+// Teams whose runs are driven by workers: the same teams in one process, and the module of `troupe worker`.
+import { setTimeout } from "node:timers/promises";
+import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
+import { jsonLogger, type RunDriver, startWorker, type Worker } from "troupe/fleet";
+import { memoryRunDriver, scriptedModel } from "troupe/testing";
+
+// #region teams
+const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Draft: ${ctx.text}` });
+const Polish = defineAction({ name: "Polish", prompt: (ctx) => `Polish: ${ctx.text}` });
+const model = scriptedModel(({ messages }) => (String(messages.at(-1)?.content).startsWith("Draft") ? "rain" : "Rain on tin roofs."));
+
+export const poets = ({ journal, driver }: { readonly journal: Journal; readonly driver: RunDriver }): Team =>
+  new Team({
+    name: "poets",
+    roles: [defineRole({ name: "Dora", actions: [Draft] }), defineRole({ name: "Paul", watch: [Draft], actions: [Polish] })],
+    model,
+    journal,
+    driver,
+  });
+// #endregion
+
+const journal = memoryJournal();
+const driver = memoryRunDriver();
+
+// #region worker
+async function startFleet(): Promise<Worker> {
+  const worker = await startWorker({
+    driver,
+    journal,
+    teams: [poets({ journal, driver })],
+    concurrency: 8,
+    logger: jsonLogger({ level: "warn" }),
+  });
+  process.once("SIGTERM", () => void worker.drain()); // gives its runs back
+  return worker;
+}
+// #endregion
+
+const worker = await startFleet();
+
+// #region submit
+const team = poets({ journal, driver });
+const runId = await team.submit("a poem about rain", { id: "order-17" }); // in any process
+// #endregion
+
+while ((await driver.list({ limit: 1 })).length > 0) await setTimeout(5);
+for await (const event of journal.read(runId, 0)) {
+  if (event.type === "act.ended" && event.role === "Paul") console.log(event.said[0]?.message.content);
+  if (event.type === "run.ended") console.log(event.status);
+}
+await worker.drain();
+await driver.close();

@@ -1,0 +1,228 @@
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { sleep } from "../../kernel/clock.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { freshRunId } from "../../kernel/id.ts";
+import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import { listedSummary } from "../../runtime/record/read-summary.ts";
+import type { JobInfo } from "../../team/run-driver.ts";
+import { eventsOf } from "../../team/submit.ts";
+import type { ExitCode } from "../errors.ts";
+import { type Fleet, withFleet } from "../fleet-place.ts";
+import { ideaSource, readersOf, readIdea } from "../idea.ts";
+import { eventNumber, invalidOption, wholeNumber } from "../option-values.ts";
+import { escapedJson, printLines, report, resultStyle } from "../output.ts";
+import { ageText, counted, plural } from "../screen/amounts.ts";
+import { tableLines } from "../screen/layout.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { findRun } from "../stored-run.ts";
+import { timeIn } from "../time-limits.ts";
+import { eventLine } from "./runs-events.ts";
+
+const DEFAULT_LIMIT = "30";
+const MOST_LISTED = 10_000;
+/** Jobs that are looked at. A queue may be longer than a screen. */
+const MOST_JOBS = 1_000;
+/** Milliseconds between two looks at what changes without a word. */
+const LOOK = 250;
+const STOP_LIMIT = 30_000;
+/** Runs that are named where a beginning fits several. */
+const MOST_ALIKE = 100;
+const DRAIN_LIMIT = "120s";
+
+/** `troupe submit --team <name> "idea"`: gives an idea to the workers. */
+export async function submit(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  const { team = "" } = flags;
+  if (team.trim() === "") throw invalidOption("--team", "the name of a team", team);
+  if (flags.id === "") throw invalidOption("--id", "the id of a run", "");
+  const source = ideaSource(words, flags.file, {
+    isCommandNamed: true,
+    example: 'Say what to work on: troupe submit --team writers "a poem"',
+  });
+  const idea = await readIdea(source, readersOf(session.host));
+  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+    const runId = flags.id ?? freshRunId(session.host.clock.now());
+    await driver.submit({ runId, team, idea, events: await eventsOf(journal, runId) });
+    if (session.json === undefined) session.host.stdout.write(`${runId}\n`);
+    else await session.json.write({ type: "submitted", run: runId, team });
+    return 0;
+  });
+}
+
+/** `troupe ps`: the jobs that are not done, the newest runs, and the workers. */
+export function ps(session: Session, flags: Flags): Promise<ExitCode> {
+  const limit = wholeNumber("--limit", flags.limit ?? DEFAULT_LIMIT, MOST_LISTED);
+  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+    const [jobs, workers, infos] = await Promise.all([
+      driver.list({ limit: MOST_JOBS }),
+      driver.workers(),
+      newestRuns(journal, { limit, tallies: true }),
+    ]);
+    const known = new Map(jobs.map((job) => [job.runId, job]));
+    const rows: PsRow[] = [];
+    for (const info of infos) {
+      throwIfAborted(session.interruptions.signal);
+      const { id, status, moved, events, idea, team } = await listedSummary(journal, info);
+      rows.push({ run: id, team, status: statusOf(status, known.get(id)), moved, events, idea });
+      known.delete(id);
+    }
+    const queued = [...known.values()].map((job): PsRow => {
+      const { runId, team } = job;
+      return { run: runId, team, status: statusOf("queued", job), moved: null, events: 0, idea: "" };
+    });
+    await printed(session, [...queued.slice(0, limit), ...rows], workers);
+    return 0;
+  });
+}
+
+interface PsRow {
+  readonly run: string;
+  readonly team: string;
+  readonly status: string;
+  /** Milliseconds since 1970 of the last event. */
+  readonly moved: number | null;
+  readonly events: number;
+  readonly idea: string;
+}
+
+function statusOf(recorded: string, job: JobInfo | undefined): string {
+  if (job === undefined) return recorded;
+  return job.state === "delivered" ? "running" : "waits for a worker";
+}
+
+async function printed(session: Session, rows: readonly PsRow[], workers: Awaited<ReturnType<Fleet["driver"]["workers"]>>): Promise<void> {
+  const { json, host, screen } = session;
+  if (json !== undefined) {
+    for (const row of rows) await json.write({ type: "run", ...row });
+    for (const worker of workers) await json.write({ type: "worker", ...worker });
+    return;
+  }
+  const now = host.clock.now();
+  const cells = rows.map(({ run, team, status, moved, events, idea }) => [
+    shown(run, 60),
+    shown(team, 40),
+    moved === null ? "" : ageText(now - moved),
+    status,
+    counted(events),
+    shown(idea, 200),
+  ]);
+  if (cells.length === 0) screen.say("No runs are kept or queued here yet.");
+  else await printLines(session, tableLines(["RUN", "TEAM", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
+  const busy = workers.map(({ id, address, jobs, since }) => [id, address, counted(jobs), ageText(now - since)]);
+  if (busy.length === 0) screen.say("No worker is connected. Start one: troupe worker ./teams.js");
+  else await printLines(session, ["", ...tableLines(["WORKER", "ADDRESS", "RUNS", "UP"], busy, resultStyle(session))]);
+}
+
+/** `troupe logs <id>`: what happened in a run; with `-f` until it is at rest. */
+export function logs(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  const from = eventNumber("--from", flags.from ?? "0");
+  return withFleet<ExitCode>(session, flags, async ({ journal }) => {
+    const runId = await runMeant(journal, id);
+    const events = flags.follow === true ? followed(session, journal, runId, from) : journal.read(runId, from);
+    await printLines(session, linesOf(events, session.output.isJson));
+    return 0;
+  });
+}
+
+async function* linesOf(events: AsyncIterable<RunEvent>, isJson: boolean): AsyncIterable<string> {
+  let began: number | undefined;
+  for await (const event of events) {
+    began ??= event.time;
+    yield isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
+  }
+}
+
+/** The events of a run as they come, until one ends it. */
+async function* followed({ host, interruptions }: Session, journal: Journal, runId: string, from: number): AsyncIterable<RunEvent> {
+  const leave = new AbortController();
+  const signal = AbortSignal.any([leave.signal, interruptions.signal]);
+  const { clock } = host;
+  async function* polled(): AsyncIterable<void> {
+    for (;;) {
+      yield;
+      await sleep(clock, LOOK, signal);
+    }
+  }
+  let next = from;
+  try {
+    for await (const _change of journal.watch?.(runId, { signal }) ?? polled()) {
+      let last: RunEvent | undefined;
+      for await (const event of journal.read(runId, next)) {
+        next = event.seq + 1;
+        last = event;
+        yield event;
+      }
+      if (last?.type === "run.ended") return;
+      throwIfAborted(interruptions.signal);
+    }
+  } finally {
+    leave.abort();
+  }
+}
+
+/** `troupe stop <id>`: takes a run from the queue, and stops it where a worker drives it. */
+export function stop(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+    const runId = await runMeant(journal, id, id);
+    const { clock } = session.host;
+    await driver.cancel(runId);
+    const end = clock.now() + STOP_LIMIT;
+    for (let last = await lastType(journal, runId); last !== undefined && last !== "run.ended"; last = await lastType(journal, runId)) {
+      if (clock.now() > end) throw notStopped(runId);
+      await sleep(clock, LOOK, session.interruptions.signal);
+    }
+    const name = shown(runId, 60);
+    await report(session, `${name} is stopped. To go on with it: troupe submit --id ${name}`, { type: "stopped", run: runId });
+    return 0;
+  });
+}
+
+function notStopped(runId: string): UsageError {
+  const expected = `Expected a worker to stop ${shown(runId, 60)} within ${STOP_LIMIT / 1000} s, but its record has no end`;
+  return new UsageError("RUN_NOT_STOPPED", `${expected}. It is out of the queue; its process may be gone, or be no worker. See: troupe ps`);
+}
+
+/** `troupe drain`: asks workers to end, and waits for them. */
+export function drain(session: Session, flags: Flags): Promise<ExitCode> {
+  const limit = timeIn("--grace", flags.grace ?? DRAIN_LIMIT);
+  return withFleet<ExitCode>(session, flags, async ({ driver }) => {
+    const { clock } = session.host;
+    const asked = (await driver.workers()).filter(({ id }) => flags.worker === undefined || id === flags.worker);
+    if (asked.length === 0 && flags.worker !== undefined) {
+      throw new UsageError("WORKER_UNKNOWN", `Expected the id of a connected worker, got "${shown(flags.worker, 60)}". See: troupe ps`);
+    }
+    const ids = new Set(asked.map(({ id }) => id));
+    const end = clock.now() + limit;
+    for (let left = asked.length; left > 0; left = (await driver.workers()).filter(({ id }) => ids.has(id)).length) {
+      if (clock.now() > end) {
+        throw new UsageError(
+          "WORKERS_BUSY",
+          `Expected the workers to end within the time, but ${plural(left, "worker")} did not. Wait longer: --grace`,
+        );
+      }
+      // Repeated, because a worker that was just connecting has not heard it.
+      for (const id of ids) await driver.drain(id);
+      await sleep(clock, LOOK, session.interruptions.signal);
+    }
+    await report(session, `${plural(ids.size, "worker")} drained.`, { type: "drained", workers: [...ids] });
+    return 0;
+  });
+}
+
+/** @param unknown the id where the journal has no such run; default: that is an error */
+async function runMeant(journal: Journal, given: string, unknown?: string): Promise<string> {
+  const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix: given });
+  if (alike.length === 0 && unknown !== undefined) return unknown;
+  return findRun(
+    alike.map(({ runId }) => runId),
+    given,
+  );
+}
+
+async function lastType(journal: Journal, runId: string): Promise<RunEvent["type"] | undefined> {
+  const events = await eventsOf(journal, runId);
+  if (events > 0) for await (const event of journal.read(runId, events - 1)) return event.type;
+  return undefined;
+}

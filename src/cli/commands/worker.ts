@@ -1,0 +1,88 @@
+import { onAbort } from "../../kernel/abort.ts";
+import type { Logger } from "../../kernel/emit.ts";
+import { jsonLogger } from "../../server/json-logger.ts";
+import { OPTION_WORDS } from "../command-options.ts";
+import type { ExitCode } from "../errors.ts";
+import { fleetAddress, withFleet } from "../fleet-place.ts";
+import { oneOf, portNumber, wholeNumber } from "../option-values.ts";
+import { report } from "../output.ts";
+import { secretsIn } from "../secrets.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { teamsOf } from "../team-module.ts";
+import { timeIn } from "../time-limits.ts";
+import { isWorkerChild, superviseWorker, toParent } from "../worker-parent.ts";
+
+const MOST_CONCURRENCY = 10_000;
+const MOST_TRIES = 1_000_000;
+
+/** Options of a worker, checked before anything is started. */
+interface WorkerChoices {
+  readonly concurrency: number;
+  readonly tries: number;
+  readonly grace: number;
+  readonly onTeamChange: "refuse" | "continue";
+  readonly health: number | undefined;
+}
+
+/** `troupe worker <module>`: a process that starts the worker, and starts it again when it dies; in that child the worker itself. */
+export async function worker(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+  const choices = choicesOf(flags);
+  const url = fleetAddress(session, flags);
+  const { host } = session;
+  const level = oneOf("--log-level", flags.logLevel ?? "info", OPTION_WORDS["--log-level"]);
+  const secrets = [...secretsIn(host.env), url];
+  const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
+  if (isWorkerChild(host)) return work(session, module, flags, { choices, logger });
+  return superviseWorker(session, logger);
+}
+
+/** @throws UsageError `OPTION_INVALID` */
+function choicesOf({ concurrency = "64", tries = "20", grace = "30s", onTeamChange = "refuse", health }: Flags): WorkerChoices {
+  return {
+    concurrency: wholeNumber("--concurrency", concurrency, MOST_CONCURRENCY),
+    tries: wholeNumber("--tries", tries, MOST_TRIES),
+    grace: timeIn("--grace", grace),
+    onTeamChange: oneOf("--on-team-change", onTeamChange, OPTION_WORDS["--on-team-change"]),
+    health: health === undefined ? undefined : portNumber("--health", health),
+  };
+}
+
+function work(
+  session: Session,
+  module: string,
+  flags: Flags,
+  { choices, logger }: { readonly choices: WorkerChoices; readonly logger: Logger },
+): Promise<ExitCode> {
+  const { host, interruptions } = session;
+  return withFleet<ExitCode>(
+    session,
+    flags,
+    async ({ journal, driver }) => {
+      const teams = await teamsOf(module, host.cwd, { journal, driver, logger });
+      const { startWorker, serveHealth } = await import("../../fleet/index.ts");
+      const { health, ...bounds } = choices;
+      const started = await startWorker({ driver, journal, teams, ...bounds, logger, clock: host.clock });
+      const probe = health === undefined ? undefined : await serveHealth(started, health);
+      const parent = toParent(() => void started.drain());
+      const letGo = onAbort(interruptions.signal, () => void started.drain());
+      if (interruptions.signal.aborted) void started.drain();
+      try {
+        await report(session, `The worker takes runs of ${teams.map(({ name }) => name).join(", ")}.`, {
+          type: "working",
+          pid: process.pid,
+          teams: teams.map(({ name }) => name),
+          ...(probe === undefined ? {} : { health: probe.url }),
+        });
+        parent.ready();
+        await started.ended;
+        return 0;
+      } finally {
+        letGo();
+        parent.close();
+        await probe?.close();
+      }
+    },
+    logger,
+  );
+}

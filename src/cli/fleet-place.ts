@@ -1,0 +1,44 @@
+import type { GraphileDriver } from "../adapters/graphile.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { Logger } from "../kernel/emit.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { Session } from "./session.ts";
+import type { Flags } from "./settings.ts";
+
+/** The journal and the queue of a fleet. */
+export interface Fleet {
+  readonly journal: Journal;
+  readonly driver: GraphileDriver;
+}
+
+const POSTGRES = /^postgres(ql)?:\/\//;
+
+/** The address of the database, from the option or the environment. @throws UsageError `OPTION_INVALID` */
+export function fleetAddress({ host }: Session, { journal }: Flags): string {
+  const url = (journal ?? host.env["TROUPE_JOURNAL"] ?? "").trim();
+  if (POSTGRES.test(url)) return url;
+  // The text is not shown: it may be an address with a password that was mistyped.
+  const came = url === "" ? "none" : "something else";
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the address of a Postgres database that begins with postgres://, got ${came}. Set TROUPE_JOURNAL, or give --journal.`,
+  );
+}
+
+/** Opens the journal and the queue of a fleet for the time of the work. @throws UsageError `OPTION_INVALID`; errors of the work */
+export async function withFleet<T>(session: Session, flags: Flags, work: (fleet: Fleet) => Promise<T>, logger?: Logger): Promise<T> {
+  const [{ postgres }, { graphileDriver }] = await Promise.all([import("../adapters/postgres.ts"), import("../adapters/graphile.ts")]);
+  const o = {
+    url: fleetAddress(session, flags),
+    ...(flags.schema === undefined ? {} : { schema: flags.schema }),
+    ...(logger === undefined ? {} : { logger }),
+  };
+  const journal = postgres(o);
+  const driver = graphileDriver(o);
+  try {
+    return await work({ journal, driver });
+  } finally {
+    await driver.close();
+    await journal.close();
+  }
+}

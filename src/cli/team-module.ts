@@ -1,0 +1,84 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { isObject } from "../kernel/value-kind.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { RunDriver } from "../team/run-driver.ts";
+import type { Team } from "../team/team.ts";
+import { shown } from "./screen/text.ts";
+
+/** What a worker gives to the functions of a module of teams. */
+export interface TeamMeans {
+  /** Every team must have it. */
+  readonly journal: Journal;
+  /** Lets a team submit further runs. */
+  readonly driver: RunDriver;
+  readonly logger: Logger;
+}
+
+const HINT = "Export functions that return a team: export const writers = ({ journal }) => new Team({ name, roles, model, journal });";
+
+/**
+ * Makes the teams of a module: each of its exports is a function that returns a team, or a list of such functions.
+ *
+ * @throws UsageError `TEAMS_UNREADABLE`, `TEAMS_INVALID`
+ */
+export async function teamsOf(file: string, cwd: string, means: TeamMeans): Promise<readonly Team[]> {
+  const path = resolve(cwd, file);
+  const name = shown(file, 200);
+  if (!(await stat(path).catch(() => undefined))?.isFile()) {
+    throw new UsageError("TEAMS_UNREADABLE", `Expected a module of teams at ${name}, got no such file. ${HINT}`);
+  }
+  const loaded = await imported(path, name);
+  const makers = Object.entries(loaded).flatMap(([key, given]) =>
+    (Array.isArray(given) ? given : [given]).map((maker: unknown) => [key, maker] as const),
+  );
+  if (makers.length === 0) throw new UsageError("TEAMS_INVALID", `Expected ${name} to export teams, but it exports nothing. ${HINT}`);
+  const teams: Team[] = [];
+  for (const [key, maker] of makers) teams.push(await made(`${name}, export ${shown(key, 60)}`, maker, means));
+  return teams;
+}
+
+async function imported(path: string, name: string): Promise<object> {
+  try {
+    return (await import(pathToFileURL(path).href)) as object;
+  } catch (cause) {
+    throw new UsageError(
+      "TEAMS_UNREADABLE",
+      `Expected a module of teams in ${name}, but it cannot be loaded: ${shown(thrownText(cause), 300)}`,
+      { cause },
+    );
+  }
+}
+
+async function made(where: string, maker: unknown, means: TeamMeans): Promise<Team> {
+  if (typeof maker !== "function") {
+    throw new UsageError("TEAMS_INVALID", `Expected a function that returns a team in ${where}, got ${valueText(maker)}. ${HINT}`);
+  }
+  let team: unknown;
+  try {
+    team = await (maker as (means: TeamMeans) => unknown)(means);
+  } catch (cause) {
+    throw new UsageError("TEAMS_INVALID", `Expected a team of ${where}, but its function failed: ${shown(thrownText(cause), 300)}`, {
+      cause,
+    });
+  }
+  if (!isTeam(team)) throw new UsageError("TEAMS_INVALID", `Expected a team of ${where}, got ${valueText(team)}. ${HINT}`);
+  if (team.journal !== means.journal) {
+    throw new UsageError(
+      "TEAMS_INVALID",
+      `Expected the team of ${where} to have the journal that its function was given, got another one. ${HINT}`,
+    );
+  }
+  return team;
+}
+
+/** A module may have another copy of this package than the command. */
+function isTeam(value: unknown): value is Team {
+  return (
+    isObject(value) && ["run", "resume", "send", "submit"].every((name) => typeof (value as Record<string, unknown>)[name] === "function")
+  );
+}

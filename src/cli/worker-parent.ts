@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { onAbort } from "../kernel/abort.ts";
+import { sleep } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { type ExitCode, interruptionCode } from "./errors.ts";
+import type { Host } from "./host.ts";
+import type { Session } from "./session.ts";
+
+/** The variable that tells a process that it is the child. */
+const CHILD = "TROUPE_WORKER_CHILD";
+
+/** Milliseconds until a worker that died is started again: doubled each time, up to the longest. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+/** Milliseconds of work after which a death counts as the first again. */
+const STEADY = 60_000;
+/** Deaths in a row after which the worker is not started again. */
+const MOST_DEATHS = 10;
+
+const DRAIN = "drain";
+const READY = "ready";
+
+export function isWorkerChild(host: Host): boolean {
+  return host.env[CHILD] === "1" && process.send !== undefined;
+}
+
+/** The child's side of the channel to its parent. */
+export interface ParentChannel {
+  /** Tells the parent that the worker takes runs. */
+  ready(): void;
+  close(): void;
+}
+
+/** @param drain called when the parent asks for it, or is gone */
+export function toParent(drain: () => void): ParentChannel {
+  const told = (message: unknown): void => {
+    if (message === DRAIN) drain();
+  };
+  process.on("message", told);
+  process.once("disconnect", drain);
+  return {
+    ready: () => void process.send?.(READY),
+    close() {
+      process.removeListener("message", told);
+      process.removeListener("disconnect", drain);
+      if (process.connected) process.disconnect();
+    },
+  };
+}
+
+/**
+ * Starts a worker in a process of its own, and again when it dies. It owns the child.
+ *
+ * WorkerParent.P1 a worker that was ready is started again after its death, with a growing pause, and at most ten times in a row.
+ * WorkerParent.P2 one that ends before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
+ * the child drain; the second, and the end of this process, kill it.
+ */
+export async function superviseWorker({ host, interruptions }: Session, logger: Logger): Promise<ExitCode> {
+  const { clock } = host;
+  let deaths = 0;
+  let wasReady = false;
+  for (;;) {
+    const began = clock.now();
+    const child = startedChild();
+    const { code, signal, isReady } = await childEnd(child, { host, interruptions });
+    wasReady ||= isReady;
+    if (interruptions.first !== undefined) return code === 0 ? 0 : interruptionCode(interruptions.first);
+    if (code === 0) return 0;
+    if (!wasReady) return isExitCode(code) ? code : 1;
+    deaths = clock.now() - began > STEADY ? 1 : deaths + 1;
+    if (deaths >= MOST_DEATHS) {
+      logger.error("The worker died too often in a row, and is not started again.", { deaths, code, signal });
+      return 1;
+    }
+    const pause = Math.min(FIRST_PAUSE * 2 ** (deaths - 1), LONGEST_PAUSE);
+    logger.error("The worker died, and is started again.", { pid: child.pid, code, signal, pause });
+    await sleep(clock, pause, interruptions.signal).catch(() => undefined);
+    // Nothing is left to be drained.
+    if (interruptions.first !== undefined) return 0;
+  }
+}
+
+interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly isReady: boolean;
+}
+
+/** The same command once more. */
+function startedChild(): ChildProcess {
+  return spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: { ...process.env, [CHILD]: "1" },
+  });
+}
+
+function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "host" | "interruptions">): Promise<ChildEnd> {
+  return new Promise((resolve) => {
+    let isReady = false;
+    const kill = (): void => void child.kill("SIGKILL");
+    const offExit = host.onExit(kill);
+    const drain = (): void => {
+      if (child.connected) child.send(DRAIN, () => undefined);
+    };
+    const letGo = onAbort(interruptions.signal, drain);
+    if (interruptions.signal.aborted) drain();
+    child.on("message", (message) => {
+      if (message === READY) isReady = true;
+      // A signal may have come before the child listened.
+      if (interruptions.signal.aborted) drain();
+    });
+    const end = (code: number | null, signal: NodeJS.Signals | null): void => {
+      offExit();
+      letGo();
+      resolve({ code, signal, isReady });
+    };
+    child.once("error", () => end(1, null));
+    child.once("close", end);
+  });
+}
+
+function isExitCode(code: number | null): code is ExitCode {
+  return code !== null && [0, 1, 2, 3, 4, 5, 6, 7, 129, 130, 143].includes(code);
+}

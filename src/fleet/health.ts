@@ -1,0 +1,37 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Worker } from "./worker.ts";
+
+/** A server that tells how a worker is. */
+export interface HealthProbe {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Answers `GET /health` on a port of the loopback address: 200 while the worker takes runs, 503 while it drains, with `{ status, runs }`.
+ *
+ * @param port 0: a free one
+ * @throws the system's error when the port is taken
+ */
+export async function serveHealth(worker: Pick<Worker, "runs" | "isDraining">, port: number): Promise<HealthProbe> {
+  const server = createServer((request, response) => {
+    const isKnown = request.method === "GET" && request.url === "/health";
+    const { runs, isDraining } = worker;
+    response.writeHead(!isKnown ? 404 : isDraining ? 503 : 200, { "content-type": "application/json" });
+    response.end(isKnown ? JSON.stringify({ status: isDraining ? "draining" : "working", runs }) : "{}");
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${bound}/health`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

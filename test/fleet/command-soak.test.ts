@@ -1,0 +1,62 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
+import { type Child, run, start } from "../cli/child.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { startProvider } from "./provider.ts";
+
+const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
+
+describe.runIf(hasPostgres)("the commands of a fleet", async () => {
+  const server = hasPostgres ? await startPostgres() : undefined;
+  const provider = await startProvider((question) => (question.includes("slow") ? 3_000 : 10));
+  const running: Child[] = [];
+  afterAll(async () => {
+    for (const child of running) child.process.kill("SIGKILL");
+    await provider.close();
+    await server?.kill();
+  });
+  const o = { cwd: scratchFolder(), env: { TROUPE_JOURNAL: server?.url ?? "", FLEET_PROVIDER: provider.url } };
+  const troupe = (...words: readonly string[]): ReturnType<typeof run> => run(words, o);
+
+  function startWorker(...words: readonly string[]): Child {
+    const child = start(["worker", TEAMS, "--json", ...words], o);
+    running.push(child);
+    return child;
+  }
+
+  it("take a run from submit to its end, list it, show it, and drain", async () => {
+    const submitted = await troupe("submit", "--team", "writers", "--id", "one", "a poem about rain");
+    expect(submitted).toMatchObject({ code: 0, stdout: "one\n" });
+    expect((await troupe("ps")).stdout).toMatch(/one +writers +waits for a worker/);
+    const worker = startWorker("--health", "0");
+    await worker.until("stdout", /"type":"working"/);
+    const followed = await troupe("logs", "-f", "one");
+    expect(followed.stdout).toMatch(/run\.ended +finished/);
+    expect((await troupe("ps")).stdout).toMatch(/one +writers .* finished/);
+    const { health } = JSON.parse(worker.said.stdout.split("\n")[0] ?? "") as { readonly health: string };
+    expect(await (await fetch(health)).json()).toEqual({ status: "working", runs: 0 });
+    expect(await troupe("drain")).toMatchObject({ code: 0 });
+    expect(await worker.ended).toBe(0);
+  });
+
+  it("stop a run that a worker drives, and go on with it when it is submitted again", async () => {
+    const worker = startWorker();
+    await worker.until("stdout", /"type":"working"/);
+    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
+    await worker.until("stderr", /A run begins/);
+    expect(await troupe("stop", "two")).toMatchObject({ code: 0 });
+    expect((await troupe("logs", "two")).stdout).toMatch(/run\.ended +stopped/);
+    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
+    expect((await troupe("logs", "-f", "two")).stdout).toMatch(/run\.ended +finished/);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
+  it("tell what is wrong with a module of teams, and do not start it again", async () => {
+    const missing = await troupe("worker", "./nothing.js");
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain("TEAMS_UNREADABLE");
+    expect((await run(["worker", TEAMS], { ...o, env: { TROUPE_JOURNAL: "mysql://u:secret@h/x" } })).stderr).not.toContain("secret");
+  });
+});

@@ -1,0 +1,182 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { graphileDriver } from "../../src/adapters/graphile.ts";
+import { postgres } from "../../src/adapters/postgres.ts";
+import { canonical, type Journal, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
+import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
+import { type Child, start } from "../cli/child.ts";
+import { tries } from "../effort.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { startProvider } from "./provider.ts";
+
+const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
+const WORKERS = 3;
+const RUNS = tries(0, 200, 400);
+const KILLS = tries(0, 60, 120);
+/** Milliseconds between two kills: a worker lives long enough to get a few answers. */
+const APART = 1_500;
+/** Milliseconds after which the fleet should have done everything. */
+const LIMIT = tries(0, 480_000, 900_000);
+
+/** Waits in real time: the fleet is other processes. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(event);
+  return events;
+}
+
+/** A worker and the process that starts it again. */
+class Member {
+  #child: Child;
+  readonly #begin: () => Child;
+
+  constructor(begin: () => Child) {
+    this.#begin = begin;
+    this.#child = begin();
+  }
+
+  /** The process that works now; undefined while there is none that anybody knows of. */
+  get pid(): number | undefined {
+    const pids = [...this.#child.said.stdout.matchAll(/"pid":(\d+)/g)];
+    return pids.length === 0 ? undefined : Number(pids.at(-1)?.[1]);
+  }
+
+  get log(): string {
+    return this.#child.said.stderr;
+  }
+
+  /** Kills the worker. @param isWhole also the process that starts it again; another one is started then */
+  kill(isWhole: boolean): boolean {
+    const { pid } = this;
+    if (pid === undefined) return false;
+    if (isWhole) this.#child.process.kill("SIGKILL");
+    const isKilled = killed(pid);
+    if (isWhole) this.#child = this.#begin();
+    return isKilled;
+  }
+
+  stop(signal: NodeJS.Signals): Promise<number | string> {
+    this.#child.process.kill(signal);
+    return this.#child.ended;
+  }
+}
+
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    // It was killed a moment ago, and its successor has not said its id.
+    return false;
+  }
+}
+
+/** The calls that runs recorded, by question. */
+function recordedStarts(all: Iterable<readonly RunEvent[]>): ReadonlyMap<string, number> {
+  const starts = new Map<string, number>();
+  for (const events of all) {
+    for (const event of events) {
+      if (event.type !== "step.started" || event.kind !== "model") continue;
+      const { messages } = event.request as { readonly messages: readonly { readonly content: string }[] };
+      const question = messages.map(({ content }) => content).join("\n");
+      starts.set(question, (starts.get(question) ?? 0) + 1);
+    }
+  }
+  return starts;
+}
+
+describe.runIf(hasPostgres)("a fleet under kills", async () => {
+  const server = hasPostgres ? await startPostgres() : undefined;
+  const url = server?.url ?? "";
+  const provider = await startProvider((question) => 30 + (question.length % 7) * 15);
+  // Asked by the one process that the fleet is compared with.
+  const reference = await startProvider(() => 0);
+  const children: Child[] = [];
+  afterAll(async () => {
+    for (const child of children) child.process.kill("SIGKILL");
+    await provider.close();
+    await reference.close();
+    await server?.kill();
+  });
+
+  async function alone(idea: string): Promise<string> {
+    const journal = memoryJournal();
+    const { writers } = (await import(TEAMS)) as { writers(means: { readonly journal: Journal }): Team };
+    await writers({ journal }).run(idea, { id: "alone" }).result;
+    return canonical(await eventsOf(journal, "alone"));
+  }
+
+  it(
+    `does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills as one process does, and pays for no recorded answer twice`,
+    { timeout: 2 * LIMIT },
+    async () => {
+      const env = { TROUPE_JOURNAL: url, FLEET_PROVIDER: provider.url };
+      const begin = (): Child => {
+        const child = start(["worker", TEAMS, "--json", "--concurrency", "3"], { cwd: scratchFolder(), env });
+        children.push(child);
+        return child;
+      };
+      const driver = graphileDriver({ url });
+      const journal = postgres({ url });
+      let submitted = 0;
+      const submit = async (count: number): Promise<void> => {
+        for (let n = 0; n < count; n += 1) {
+          submitted += 1;
+          await driver.submit({ runId: `run-${submitted}`, team: "writers", idea: `poem ${submitted}` });
+        }
+      };
+      await submit(RUNS);
+      const began = performance.now();
+      const members = Array.from({ length: WORKERS }, () => new Member(begin));
+      let [workerKills, serverKills] = [0, 0];
+      for (let turn = 0; workerKills + serverKills < KILLS; turn += 1) {
+        expect(performance.now() - began).toBeLessThan(LIMIT);
+        await pause(APART);
+        if (turn % 6 === 5) {
+          await server?.kill();
+          serverKills += 1;
+          await pause((turn * 131) % 900);
+          await server?.restart();
+        } else if (members[turn % WORKERS]?.kill(turn % 10 === 7) === true) workerKills += 1;
+        if ((await driver.list({ limit: 25 })).length < 25) await submit(10);
+      }
+      while ((await driver.list({ limit: 1 })).length > 0) {
+        expect(performance.now() - began).toBeLessThan(LIMIT);
+        await pause(250);
+      }
+      const seconds = (performance.now() - began) / 1000;
+      expect(await Promise.all(members.map((member) => member.stop("SIGTERM")))).toEqual(members.map(() => 0));
+      expect(
+        children.flatMap(({ said }) => said.stderr.split("\n").filter((line) => /worker died.*"signal":null|given up/.test(line))),
+      ).toEqual([]);
+
+      process.env["FLEET_PROVIDER"] = reference.url;
+      const all = new Map<string, readonly RunEvent[]>();
+      for (let n = 1; n <= submitted; n += 1) all.set(`run-${n}`, await eventsOf(journal, `run-${n}`));
+      const ends = [...all].flatMap(([runId, events]) => {
+        const end = events.at(-1);
+        return end?.type === "run.ended" && end.status === "finished" ? [] : [{ runId, end }];
+      });
+      expect(JSON.stringify(ends)).toBe("[]");
+      for (const [runId, events] of all) {
+        expect(canonical(events)).toBe(await alone(`poem ${runId.slice(4)}`));
+        expect(events.filter((event) => event.type === "act.failed")).toEqual([]);
+        const answered = events.flatMap((event) => (event.type === "step.ended" && event.ok ? [`${event.act} ${event.key}`] : []));
+        expect(new Set(answered).size).toBe(answered.length);
+      }
+      const starts = recordedStarts(all.values());
+      for (const [question, calls] of provider.calls) expect(calls).toBeLessThanOrEqual(starts.get(question) ?? 0);
+      const causes = [...all.values()].flat().flatMap((event) => (event.type === "run.resumed" ? [event.cause ?? "none"] : []));
+      const calls = [...provider.calls.values()].reduce((sum, count) => sum + count, 0);
+      const tally = [...new Set(causes)].map((cause) => `${causes.filter((one) => one === cause).length} ${cause}`);
+      process.stderr.write(
+        `\n${submitted} runs, ${workerKills} kills of workers and ${serverKills} of the server, ${seconds.toFixed(0)} s; ${calls} calls for ${4 * submitted} answers; resumes: ${tally.join(", ")}\n`,
+      );
+      await driver.close();
+      await journal.close();
+    },
+  );
+});

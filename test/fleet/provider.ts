@@ -1,0 +1,34 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A provider of models on the loopback address. Its answers are a function of the question. */
+export interface Provider {
+  readonly url: string;
+  /** Calls by question. */
+  readonly calls: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** @param wait milliseconds until the answer to a question */
+export async function startProvider(wait: (question: string) => number): Promise<Provider> {
+  const calls = new Map<string, number>();
+  const server = createServer((request, response) => {
+    let question = "";
+    request.setEncoding("utf8").on("data", (text: string) => (question += text));
+    request.on("end", () => {
+      calls.set(question, (calls.get(question) ?? 0) + 1);
+      setTimeout(() => response.end(`answer to ${question.split("\n").at(-1)?.slice(0, 60)}`), wait(question));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    calls,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

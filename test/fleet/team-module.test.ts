@@ -1,0 +1,50 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamsOf, type TeamMeans } from "../../src/cli/team-module.ts";
+import { mistypedCommand } from "../../src/cli/idea.ts";
+import { silentLogger } from "../../src/kernel/emit.ts";
+import { memoryJournal, Team } from "../../src/index.ts";
+import { memoryRunDriver } from "../../src/testing/index.ts";
+import { errorOf, scratchFolder } from "../workspace/scratch.ts";
+
+const means: TeamMeans = { journal: memoryJournal(), driver: memoryRunDriver(), logger: silentLogger };
+const folder = scratchFolder();
+
+/** The modules of the tests make their teams by this class, because the package is not installed beside them. */
+Object.assign(globalThis, { TestTeam: Team });
+
+async function faultOf(code: string, name: string): Promise<{ readonly code?: unknown; readonly message: string }> {
+  writeFileSync(join(folder, name), code);
+  return errorOf(() => teamsOf(name, folder, means));
+}
+
+describe("a module of teams", () => {
+  it("gives the teams of its functions, also of a list of them", async () => {
+    const code = `const team = (name) => async ({ journal }) => new TestTeam({ name, journal });
+      export default [team("a"), team("b")];
+      export const third = team("c");`;
+    writeFileSync(join(folder, "good.mjs"), code);
+    expect((await teamsOf("good.mjs", folder, means)).map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
+  });
+
+  it.each([
+    ["it exports nothing", "", "exports nothing"],
+    ["an export is no function", "export const writers = 5;", "export writers, got 5"],
+    ["a function returns no team", "export const writers = () => ({});", "got"],
+    ["a function fails", `export const writers = () => { throw new Error("no key"); };`, "no key"],
+    ["a team has another journal", `export const writers = () => new TestTeam({ name: "w" });`, "journal"],
+  ])("is refused when %s", async (name, code, said) => {
+    const error = await faultOf(code, `${name.replaceAll(" ", "-")}.mjs`);
+    expect([error.code, error.message.includes(said)]).toEqual(["TEAMS_INVALID", true]);
+  });
+
+  it("is refused when it is not there or no JavaScript", async () => {
+    expect(await errorOf(() => teamsOf("missing.mjs", folder, means))).toMatchObject({ code: "TEAMS_UNREADABLE" });
+    expect(await faultOf("export const =", "broken.mjs")).toMatchObject({ code: "TEAMS_UNREADABLE" });
+  });
+
+  it("does not make a short idea a command of the fleet", () => {
+    expect(["-", "a", "shop system", "train schedule"].map(mistypedCommand)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+});
