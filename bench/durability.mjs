@@ -237,16 +237,19 @@ const built = (path) => JSON.stringify(new URL(`../dist/${path}.js`, import.meta
 const reader = `
   import { apply } from ${built("inside/runtime/record/apply")};
   import { RunState } from ${built("inside/runtime/record/run-state")};
+  import { recordedState } from ${built("inside/runtime/snapshot/recorded-state")};
   import { sqlite } from ${built("src/adapters/sqlite")};
   const [file, how] = process.argv.slice(1);
   const start = process.hrtime.bigint();
   const journal = sqlite({ path: file });
   const state = new RunState("r");
   let count = 0;
-  for await (const event of journal.read("r", 0)) {
-    count += 1;
-    if (how === "fold") apply(state, event);
-  }
+  if (how === "open") count = (await recordedState(journal, "r", (from) => journal.read("r", from))).state.seq;
+  else
+    for await (const event of journal.read("r", 0)) {
+      count += 1;
+      if (how === "fold") apply(state, event);
+    }
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
   const { user, system } = process.cpuUsage();
   const body = process.argv[3];
@@ -286,7 +289,9 @@ async function filled(count, event) {
   return file;
 }
 
-const folded = readBack(await hopped(foldedHops), "fold");
+const hoppedFile = await hopped(foldedHops);
+const folded = readBack(hoppedFile, "fold");
+const opened = readBack(hoppedFile, "open");
 const iterated = readBack(await filled(iteratedEvents, weights.hop.event), "iterate");
 rmSync(folder, { recursive: true });
 
@@ -312,12 +317,13 @@ const extra = {
   [`open, read and fold ${folded.count} events, seconds (target: 1 at most)`]: folded.seconds,
   "the same, seconds of a processor, the start of the process included": folded.cpuSeconds,
   "the same / JSON.parse of as many such events, by the clock": folded.seconds / folded.parseSeconds,
+  "open the same run as a resume does, from its snapshot, seconds": opened.seconds,
   [`read ${iterated.count} events, seconds`]: iterated.seconds,
   "most memory of that process, MB (target: 300 at most)": iterated.maxRssMB,
 };
 
 if (process.argv.includes("--json")) {
-  console.log(JSON.stringify({ node: process.version, stretches, perHop, ratios, extra, folded, iterated }, null, 2));
+  console.log(JSON.stringify({ node: process.version, stretches, perHop, ratios, extra, folded, opened, iterated }, null, 2));
 } else {
   console.table(Object.fromEntries(Object.entries(perHop).map(([name, time]) => [name, { microseconds: Number(time.toFixed(1)) }])));
   for (const [name, value] of Object.entries({ ...ratios, ...extra })) console.log(`${name}: ${value.toFixed(2)}`);

@@ -18,5 +18,6 @@ export function stateText(state: RunState): string {
 
 function partsOf(role: RoleState): object {
   const { hired, mailbox, memory, workingMemory, plan, joins, summary } = role;
-  return { hired, mailbox, memory, workingMemory, plan, joins, summary };
+  const wasHired = Array.from({ length: 8 }, (_, change) => role.wasHired(change));
+  return { hired, wasHired, mailbox, memory, workingMemory, plan, joins, summary };
 }
