@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
 import type { Run } from "../../src/team/run.ts";
@@ -76,6 +77,21 @@ describe("a run that is taken from a process that lives", () => {
     expect(seen.slice(0, 3)).toEqual(["run.started", "message", "act.started"]);
   });
 
+  test("RunLog.W6 ends as moved also where the journal does not tell its owner: by its next append", async () => {
+    const { start, events } = world();
+    const { journal } = start();
+    const silent: Journal = { ...journal, claim: (runId) => journal.claim(runId) };
+    let letGo: (word: string) => void = () => undefined;
+    const word = new Promise<string>((resolve) => (letGo = resolve));
+    const run = await calling({ journal: silent, kill() {} }, () => word);
+    await (
+      await calling(start(), () => Promise.resolve("done"), "take")
+    ).result;
+    letGo("too late");
+    expect(await run.result).toMatchObject({ status: "moved", error: { code: "MOVED" } });
+    expect(causes(await events())).toEqual(["moved"]);
+  });
+
   test("is no death: many takes of one long call are no poison", async () => {
     const { start, events } = world();
     for (let n = 0; n < 10; n += 1) await calling(start(), forEver, "take");
@@ -122,7 +138,7 @@ describe("a run that is taken from a process that lives", () => {
       await Promise.race([isStopped, run.result]);
       if (life === 24) expect((await run.result).status).toBe("finished");
     }
-    expect(causes(await events()).length).toBe(24);
+    expect(causes(await events())).toEqual(Array.from({ length: 24 }, () => "moved"));
   });
 });
 
