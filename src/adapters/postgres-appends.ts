@@ -4,6 +4,7 @@ import { chained, type EncodedEvent } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Statement } from "./postgres-database.ts";
 import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
 import { runChannel } from "./postgres-tables.ts";
+import type { TallyText } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** Most events of a run: the largest value of their column. */
@@ -29,6 +30,7 @@ interface Asked {
   readonly epoch: number;
   readonly expectedSeq: number;
   readonly events: readonly EncodedEvent[];
+  readonly tally: TallyText | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -76,8 +78,8 @@ export class PostgresAppends {
   }
 
   /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
-  append(runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[]): Promise<void> {
-    return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, resolve, reject }));
+  append(runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[], tally?: TallyText): Promise<void> {
+    return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
   }
 
   /** Resolves when nothing waits. */
@@ -219,7 +221,7 @@ function advance({ end, after, turns }: Prepared): void {
   for (const { chat } of turns) end.chats.add(chat);
 }
 
-/** The lists of a statement. Texts are joined: bodies have no line break, and digests no comma. */
+/** The lists of a statement. Texts are joined: JSON has no line break, and digests no comma. */
 function valuesOf(prepared: readonly Prepared[]): readonly unknown[] {
   const events = prepared.flatMap(({ asked, end, checksums }) =>
     asked.events.map(({ body, chat }, nth) => ({
@@ -231,6 +233,7 @@ function valuesOf(prepared: readonly Prepared[]): readonly unknown[] {
     })),
   );
   const turns = prepared.flatMap(({ end, turns: own }) => own.map((turn) => ({ number: end.number, turn })));
+  const tallies = prepared.flatMap(({ asked: { tally }, end }) => (tally === undefined ? [] : [{ ...tally, number: end.number }]));
   return [
     prepared.map(({ end }) => end.number),
     prepared.map(({ end }) => end.epoch),
@@ -248,6 +251,9 @@ function valuesOf(prepared: readonly Prepared[]): readonly unknown[] {
     turns.map(({ turn }) => turn.before).join(","),
     turns.map(({ turn }) => turn.message).join(","),
     turns.map(({ turn }) => turn.body).join("\n"),
+    tallies.map(({ number }) => number),
+    tallies.map(({ checksum }) => checksum).join(","),
+    tallies.map(({ text }) => text).join("\n"),
   ];
 }
 
@@ -274,6 +280,11 @@ function appending({ schema, server }: PostgresDatabase): Statement {
     ), messages AS (
       INSERT INTO ${schema}.chat_messages (number, message, body)
       SELECT number, decode(message, 'hex'), body FROM turns ON CONFLICT DO NOTHING
+    ), tallies AS (
+      INSERT INTO ${schema}.tallies (number, checksum, tally)
+      SELECT number, decode(checksum, 'hex'), tally
+      FROM unnest($17::integer[], string_to_array($18, ','), string_to_array($19, E'\\n')) AS t(number, checksum, tally) JOIN moved USING (number)
+      ON CONFLICT (number) DO UPDATE SET checksum = excluded.checksum, tally = excluded.tally
     )
     SELECT number, CASE WHEN watched > now() THEN pg_notify('${runChannel(server.schema, 0).slice(0, -1)}' || number, '') END FROM moved`;
   return { name: "append", text };

@@ -13,6 +13,7 @@ import type {
   RunsPage,
   RunSnapshot,
 } from "../runtime/record/journal.ts";
+import { readTally } from "../runtime/record/read-summary.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { chainStart, encodeEvent } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
@@ -26,7 +27,9 @@ import {
   DRAINED,
   endEpochs,
   giveEpoch,
+  infoOf,
   isOwnerConnected,
+  keepTally,
   knownRow,
   newestOf,
   NOBODY,
@@ -40,6 +43,7 @@ import { PostgresSession } from "./postgres-session.ts";
 import { keepSnapshot, newestSnapshot } from "./postgres-snapshots.ts";
 import { JOURNAL_TABLES } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
+import { OwnedTallies, tallyAfter, tallyText } from "./run-tallies.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
 
 /** A run that this journal owns. */
@@ -68,6 +72,7 @@ export class PostgresJournal implements Journal {
   readonly #appends: PostgresAppends;
   readonly #owners = new Owners();
   readonly #owned = new Map<string, OwnedRun>();
+  readonly #tallies: OwnedTallies;
   readonly #session: PostgresSession;
   readonly #commands: PostgresCommands;
   readonly #watch: PostgresWatch;
@@ -84,6 +89,7 @@ export class PostgresJournal implements Journal {
     });
     this.#commands = new PostgresCommands(this.#db, this.#session, this.#owners);
     this.#watch = new PostgresWatch(this.#db, this.#session);
+    this.#tallies = new OwnedTallies({ info: (runId) => infoOf(this.#db, runId), read: (runId, from) => this.read(runId, from) });
   }
 
   create(runId: string): Promise<void> {
@@ -104,6 +110,7 @@ export class PostgresJournal implements Journal {
       this.#appends.began(runId, given);
       this.#own(runId, given);
       this.#owners.began(runId, given.epoch, o);
+      await this.#tallies.claimed(runId);
       if (this.#session.number !== session) await this.#bind([{ runId, number: given.number, epoch: given.epoch }]);
       return { epoch: given.epoch, former };
     }
@@ -120,9 +127,12 @@ export class PostgresJournal implements Journal {
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
+    const owned = this.#tallies.before(runId, expectedSeq);
+    const tally = owned && tallyAfter(owned, events);
     try {
-      await this.#appends.append(runId, epoch, expectedSeq, encoded);
+      await this.#appends.append(runId, epoch, expectedSeq, encoded, tally && tallyText(tally));
     } catch (error) {
+      this.#tallies.failed(runId, expectedSeq);
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#lose(runId, epoch);
       throw error;
     }
@@ -136,8 +146,13 @@ export class PostgresJournal implements Journal {
     return allRuns(this.#db);
   }
 
-  newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    return newestOf(this.#db, page);
+  async newest(page: RunsPage): Promise<readonly RunInfo[]> {
+    const found = await newestOf(this.#db, page);
+    return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
+  }
+
+  async info(runId: string): Promise<RunInfo> {
+    return this.#tallied(await infoOf(this.#db, runId));
   }
 
   watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {
@@ -221,6 +236,18 @@ export class PostgresJournal implements Journal {
     return "taken";
   }
 
+  /** Makes a tally that is missing, and keeps it for the next reader. A run that cannot be read has none. */
+  async #tallied(info: RunInfo): Promise<RunInfo> {
+    if (info.tally !== undefined || info.events === 0) return info;
+    try {
+      const tally = await readTally(this, info);
+      await keepTally(this.#db, tally);
+      return { ...info, tally, events: tally.summary.events };
+    } catch {
+      return info;
+    }
+  }
+
   #own(runId: string, { number, epoch }: RunRow): void {
     const known = this.#owned.get(runId);
     if (known !== undefined && known.epoch > epoch) return;
@@ -233,6 +260,7 @@ export class PostgresJournal implements Journal {
     const run = this.#owned.get(runId);
     if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return undefined;
     run.letGo();
+    this.#tallies.drop(runId);
     this.#owned.delete(runId);
     return run.number;
   }

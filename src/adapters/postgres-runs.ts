@@ -1,7 +1,9 @@
 import { JournalError } from "../kernel/errors.ts";
 import { type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
+import type { RunTally } from "../runtime/record/run-summary.ts";
 import type { PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
 import { INDEXED, isHeld, runChannel, sessionChannel } from "./postgres-tables.ts";
+import { tallyIn, tallyText } from "./run-tallies.ts";
 import { digestOf } from "./stored-json.ts";
 
 /*
@@ -90,36 +92,69 @@ interface ListRow {
   readonly run: string;
   readonly key: string;
   readonly events: number;
+  readonly tally?: string | null;
+  readonly checksum?: string | null;
 }
 
 const LIST_COLUMNS = "number, run, upper(encode(key, 'hex')) AS key, events";
+const TALLY_COLUMNS = "tally, upper(encode(checksum, 'hex')) AS checksum";
 
 /** Returns all runs, the oldest first. @throws JournalError `JOURNAL_DAMAGED` */
 export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]> {
-  return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoOf);
+  return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoIn);
 }
 
 /** The last character: no id that begins with a text comes after that text and this. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 /** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
-export async function newestOf(db: PostgresDatabase, { limit, before, prefix = "" }: RunsPage): Promise<readonly RunInfo[]> {
+export async function newestOf(
+  db: PostgresDatabase,
+  { limit, before, prefix = "", tallies = false }: RunsPage,
+): Promise<readonly RunInfo[]> {
   const end = before === undefined ? undefined : (await db.patiently(({ rows }) => rowsOf(db, rows, [before]))).get(before);
   if (before !== undefined && end === undefined) throw unknownBefore(before);
   const from = nameOf(prefix).slice(0, -1);
   const isNamed = `left(run, ${INDEXED}) >= left($3, ${INDEXED}) AND left(run, ${INDEXED}) < left($3, ${INDEXED}) || '${LAST_CHARACTER}' AND starts_with(run, $3)`;
   const rows = await db.rows<ListRow>(
-    `SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs WHERE ($1::integer IS NULL OR number < $1) ${prefix === "" ? "" : `AND ${isNamed}`}
+    `SELECT ${LIST_COLUMNS}${tallies ? `, ${TALLY_COLUMNS}` : ""}
+     FROM ${db.schema}.runs ${tallies ? `LEFT JOIN ${db.schema}.tallies USING (number)` : ""} WHERE ($1::integer IS NULL OR number < $1) ${prefix === "" ? "" : `AND ${isNamed}`}
      ORDER BY number DESC LIMIT $2`,
     [end?.number ?? null, limit, ...(prefix === "" ? [] : [from])],
   );
-  return rows.map(infoOf);
+  return rows.map(infoIn);
+}
+
+/** Returns one run of the list with its tally. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
+export async function infoOf(db: PostgresDatabase, runId: string): Promise<RunInfo> {
+  const [row] = await db.rows<ListRow>(
+    `SELECT ${LIST_COLUMNS}, ${TALLY_COLUMNS} FROM ${db.schema}.runs LEFT JOIN ${db.schema}.tallies USING (number) WHERE key = decode($1, 'hex')`,
+    [keyOf(runId)],
+  );
+  if (row !== undefined) return infoIn(row);
+  const { events } = await knownRow(db, runId);
+  return { runId, events };
+}
+
+/** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
+export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<void> {
+  const { text, checksum } = tallyText(tally);
+  await db.rows(
+    `INSERT INTO ${db.schema}.tallies (number, checksum, tally)
+     SELECT number, decode($3, 'hex'), $4 FROM ${db.schema}.runs WHERE key = decode($1, 'hex') AND events >= $2
+     ON CONFLICT (number) DO UPDATE SET checksum = excluded.checksum, tally = excluded.tally`,
+    [keyOf(tally.summary.id), tally.summary.events, checksum, text],
+  );
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
-function infoOf({ number, run, key, events }: ListRow): RunInfo {
+function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo {
   const runId = idOf(run);
-  if (runId !== undefined && keyOf(runId) === key && events >= 0) return { runId, events };
+  if (runId !== undefined && keyOf(runId) === key && events >= 0) {
+    const kept = tallyIn(runId, tally, checksum);
+    // One with more events than the run is of another past.
+    return kept === undefined || kept.summary.events > events ? { runId, events } : { runId, events, tally: kept };
+  }
   throw new JournalError(
     "JOURNAL_DAMAGED",
     `Expected the name of each run, but one was changed since it was written: row ${number} of the list of runs is damaged. Take the database from a copy, or give the run its name back there.`,
@@ -225,7 +260,7 @@ async function sweep(db: PostgresDatabase): Promise<void> {
       );
       removed = gone.length;
     }
-    for (const table of ["chats", "chat_messages", "snapshots", "commands", "removed"]) {
+    for (const table of ["chats", "chat_messages", "snapshots", "tallies", "commands", "removed"]) {
       await db.rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
     }
   }

@@ -68,6 +68,7 @@ export const JOURNAL_TABLES: PostgresPart = {
         answer text
       );
       CREATE INDEX commands_by_run ON ${s}.commands (number);`,
+    (s) => `CREATE TABLE ${s}.tallies (number integer PRIMARY KEY, checksum bytea NOT NULL, tally text NOT NULL)`,
   ],
   error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };

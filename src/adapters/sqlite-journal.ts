@@ -25,7 +25,7 @@ import {
   newestOf,
   removeRun,
 } from "./sqlite-runs.ts";
-import { OwnedTallies, tallyAfter } from "./sqlite-tallies.ts";
+import { OwnedTallies, tallyAfter } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The open file and the runs that this journal owns in it. */

@@ -12,7 +12,7 @@ import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
 import { storedEvents, writeChat } from "./sqlite-events.ts";
-import { tallyIn, writeTally } from "./sqlite-tallies.ts";
+import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
 import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
@@ -110,9 +110,16 @@ function withTally(db: Database, info: RunInfo): RunInfo {
   return tally === undefined || tally.summary.events > info.events ? info : { ...info, tally };
 }
 
-/** Writes the tally of a run that has at least its events. */
+/** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
 export function keepTally(db: Database, tally: RunTally): void {
-  writeTally(db, keyOf(tally.summary.id), tally);
+  const { text, checksum } = tallyText(tally);
+  const { id, events } = tally.summary;
+  db.run("INSERT OR REPLACE INTO tallies (number, tally, checksum) SELECT number, ?, unhex(?) FROM runs WHERE run = ? AND events >= ?", [
+    text,
+    checksum,
+    keyOf(id),
+    events,
+  ]);
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */

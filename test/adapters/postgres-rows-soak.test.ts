@@ -148,6 +148,21 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     await journal.release("a", later.epoch);
   });
 
+  it("a tally is written with the events, and made again where it is damaged or missing", async () => {
+    const schema = newSchema();
+    const journal = await journalIn(schema);
+    const epoch = await written(journal, "a", lively("a", 30));
+    const { tally } = (await journal.info?.("a")) ?? {};
+    expect(tally?.summary.events).toBe(30);
+    for (const harm of ["UPDATE s.tallies SET tally = replace(tally, '30', '29')", "DELETE FROM s.tallies"]) {
+      await meddle(schema, harm);
+      expect(await journal.newest?.({ limit: 1, tallies: true })).toEqual([{ runId: "a", events: 30, tally }]);
+      expect(await journal.newest?.({ limit: 1 })).toEqual([{ runId: "a", events: 30 }]);
+    }
+    await journal.append("a", epoch, 30, [started("a", 30)]);
+    expect((await journal.info?.("a"))?.tally?.summary.events).toBe(31);
+  });
+
   it("a removed run leaves nothing", async () => {
     const schema = newSchema();
     const journal = await journalIn(schema);
@@ -156,7 +171,7 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     await journal.remove("a");
     const { url } = await sharedServer();
     const db = new PostgresDatabase(JOURNAL_TABLES, postgresServer("test", { url, schema }));
-    for (const table of ["runs", "events", "chats", "chat_messages", "snapshots", "removed", "commands"]) {
+    for (const table of ["runs", "events", "chats", "chat_messages", "snapshots", "tallies", "removed", "commands"]) {
       expect([table, await db.rows(`SELECT FROM ${schema}.${table}`)]).toEqual([table, []]);
     }
     await db.close();

@@ -2,11 +2,10 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import { keptTally, type RunTally, TallyFold } from "../runtime/record/run-summary.ts";
-import type { Database } from "./sqlite-database.ts";
 import { digestOf } from "./stored-json.ts";
 
 /*
- * Tallies of runs in the file, each as the JSON text of a `RunTally` with a checksum. A tally can always be made again from the events, so a
+ * Tallies of runs in a store, each as the JSON text of a `RunTally` with a checksum. A tally can always be made again from the events, so a
  * damaged one counts as missing.
  */
 
@@ -19,15 +18,16 @@ export function tallyIn(runId: string, text: unknown, checksum: unknown): RunTal
   return keptTally(JSON.parse(text), runId);
 }
 
-/** Writes the tally of a run as a part of a transaction, unless the run was removed meanwhile. */
-export function writeTally(db: Database, key: string, tally: RunTally): void {
+/** A tally as it is kept. */
+export interface TallyText {
+  readonly text: string;
+  readonly checksum: string;
+}
+
+/** Encodes a tally. */
+export function tallyText(tally: RunTally): TallyText {
   const text = JSON.stringify(tally);
-  db.run("INSERT OR REPLACE INTO tallies (number, tally, checksum) SELECT number, ?, unhex(?) FROM runs WHERE run = ? AND events >= ?", [
-    text,
-    checksumOf(tally.summary.id, text),
-    key,
-    tally.summary.events,
-  ]);
+  return { text, checksum: checksumOf(tally.summary.id, text) };
 }
 
 function checksumOf(runId: string, text: string): string {
