@@ -226,7 +226,7 @@ export class Environment {
     try {
       this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
       await this.#log.durable();
-      await this.#log.rest();
+      if (status !== "stopped") await this.#log.rest();
       return runResult(this.state, end, this.#mask);
     } catch (broken) {
       if (broken instanceof MovedError) return runResult(this.state, { ...end, control: broken }, this.#mask);

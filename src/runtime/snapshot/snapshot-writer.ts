@@ -54,7 +54,8 @@ const OVER: ReadonlySet<string> = new Set(["EPOCH_STALE", "RUN_UNKNOWN", "JOURNA
  * SnapshotWriter.W2 (`#write`) a snapshot is kept only when the events before it are durable, so it is never ahead of the record.
  * SnapshotWriter.W3 (`#due`) one is written at a time, and the next one comes at least `every` events later, later still for a large state.
  * SnapshotWriter.W4 (`#failed`) a failure is a warning, once, and does not end the run.
- * SnapshotWriter.W5 (`rest`) the end of a run waits for a snapshot that is being written, a few seconds at most.
+ * SnapshotWriter.W5 (`rest`) the end of a run waits for a snapshot that is being written, a few seconds at most. A run that was stopped does
+ * not wait: it may be resumed at once.
  */
 export class SnapshotWriter {
   readonly #parts: SnapshotWriterParts;
