@@ -160,6 +160,7 @@ describe("a run", () => {
   test("has a result that says how it ended", () => {
     expectTypeOf(run.result).resolves.toEqualTypeOf<RunResult>();
     expectTypeOf<RunStatus>().toEqualTypeOf<"finished" | "rounds" | "budget" | "stopped" | "waiting" | "failed">();
+    expectTypeOf<RunResult["status"]>().toEqualTypeOf<RunStatus | "moved">();
     expectTypeOf<RunResult["output"]>().toEqualTypeOf<Message | undefined>();
     expectTypeOf<RunResult["error"]>().toEqualTypeOf<TroupeError | undefined>();
     expectTypeOf<DeadLetter["reason"]["kind"]>().toEqualTypeOf<"no such address" | "failed" | "retired">();
