@@ -24,6 +24,7 @@ import {
   allRuns,
   CREATED,
   createRun,
+  DIED,
   DRAINED,
   endEpochs,
   giveEpoch,
@@ -212,7 +213,7 @@ export class PostgresJournal implements Journal {
     if (session === NOBODY) return owner === DRAINED ? "drained" : owner.startsWith(CREATED) ? "none" : "released";
     if (session === this.#session.number) return "none";
     const identity = identityIn(owner);
-    if (identity !== undefined && hasDied(identity)) return "died";
+    if (owner === DIED || (identity !== undefined && hasDied(identity))) return "died";
     if (await isOwnerConnected(this.#db, session)) {
       if (take) return "moved";
       throw ownedBy(runId);

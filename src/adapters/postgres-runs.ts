@@ -16,6 +16,8 @@ export const NOBODY = 0;
 export const CREATED = "created ";
 export const RELEASED = "released";
 export const DRAINED = "drained";
+/** Stands in the place of an owner whose process was seen to end. */
+export const DIED = "died";
 
 /** The row of a run. */
 export interface RunRow {

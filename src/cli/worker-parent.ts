@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { onAbort } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import { type ExitCode, interruptionCode } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Session } from "./session.ts";
@@ -18,7 +20,6 @@ const STEADY = 60_000;
 const MOST_DEATHS = 10;
 
 const DRAIN = "drain";
-const READY = "ready";
 
 export function isWorkerChild(host: Host): boolean {
   return host.env[CHILD] === "1" && process.send !== undefined;
@@ -26,8 +27,8 @@ export function isWorkerChild(host: Host): boolean {
 
 /** The child's side of the channel to its parent. */
 export interface ParentChannel {
-  /** Tells the parent that the worker takes runs. */
-  ready(): void;
+  /** Tells the parent that the worker takes runs, and how the journal knows its process. */
+  ready(identity: string): void;
   close(): void;
 }
 
@@ -39,7 +40,7 @@ export function toParent(drain: () => void): ParentChannel {
   process.on("message", told);
   process.once("disconnect", drain);
   return {
-    ready: () => void process.send?.(READY),
+    ready: (identity) => void process.send?.({ ready: identity }),
     close() {
       process.removeListener("message", told);
       process.removeListener("disconnect", drain);
@@ -55,15 +56,21 @@ export function toParent(drain: () => void): ParentChannel {
  * WorkerParent.P2 one that ends before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
  * the child drain; the second, and the end of this process, kill it.
  */
-export async function superviseWorker({ host, interruptions }: Session, logger: Logger): Promise<ExitCode> {
+export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
   const { clock } = host;
   let deaths = 0;
   let wasReady = false;
   for (;;) {
     const began = clock.now();
     const child = startedChild();
-    const { code, signal, isReady } = await childEnd(child, { host, interruptions });
-    wasReady ||= isReady;
+    const { code, signal, identity } = await childEnd(child, { host, interruptions });
+    wasReady ||= identity !== undefined;
+    if (code !== 0 && identity !== undefined) {
+      // Nobody waits for it: a database that is away must not keep the worker from its start.
+      void died(identity).catch((error: unknown) =>
+        logger.warn("The death of the worker could not be recorded.", { reason: thrownText(error) }),
+      );
+    }
     if (interruptions.first !== undefined) return code === 0 ? 0 : interruptionCode(interruptions.first);
     if (code === 0) return 0;
     if (!wasReady) return isExitCode(code) ? code : 1;
@@ -80,10 +87,18 @@ export async function superviseWorker({ host, interruptions }: Session, logger: 
   }
 }
 
+/** Options of {@link superviseWorker}. */
+export interface SuperviseOptions {
+  readonly logger: Logger;
+  /** Records the death of a worker. @param identity how the journal knows its process */
+  readonly died: (identity: string) => Promise<void>;
+}
+
 interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly isReady: boolean;
+  /** How the journal knows its process; undefined for one that was never ready. */
+  readonly identity: string | undefined;
 }
 
 /** The same command once more. */
@@ -96,7 +111,7 @@ function startedChild(): ChildProcess {
 
 function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "host" | "interruptions">): Promise<ChildEnd> {
   return new Promise((resolve) => {
-    let isReady = false;
+    let identity: string | undefined;
     const kill = (): void => void child.kill("SIGKILL");
     const offExit = host.onExit(kill);
     const drain = (): void => {
@@ -105,14 +120,14 @@ function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "h
     const letGo = onAbort(interruptions.signal, drain);
     if (interruptions.signal.aborted) drain();
     child.on("message", (message) => {
-      if (message === READY) isReady = true;
+      if (isRecord(message) && typeof message["ready"] === "string") identity = message["ready"];
       // A signal may have come before the child listened.
       if (interruptions.signal.aborted) drain();
     });
     const end = (code: number | null, signal: NodeJS.Signals | null): void => {
       offExit();
       letGo();
-      resolve({ code, signal, isReady });
+      resolve({ code, signal, identity });
     };
     child.once("error", () => end(1, null));
     child.once("close", end);

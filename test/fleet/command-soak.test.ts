@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { type Child, run, start } from "../cli/child.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -49,6 +49,39 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect((await troupe("logs", "two")).stdout).toMatch(/run\.ended +stopped/);
     await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
     expect((await troupe("logs", "-f", "two")).stdout).toMatch(/run\.ended +finished/);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
+  it("deploy during a long call: the call ends where it began, another worker goes on, and no answer is paid for twice", async () => {
+    const old = startWorker("--grace", "60s");
+    await old.until("stdout", /"type":"working"/);
+    await troupe("submit", "--team", "writers", "--id", "three", "a slow deploy");
+    await old.until("stderr", /A run begins.*"three"/);
+    const late = startWorker();
+    await late.until("stdout", /"type":"working"/);
+    old.process.kill("SIGTERM");
+    expect(await old.ended).toBe(0);
+    expect((await troupe("logs", "-f", "three")).stdout).toMatch(/run\.ended +finished/);
+    const calls = [...provider.calls].filter(([question]) => question.includes("slow deploy"));
+    expect(calls.map(([, count]) => count)).toEqual(calls.map(() => 1));
+    await late.until("stderr", /A run ends.*"three".*"finished"/);
+    late.process.kill("SIGTERM");
+    expect(await late.ended).toBe(0);
+  });
+
+  it("start a worker again that was killed, and prove its death", async () => {
+    const worker = startWorker();
+    await worker.until("stdout", /"type":"working"/);
+    await troupe("submit", "--team", "writers", "--id", "four", "a slow death");
+    const isAsked = (): boolean => [...provider.calls.keys()].some((question) => question.includes("a slow death"));
+    await vi.waitUntil(isAsked, { interval: 10, timeout: 20_000 });
+    const pid = Number(/"pid":(\d+)/.exec(worker.said.stdout)?.[1]);
+    process.kill(pid, "SIGKILL");
+    await worker.until("stderr", /The worker died, and is started again/);
+    const { stdout } = await troupe("logs", "-f", "four", "--json");
+    expect(stdout).toContain('"cause":"died"');
+    expect(stdout).toMatch(/"type":"run\.ended","status":"finished"/);
     worker.process.kill("SIGTERM");
     expect(await worker.ended).toBe(0);
   });

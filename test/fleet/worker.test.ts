@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { sleep } from "../../src/kernel/clock.ts";
 import type { Logger } from "../../src/kernel/emit.ts";
 import { canonical, defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { startWorker, type Delivery, type DeliveryHandler, type RunDriver, type RunJob } from "../../src/fleet/index.ts";
@@ -137,6 +138,27 @@ describe("a worker", () => {
     const events = await eventsOf(journal, "a");
     expect(canonical(events)).toBe(await alone("a coat"));
     expect(events.flatMap((event) => (event.type === "run.resumed" ? [event.cause] : []))).toEqual(["drained"]);
+    await late.drain();
+  });
+
+  it("FleetWorker.W4 waits for a call of five minutes, and another worker has its answer", async () => {
+    const [journal, driver, clock] = [memoryJournal(), memoryRunDriver(), simulatedClock()];
+    const reached = gate();
+    const step = async (): Promise<string> => {
+      reached.open();
+      await sleep(clock, 300_000);
+      return "cut a coat";
+    };
+    const team = shop({ journal, driver, step });
+    const old = await startWorker({ driver, journal, teams: [team], grace: 600_000, clock });
+    await team.submit("a coat", { id: "a" });
+    await reached.opened;
+    const late = await startWorker({ driver, journal, teams: [shop({ journal, step: () => Promise.reject(new Error("cut twice")) })] });
+    const drained = old.drain();
+    await clock.advance(300_000);
+    await drained;
+    await idle(driver);
+    expect(canonical(await eventsOf(journal, "a"))).toBe(await alone("a coat"));
     await late.drain();
   });
 

@@ -34,7 +34,11 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
   const secrets = [...secretsIn(host.env), url];
   const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
   if (isWorkerChild(host)) return work(session, module, flags, { choices, logger });
-  return superviseWorker(session, logger);
+  const died = async (identity: string): Promise<void> => {
+    const { reportDeath } = await import("../../adapters/postgres-deaths.ts");
+    await reportDeath({ url, ...(flags.schema === undefined ? {} : { schema: flags.schema }) }, identity);
+  };
+  return superviseWorker(session, { logger, died });
 }
 
 /** @throws UsageError `OPTION_INVALID` */
@@ -74,7 +78,8 @@ function work(
           teams: teams.map(({ name }) => name),
           ...(probe === undefined ? {} : { health: probe.url }),
         });
-        parent.ready();
+        const { identityText } = await import("../../adapters/process-identity.ts");
+        parent.ready(identityText());
         await started.ended;
         return 0;
       } finally {
