@@ -100,6 +100,7 @@ interface Waiter {
   readonly amount: number;
   /** Asks the database; true when the wait is over. */
   readonly ask: () => Promise<boolean>;
+  readonly reject: (error: Error) => void;
 }
 
 interface Answer {
@@ -211,7 +212,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
           return over(() => reject(error as Error));
         }
       };
-      const waiter: Waiter = { amount, ask };
+      const waiter: Waiter = { amount, ask, reject: (error) => over(() => reject(error)) };
       if (this.#queue.length > 0) this.#wait(waiter);
       else void ask().then((isDone) => isDone || this.#wait(waiter));
     });
@@ -236,6 +237,8 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.#stopLook?.();
     await this.#presence.close();
     await this.db.close();
+    // Those who still wait get the error of a closed budget.
+    this.changed();
   }
 
   #ready(): Promise<void> {
@@ -288,8 +291,11 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.#stopLook?.();
     while (this.#hasNews && this.#queue.length > 0) {
       this.#hasNews = false;
-      const look = await this.#look().catch(() => undefined);
-      if (look === undefined) break;
+      const look = await this.#look().catch((error: unknown) => error as Error);
+      if (look instanceof Error) {
+        for (const { reject } of this.#queue) reject(look);
+        break;
+      }
       let room = look.amount - look.spent - look.held;
       for (const { amount, ask } of this.#queue) {
         const isRefused = look.spent + amount > look.amount;

@@ -103,9 +103,9 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     const lost = await first.reserve(30, never);
     // Its record counts the call in flight at its hold.
     const second = await other.open("run \u0000", { spent: 45 });
-    lost.settle(1);
     expect((await errorOf(() => first.reserve(1, never))).code).toBe("ABORTED");
     (await second.reserve(55, never)).settle(50);
+    lost.settle(1);
     await second.close(false);
     await first.close(false);
     expect(await one.amounts()).toEqual({ amount: 100, spent: 95, held: 0 });
@@ -124,6 +124,18 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     late.settle(1);
     account.charge(1);
     expect(await pool.amounts()).toEqual({ amount: 100, spent: 35, held: 0 });
+  });
+
+  it("PostgresPool.G2 PostgresPool.G5 who waits when the budget is closed is told, and holds nothing", async () => {
+    const [one, other] = [newBudget(100), sameBudget()];
+    const [ann, ben] = [await one.open("Ann", { spent: 0 }), await other.open("Ben", { spent: 0 })];
+    const hold = await ann.reserve(60, never);
+    const waiting = errorOf(() => ben.reserve(60, never));
+    await settled();
+    await other.close();
+    expect((await waiting).code).toBe("BUDGET_CLOSED");
+    hold.settle(0);
+    (await ann.reserve(100, never)).settle(0);
   });
 
   modelLimitsContract({ describe, it, expect }, "postgresLimits", newLimits, {
@@ -145,6 +157,9 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     await settled();
     stop.abort();
     expect((await errorOf(() => gone)).code).toBe("ABORTED");
+    const firsts = (): Promise<readonly object[]> =>
+      table.rows("SELECT FROM troupe.limits WHERE name = $1 AND first IS NOT NULL", [limited.get(one)]);
+    while ((await firsts()).length > 0) await settled();
     let got = false;
     const second = other.acquire(request).finally(() => (got = true));
     await settled();
