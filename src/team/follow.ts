@@ -8,7 +8,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedResult } from "./drive.ts";
-import type { RunControls } from "./run.ts";
+import type { GiveCommand, RunControls } from "./run.ts";
 import { readEvents } from "./runs.ts";
 
 /** Milliseconds without a new event after which a follower looks whether the owner is still there, and polls a journal without `watch`. */
@@ -20,6 +20,8 @@ export interface FollowerParts {
   readonly clock: Clock;
   readonly mask: Mask;
   readonly controls: RunControls;
+  /** The way to the owner. */
+  readonly owner: GiveCommand;
   /** Called with the idea of the run. It throws for another one than the follower meant. */
   readonly meant: (idea: Message) => void;
 }
@@ -67,14 +69,16 @@ export class Follower {
   }
 
   async #read(): Promise<void> {
-    const { journal, controls, meant } = this.#parts;
-    const { id, signal, grew, started, observers } = controls;
+    const { journal, controls, owner, meant } = this.#parts;
+    const { id, signal, grew, started, follows, observers } = controls;
     const isNew = this.#beganAt !== undefined;
     for await (const event of readEvents(journal, id, { from: this.#state.seq, signal })) {
       if (event.type === "message" && this.#state.outside === 0) meant(event.message);
       apply(this.#state, deepFreeze(event));
       if (isNew) for (const observer of observers.of(event.type)) observer(event);
     }
+    // From here on a stop goes to the owner, and an end that it brings is one that was recorded after the beginning.
+    if (!isNew) follows(owner);
     if (this.#state.seq === 0) return;
     started();
     grew();

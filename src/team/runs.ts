@@ -16,7 +16,7 @@ import type { Follower } from "./follow.ts";
 import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
 import { unowned } from "../runtime/record/owners.ts";
 import type { Reserve } from "./reserve.ts";
-import { Run, type RunControls, type RunDoor } from "./run.ts";
+import { type GiveCommand, Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
 import type { ResumeOptions } from "./team-options.ts";
 
@@ -234,9 +234,10 @@ export class Runs {
         } catch (error) {
           if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#journal.command === undefined) throw error;
         }
-        controls.follows((command) => giveCommand(this.#journal, id, command, { signal }));
         if (!(await this.#publishThere(id, o.news))) continue;
-        follower ??= await this.#follower(controls, o);
+        const owner: GiveCommand = (command) => giveCommand(this.#journal, id, command, { signal });
+        if (follower === undefined) follower = await this.#follower(controls, owner, o);
+        else controls.follows(owner);
         const result = await follower.untilQuiet();
         if (result !== undefined) return result;
       }
@@ -259,7 +260,7 @@ export class Runs {
     return true;
   }
 
-  async #follower(controls: RunControls, { meant }: DrivenOptions): Promise<Follower> {
+  async #follower(controls: RunControls, owner: GiveCommand, { meant }: DrivenOptions): Promise<Follower> {
     // Loaded here because most programs have one process.
     const { Follower } = await import("./follow.ts");
     const { id } = controls;
@@ -268,7 +269,7 @@ export class Runs {
       if (underWay !== undefined) underWay.idea = idea;
       if (meant !== undefined && !isSameMessage(idea, meant, this.#mask)) throw ideaDiffers(id);
     };
-    return new Follower({ journal: this.#journal, clock: this.#clock, mask: this.#mask, controls, meant: isMeant });
+    return new Follower({ journal: this.#journal, clock: this.#clock, mask: this.#mask, controls, owner, meant: isMeant });
   }
 
   /** Does a command of another process in a run that this one owns. */

@@ -71,6 +71,15 @@ describe("a run that another living process owns", () => {
     expect(iterated.filter((type) => type === "run.resumed")).toEqual([]);
   });
 
+  test("Follower.F2 is stopped there as soon as it is known here, and stays stopped", async () => {
+    const there = world();
+    const { team, owned } = await ownedElsewhere(there);
+    const run = team.run("go", { id: "r" });
+    void run.started.then(() => run.stop());
+    expect([(await run.result).status, (await owned.result).status]).toEqual(["stopped", "stopped"]);
+    expect(typesOf(await eventsOf(there.shared, "r"))).not.toContain("run.resumed");
+  });
+
   test("is followed by polling where the journal has no watch", async () => {
     const there = world();
     const { letGo, role } = await ownedElsewhere(there);
