@@ -56,7 +56,7 @@ export interface CheckedBody {
 }
 
 /** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
-export function decodeEvent(checked: CheckedBody, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
+function decodeEvent(checked: CheckedBody, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
   const parsed = parsePlain(checked.body, checked.isSurelyPlain)?.value;
   const value = Array.isArray(parsed) ? unpackedEvent(parsed, runId, seq) : parsed;
   if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);

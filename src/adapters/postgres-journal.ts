@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
+import { succeeds } from "../kernel/system-error.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type {
   Claim,
@@ -15,6 +16,7 @@ import type {
 } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Owners } from "../runtime/record/owners.ts";
+import { AskedTogether } from "./asked-together.ts";
 import { chainStart, encodeEvent } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
@@ -23,20 +25,24 @@ import { readRun } from "./postgres-reader.ts";
 import {
   allRuns,
   CREATED,
-  createRun,
+  createRuns,
   DIED,
   DRAINED,
   endEpochs,
-  giveEpoch,
+  type EpochEnd,
+  giveEpochs,
   infoOf,
   isOwnerConnected,
   keepTally,
   knownRow,
   newestOf,
+  type NewOwner,
+  type NewRun,
   NOBODY,
   RELEASED,
   removeRun,
   rowsOf,
+  runExists,
   type RunRow,
 } from "./postgres-runs.ts";
 import type { PostgresServer } from "./postgres-server.ts";
@@ -74,6 +80,10 @@ export class PostgresJournal implements Journal {
   readonly #owners = new Owners();
   readonly #owned = new Map<string, OwnedRun>();
   readonly #tallies: OwnedTallies;
+  readonly #creating = new AskedTogether<NewRun, boolean>((runs) => createRuns(this.#db, runs));
+  readonly #finding = new AskedTogether<string, RunRow | undefined>((runIds) => this.#found(runIds));
+  readonly #giving = new AskedTogether<NewOwner, RunRow | undefined>((owners) => giveEpochs(this.#db, owners));
+  readonly #ending = new AskedTogether<EpochEnd, void>((ended) => this.#ended(ended));
   readonly #session: PostgresSession;
   readonly #commands: PostgresCommands;
   readonly #watch: PostgresWatch;
@@ -93,25 +103,25 @@ export class PostgresJournal implements Journal {
     this.#tallies = new OwnedTallies({ info: (runId) => infoOf(this.#db, runId), read: (runId, from) => this.read(runId, from) });
   }
 
-  create(runId: string): Promise<void> {
-    return createRun(this.#db, runId, chainStart(runId), randomUUID());
+  async create(runId: string): Promise<void> {
+    if (!(await this.#creating.ask({ runId, start: chainStart(runId), maker: randomUUID() }))) throw runExists(runId);
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     let tried: { readonly session: number; readonly former: FormerOwner } | undefined;
     for (;;) {
       const session = await this.#session.opened();
-      const row = await knownRow(this.#db, runId);
+      const row = (await this.#finding.ask(runId)) ?? (await knownRow(this.#db, runId));
       // The answer to an earlier try was lost.
       const isTried = tried !== undefined && row.session === tried.session && this.#owned.get(runId)?.epoch !== row.epoch;
       const former = isTried && tried !== undefined ? tried.former : await this.#formerOf(runId, row, o);
       tried = { session, former };
-      const given = await giveEpoch(this.#db, row, { session, process: identityText(), takesCommands: o.command !== undefined });
+      const given = await this.#giving.ask({ row, session, process: identityText(), takesCommands: o.command !== undefined });
       if (given === undefined) continue;
       this.#appends.began(runId, given);
       this.#own(runId, given);
       this.#owners.began(runId, given.epoch, o);
-      await this.#tallies.claimed(runId);
+      await this.#tallies.claimed(runId, given.events);
       if (this.#session.number !== session) await this.#bind([{ runId, number: given.number, epoch: given.epoch }]);
       return { epoch: given.epoch, former };
     }
@@ -121,9 +131,9 @@ export class PostgresJournal implements Journal {
     // `close` has released every run.
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
-    const number = this.#disown(runId, epoch) ?? (await this.#numberOf(runId));
+    const number = this.#disown(runId, epoch) ?? (await this.#finding.ask(runId))?.number;
     if (number === undefined) return;
-    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, [{ number, epoch }], drained ? DRAINED : RELEASED));
+    await this.#ending.ask({ number, epoch, how: drained ? DRAINED : RELEASED });
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -174,7 +184,7 @@ export class PostgresJournal implements Journal {
 
   async remove(runId: string): Promise<void> {
     for (;;) {
-      const row = (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId);
+      const row = await this.#finding.ask(runId);
       if (row === undefined) return;
       await this.#formerOf(runId, row, {});
       if (!(await removeRun(this.#db, row))) continue;
@@ -196,7 +206,8 @@ export class PostgresJournal implements Journal {
     for (const run of owned) this.#disown(run.runId, run.epoch);
     if (owned.length > 0) {
       // The lock ends with the connection. Nobody waits for a database that is away.
-      await this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, owned, RELEASED)).catch(() => undefined);
+      const ended = owned.map(({ number, epoch }) => ({ number, epoch, how: RELEASED }));
+      await succeeds(this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, ended)));
     }
     this.#watch.close();
     await this.#session.close();
@@ -271,8 +282,14 @@ export class PostgresJournal implements Journal {
     this.#owners.lose(runId, epoch);
   }
 
-  async #numberOf(runId: string): Promise<number | undefined> {
-    return (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId)?.number;
+  async #found(runIds: readonly string[]): Promise<readonly (RunRow | undefined)[]> {
+    const found = await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, runIds));
+    return runIds.map((runId) => found.get(runId));
+  }
+
+  async #ended(ended: readonly EpochEnd[]): Promise<readonly void[]> {
+    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, ended));
+    return [];
   }
 
   #heard(channel: string, payload: string): void {

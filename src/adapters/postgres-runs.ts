@@ -14,8 +14,8 @@ import { digestOf } from "./stored-json.ts";
 export const NOBODY = 0;
 /** Stand in the place of the owner: a run that was never claimed has the name of its maker there. */
 export const CREATED = "created ";
-export const RELEASED = "released";
-export const DRAINED = "drained";
+export const RELEASED = "released" as const;
+export const DRAINED = "drained" as const;
 /** Stands in the place of an owner whose process was seen to end. */
 export const DIED = "died";
 
@@ -33,21 +33,21 @@ export interface RunRow {
 }
 
 /** Columns of {@link RunRow}. The number of an epoch fits into a float. */
-export const RUN_COLUMNS =
+const RUN_COLUMNS =
   "r.number, r.run, r.epoch::float8 AS epoch, r.session, r.owner, r.takes_commands, r.events, upper(encode(r.head, 'hex')) AS head";
 
 /** Encodes an id without NUL and lone surrogates, which Postgres does not keep. */
-export function nameOf(runId: string): string {
+function nameOf(runId: string): string {
   return JSON.stringify(runId);
 }
 
 /** Returns the key of a run as hexadecimal digits. */
-export function keyOf(runId: string): string {
+function keyOf(runId: string): string {
   return digestOf(nameOf(runId));
 }
 
 /** Decodes the name in a row; undefined for a damaged one. */
-export function idOf(name: string): string | undefined {
+function idOf(name: string): string | undefined {
   try {
     const id: unknown = JSON.parse(name);
     return typeof id === "string" ? id : undefined;
@@ -164,20 +164,40 @@ function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo
   );
 }
 
-/** Adds a run. @param maker tells an earlier try of the same caller from another caller @throws JournalError `RUN_EXISTS` */
-export async function createRun(db: PostgresDatabase, runId: string, start: string, maker: string): Promise<void> {
+/** A run that is to be made. */
+export interface NewRun {
+  readonly runId: string;
+  /** The checksum before its first event. */
+  readonly start: string;
+  /** Tells an earlier try of the same caller from another caller. */
+  readonly maker: string;
+}
+
+/** Adds runs. @returns for each whether it was added: the ids of the others are taken */
+export async function createRuns(db: PostgresDatabase, runs: readonly NewRun[]): Promise<readonly boolean[]> {
   const { schema } = db;
-  const owner = `${CREATED}${maker}`;
-  const [row] = await db.rows<{ readonly is_ours: boolean }>(
-    `WITH added AS (
-       INSERT INTO ${schema}.runs (key, run, head, owner) VALUES (decode($1, 'hex'), $2, decode($3, 'hex'), $4)
-       ON CONFLICT (key) DO NOTHING RETURNING true
+  const owners = runs.map(({ maker }) => `${CREATED}${maker}`);
+  const added = await db.rows<{ readonly owner: string }>(
+    `WITH asked AS MATERIALIZED (
+       SELECT decode(key, 'hex') AS key, run, decode(head, 'hex') AS head, owner
+       FROM unnest(string_to_array($1, ','), string_to_array($2, E'\\n'), string_to_array($3, ','), string_to_array($4, ',')) AS a(key, run, head, owner)
+     ), added AS (
+       INSERT INTO ${schema}.runs (key, run, head, owner) SELECT key, run, head, owner FROM asked ON CONFLICT (key) DO NOTHING RETURNING owner
      )
-     SELECT EXISTS (SELECT FROM added) OR EXISTS (SELECT FROM ${schema}.runs WHERE key = decode($1, 'hex') AND owner = $4) AS is_ours`,
-    [keyOf(runId), nameOf(runId), start, owner],
+     SELECT owner FROM added UNION SELECT r.owner FROM ${schema}.runs r JOIN asked a ON a.key = r.key AND a.owner = r.owner`,
+    [
+      runs.map(({ runId }) => keyOf(runId)).join(","),
+      runs.map(({ runId }) => nameOf(runId)).join("\n"),
+      runs.map(({ start }) => start).join(","),
+      owners.join(","),
+    ],
   );
-  if (row?.is_ours === true) return;
-  throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+  const ours = new Set(added.map(({ owner }) => owner));
+  return owners.map((owner) => ours.has(owner));
+}
+
+export function runExists(runId: string): JournalError {
+  return new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
 }
 
 /** True while the connection of the owner of a run holds its lock. */
@@ -187,45 +207,60 @@ export async function isOwnerConnected(db: PostgresDatabase, session: number): P
   return row?.is_held === true;
 }
 
-/** A new owner of a run. */
+/** A run, as it was read, and its new owner. */
 export interface NewOwner {
+  readonly row: RunRow;
   readonly session: number;
   readonly process: string;
   readonly takesCommands: boolean;
 }
 
 /**
- * Gives a run to a new owner, unless its owner has changed since `row` was read, and tells the former owner.
+ * Gives runs to new owners and tells the former ones.
  *
- * @returns undefined when it has changed
+ * @returns undefined for a run whose owner has changed since its row was read, and for one that is asked for twice
  */
-export async function giveEpoch(db: PostgresDatabase, row: RunRow, owner: NewOwner): Promise<RunRow | undefined> {
+export async function giveEpochs(db: PostgresDatabase, asked: readonly NewOwner[]): Promise<readonly (RunRow | undefined)[]> {
   const { schema, server } = db;
-  const [given] = await db.rows<RunRow>(
+  const first = new Map(asked.toReversed().map((each) => [each.row.number, each]));
+  const each = [...first.values()];
+  const rows = await db.rows<RunRow>(
     `WITH given AS (
-       UPDATE ${schema}.runs r SET epoch = nextval('${schema}.epochs'), session = $4, owner = $5, takes_commands = $6
-       WHERE r.number = $1 AND r.epoch = $2 AND r.session = $3 RETURNING ${RUN_COLUMNS}
+       UPDATE ${schema}.runs r SET epoch = nextval('${schema}.epochs'), session = a.session, owner = a.owner, takes_commands = a.takes
+       FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::boolean[])
+         AS a(number, epoch, former, session, owner, takes)
+       WHERE r.number = a.number AND r.epoch = a.epoch AND r.session = a.former RETURNING ${RUN_COLUMNS}, a.former
      ), told AS MATERIALIZED (
-       SELECT pg_notify('${sessionChannel(server.schema, "")}' || $3::integer, 'lost ' || number || ' ' || epoch) FROM given
-       WHERE $3::integer NOT IN (${NOBODY}, $4::integer)
-     )
-     SELECT given.* FROM given LEFT JOIN told ON true`,
-    [row.number, row.epoch, row.session, owner.session, owner.process, owner.takesCommands],
+       SELECT pg_notify('${sessionChannel(server.schema, "")}' || former, 'lost ' || number || ' ' || epoch) FROM given
+       WHERE former NOT IN (${NOBODY}, session)
+     ), all_told AS (SELECT count(*) AS told FROM told)
+     SELECT given.* FROM given CROSS JOIN all_told`,
+    [
+      each.map(({ row }) => row.number),
+      each.map(({ row }) => row.epoch),
+      each.map(({ row }) => row.session),
+      each.map(({ session }) => session),
+      each.map(({ process }) => process),
+      each.map(({ takesCommands }) => takesCommands),
+    ],
   );
-  return given;
+  const given = new Map(rows.map((row) => [row.number, row]));
+  return asked.map((one) => (first.get(one.row.number) === one ? given.get(one.row.number) : undefined));
+}
+
+/** The end of an epoch, and how it ended. */
+export interface EpochEnd {
+  readonly number: number;
+  readonly epoch: number;
+  readonly how: typeof RELEASED | typeof DRAINED;
 }
 
 /** Ends epochs. Those that are not their runs' newest are left alone. */
-export async function endEpochs(
-  rows: PostgresConnection["rows"],
-  schema: string,
-  ended: readonly { readonly number: number; readonly epoch: number }[],
-  how: string,
-): Promise<void> {
+export async function endEpochs(rows: PostgresConnection["rows"], schema: string, ended: readonly EpochEnd[]): Promise<void> {
   await rows(
-    `UPDATE ${schema}.runs r SET epoch = ${NOBODY}, session = ${NOBODY}, owner = $3, takes_commands = false
-     FROM unnest($1::integer[], $2::bigint[]) AS a(number, epoch) WHERE r.number = a.number AND r.epoch = a.epoch`,
-    [ended.map(({ number }) => number), ended.map(({ epoch }) => epoch), how],
+    `UPDATE ${schema}.runs r SET epoch = ${NOBODY}, session = ${NOBODY}, owner = a.how, takes_commands = false
+     FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS a(number, epoch, how) WHERE r.number = a.number AND r.epoch = a.epoch`,
+    [ended.map(({ number }) => number), ended.map(({ epoch }) => epoch), ended.map(({ how }) => how)],
   );
 }
 

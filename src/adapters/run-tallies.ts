@@ -62,10 +62,15 @@ export class OwnedTallies {
     this.#source = source;
   }
 
-  /** Folds what a claimed run has. One that cannot be read has no tally: whoever reads it is told what is wrong. */
-  async claimed(runId: string): Promise<void> {
+  /**
+   * Folds what a claimed run has. One that cannot be read has no tally: whoever reads it is told what is wrong.
+   *
+   * @param events their number, where it is known
+   */
+  async claimed(runId: string, events?: number): Promise<void> {
     try {
-      const tally = await readTally(this.#source, await this.#source.info(runId));
+      const info = events === 0 ? { runId, events } : await this.#source.info(runId);
+      const tally = await readTally(this.#source, info);
       this.#owned.set(runId, { fold: new TallyFold(runId, tally), written: tally.summary.events });
     } catch {
       this.drop(runId);
