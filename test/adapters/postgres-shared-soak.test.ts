@@ -99,6 +99,27 @@ async function queried<R>(server: PostgresProcess, text: string): Promise<readon
 describe.runIf(hasPostgres)("what processes share in Postgres", () => {
   const rounds = Array.from({ length: tries(1, 1, 5) }, (_, n) => n);
 
+  it("DatabaseLimits.D1 PostgresPool.G5 a place and a settlement outlive a restart of the server", async () => {
+    const server = await startPostgres();
+    const pool = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
+    const made = postgresLimits({ url: server.url, name: "l", concurrency: 1 });
+    const request = { tokens: 1, clock: systemClock, signal };
+    const account = await pool.open("run", { spent: 0 });
+    const hold = await account.reserve(60, never);
+    const lease = await made.acquire(request);
+    const next = made.acquire(request);
+    await server.kill();
+    hold.settle(10);
+    lease.release();
+    const more = account.reserve(80, never);
+    await server.restart();
+    (await more).settle(80);
+    (await next).release();
+    await account.close(true);
+    expect(await pool.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
+    await Promise.all([pool.close(), made.close()]);
+  });
+
   it.each(rounds)("PostgresPool.G1 PostgresPool.G3 PostgresPool.G4 a dollar over three workers is never overspent: round %d", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));

@@ -182,23 +182,6 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect(found).toEqual([{ late: true }]);
   });
 
-  it("DatabaseLimits.D1 PostgresPool.G5 a place and a settlement outlive a restart of the server", async () => {
-    const [pool, made] = [newBudget(100), newLimits({ concurrency: 1 })];
-    const account = await pool.open("run", { spent: 0 });
-    const hold = await account.reserve(60, never);
-    const lease = await made.acquire(request);
-    const next = made.acquire(request);
-    await server.kill();
-    hold.settle(10);
-    lease.release();
-    const more = account.reserve(80, never);
-    await server.restart();
-    (await more).settle(80);
-    (await next).release();
-    await account.close(true);
-    expect(await pool.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
-  });
-
   messageStoreContract({ describe, it, expect }, "postgresStore", () =>
     postgresStore({ url: server.url, connections: 2, schema: `m${(stores += 1)}` }),
   );
