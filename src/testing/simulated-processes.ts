@@ -42,18 +42,18 @@ function never<T>(): Promise<T> {
  * @throws UsageError `ARGUMENT_INVALID`
  *
  * @example
- * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ * import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
  * import { simulatedProcesses } from "troupe/testing";
  *
- * const Think = defineAction({ name: "Think", run: () => new Promise<string>(() => undefined) });
- * const Say = defineAction({ name: "Say", run: () => "done" });
  * const host = simulatedProcesses(memoryJournal());
  * const [first, second] = [host.start(), host.start()];
- * const team = { name: "press", onTeamChange: "continue" } as const;
- * await new Team({ roles: [defineRole({ name: "Ann", actions: [Think] })], journal: first.journal }).run("go", { id: "r" }).started;
+ * function team(journal: Journal, answer: Promise<string>): Team {
+ *   const Say = defineAction({ name: "Say", run: () => answer });
+ *   return new Team({ roles: [defineRole({ name: "Ann", actions: [Say] })], journal });
+ * }
+ * await team(first.journal, new Promise<string>(() => undefined)).run("go", { id: "r" }).started;
  * first.kill();
- * const roles = [defineRole({ name: "Ann", actions: [Say] })];
- * const run = new Team({ roles, journal: second.journal }).resume("r", { onTeamChange: team.onTeamChange });
+ * const run = team(second.journal, Promise.resolve("done")).resume("r");
  * run.on("run.resumed", ({ cause }) => console.log(cause)); // died
  * console.log((await run.result).output?.content); // done
  */
