@@ -47,6 +47,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     await worker.until("stderr", /A run begins/);
     expect(await troupe("stop", "two")).toMatchObject({ code: 0 });
     expect((await troupe("logs", "two")).stdout).toMatch(/run\.ended +stopped/);
+    expect(await troupe("stop", "two")).toMatchObject({ code: 0 });
     await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
     expect((await troupe("logs", "-f", "two")).stdout).toMatch(/run\.ended +finished/);
     worker.process.kill("SIGTERM");

@@ -110,11 +110,14 @@ describe("a worker", () => {
     const { driver, deliver } = handed();
     const journal = memoryJournal();
     const held = gate();
-    const worker = await startWorker({ driver, journal, teams: [shop({ journal, step: () => held.opened.then(() => "cut") })] });
+    const told: string[] = [];
+    const teams = [shop({ journal, step: () => held.opened.then(() => "cut") })];
+    const worker = await startWorker({ driver, journal, teams, logger: recorded(told) });
     const both = [deliver({ idea: "a coat" }), deliver({ idea: "a coat", attempt: 2 })];
     expect(worker.runs).toBe(1);
     held.open();
     expect(await Promise.all(both)).toEqual([{ is: "done" }, { is: "done" }]);
+    expect(told.filter((line) => line.startsWith("A run begins")).length).toBe(1);
     expect((await eventsOf(journal, "a")).filter(({ type }) => type === "run.ended").length).toBe(1);
   });
 

@@ -5,6 +5,7 @@ import { freshRunId } from "../../kernel/id.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
+import { giveCommand, isUnowned } from "../../team/commands.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf } from "../../team/submit.ts";
 import type { ExitCode } from "../errors.ts";
@@ -162,26 +163,48 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
   }
 }
 
-/** `troupe stop <id>`: takes a run from the queue, and stops it where a worker drives it. */
+/** `troupe stop <id>`: takes a run from the queue, and stops it in whatever process drives it. */
 export function stop(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const runId = await runMeant(journal, id, id);
-    const { clock } = session.host;
     await driver.cancel(runId);
-    const end = clock.now() + STOP_LIMIT;
-    for (let last = await lastType(journal, runId); last !== undefined && last !== "run.ended"; last = await lastType(journal, runId)) {
-      if (clock.now() > end) throw notStopped(runId);
-      await sleep(clock, LOOK, session.interruptions.signal);
-    }
+    if (isUnderWay(await lastType(journal, runId)) && (await isTold(journal, runId))) await untilEnded(session, journal, runId);
     const name = shown(runId, 60);
     await report(session, `${name} is stopped. To go on with it: troupe submit --id ${name}`, { type: "stopped", run: runId });
     return 0;
   });
 }
 
+function isUnderWay(last: RunEvent["type"] | undefined): boolean {
+  return last !== undefined && last !== "run.ended";
+}
+
+/** Tells the owner of a run to stop it. @returns false where nobody drives it */
+async function isTold(journal: Journal, runId: string): Promise<boolean> {
+  try {
+    await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" });
+    return true;
+  } catch (error) {
+    if (isUnowned(error)) return false;
+    throw error;
+  }
+}
+
+/** @throws UsageError `RUN_NOT_STOPPED` */
+async function untilEnded({ host: { clock }, interruptions }: Session, journal: Journal, runId: string): Promise<void> {
+  const end = clock.now() + STOP_LIMIT;
+  while (isUnderWay(await lastType(journal, runId))) {
+    if (clock.now() > end) throw notStopped(runId);
+    await sleep(clock, LOOK, interruptions.signal);
+  }
+}
+
 function notStopped(runId: string): UsageError {
-  const expected = `Expected a worker to stop ${shown(runId, 60)} within ${STOP_LIMIT / 1000} s, but its record has no end`;
-  return new UsageError("RUN_NOT_STOPPED", `${expected}. It is out of the queue; its process may be gone, or be no worker. See: troupe ps`);
+  const expected = `Expected the owner of ${shown(runId, 60)} to stop it within ${STOP_LIMIT / 1000} s, but its record has no end`;
+  return new UsageError(
+    "RUN_NOT_STOPPED",
+    `${expected}. It is out of the queue, and a step of it may take no notice of a stop. See: troupe logs`,
+  );
 }
 
 /** `troupe drain`: asks workers to end, and waits for them. */
