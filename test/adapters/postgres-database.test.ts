@@ -5,6 +5,7 @@ import type { PostgresPart } from "../../src/adapters/postgres-errors.ts";
 import { type PostgresOptions, postgresServer } from "../../src/adapters/postgres-server.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
+import { inSoak } from "../effort.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
 
@@ -77,7 +78,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  it("PostgresDatabase.P3 are not put beside tables of another program, and a failed step leaves nothing", async () => {
+  inSoak(it)("PostgresDatabase.P3 are not put beside tables of another program, and a failed step leaves nothing", async () => {
     const schema = newSchema();
     await database(words, newSchema()).rows(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs ()`);
     expect(await errorOf(() => database(words, schema).rows("SELECT"))).toMatchObject({ code: "FOREIGN" });
@@ -129,7 +130,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  it("PostgresDatabase.P5 work waits for one of few connections", async () => {
+  inSoak(it)("PostgresDatabase.P5 work waits for one of few connections", async () => {
     const db = database(words, newSchema(), { connections: 2 });
     const pids = await Promise.all(Array.from({ length: 9 }, () => db.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid")));
     expect(new Set(pids.map(([row]) => row?.pid)).size).toBeLessThanOrEqual(2);
