@@ -25,6 +25,8 @@ class RowLost extends TroupeError {
   }
 }
 
+const STOPPED = "Expected the package graphile-worker to take jobs until it is stopped, but it stopped by itself. Start the worker again.";
+
 interface InHand {
   readonly runId: string;
   readonly abort: AbortController;
@@ -126,7 +128,9 @@ export class GraphileWork implements Working {
       drain,
       back: () => void this.#askCancelled().catch(() => undefined),
     });
-    this.ended = runner.promise;
+    this.ended = runner.promise.then(() => {
+      if (this.#stopping === undefined) throw new TroupeError("DRIVER_STOPPED", STOPPED);
+    });
     this.ended.catch(() => undefined);
   }
 
