@@ -74,6 +74,23 @@ describe.runIf(hasPostgres)("a server that is killed and started again under loa
   }, 120_000);
 });
 
+describe.runIf(hasPostgres)("a server that stands still", () => {
+  it("PostgresDatabase.P2 fails no call when it goes on in time, and what it was asked twice is done once", async () => {
+    const server = await startPostgres();
+    const journal = await journalIn(newSchema(), { url: server.url, timeout: 200 });
+    await journal.create("a");
+    const { epoch } = await journal.claim("a", { lost: () => expect.unreachable("nobody has taken it") });
+    for (let seq = 0; seq < 6; seq += 1) {
+      server.pause();
+      const appended = journal.append("a", epoch, seq, [started("a", seq)]);
+      await delay(150 * seq);
+      server.resume();
+      await appended;
+    }
+    expect((await readOut(journal, "a")).events).toEqual(Array.from({ length: 6 }, (_, seq) => started("a", seq)));
+  }, 60_000);
+});
+
 describe.runIf(hasPostgres)("a connection that is cut after the server has done what it was asked", () => {
   it("PostgresAppends.A3 every call has its effect once", async () => {
     const proxy = await cuttingProxy((await sharedServer()).port);
