@@ -11,10 +11,10 @@ import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 const MOST = 300;
 
 /** An activation: what it took, did and said, and what it cost. */
-export function ActivationView({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
-  const detail = activationDetail(run.timeline, fact.place, run.shown.value);
-  if (detail === undefined) return <p class="soft">It begins with event {fact.from}, after the event that the scrubber stands on.</p>;
-  const { took, said, steps, changes } = detail;
+export function ActivationView({ run, place }: { readonly run: OpenRun; readonly place: number }) {
+  const detail = activationDetail(run.timeline, place, run.shown.value);
+  if (detail === undefined) return <p class="soft">It begins after the event that the scrubber stands on.</p>;
+  const { activation: fact, took, said, steps, changes } = detail;
   const live = fact.end === "open" ? run.textOf(fact.act) : undefined;
   return (
     <>

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from "preact";
+import { visibleText } from "../../kernel/value-text.ts";
+import { activationAt, stepAt } from "../view/facts-at.ts";
 import type { ActivationFact, SentFact, StepFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import type { OpenRun, Selection } from "./open-run.ts";
@@ -34,19 +36,21 @@ export function MessageLine({ run, sent }: { readonly run: OpenRun; readonly sen
 
 /** An activation as one line. */
 export function ActivationLine({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
+  const { end } = activationAt(run.timeline, fact, run.shown.value);
   return (
     <Choose run={run} what={{ kind: "activation", act: fact.act }}>
-      <span class="mono">{fact.act}</span> <span class="soft">{END_WORDS[fact.end]}</span>
+      <span class="mono">{visibleText(fact.act)}</span> <span class="soft">{END_WORDS[end]}</span>
     </Choose>
   );
 }
 
 /** A step as one line. */
 export function StepLine({ run, act, step }: { readonly run: OpenRun; readonly act: string; readonly step: StepFact }) {
+  const { ok } = stepAt(run.timeline, step, run.shown.value);
   return (
     <Choose run={run} what={{ kind: "step", act, key: step.key }}>
       <span class="tag">{step.kind}</span> {shownLine(step.name, 60)}{" "}
-      <span class="soft">{step.ok === undefined ? "no answer yet" : step.ok ? "" : "failed"}</span>
+      <span class="soft">{ok === undefined ? "no answer yet" : ok ? "" : "failed"}</span>
     </Choose>
   );
 }

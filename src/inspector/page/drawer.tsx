@@ -76,14 +76,15 @@ function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail 
     }
     case "activation": {
       const fact = record.activationNamed(selected.act);
-      if (fact !== undefined) return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} fact={fact} /> };
+      if (fact !== undefined)
+        return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} place={fact.place} /> };
       break;
     }
     case "step": {
       const places = record.activationNamed(selected.act)?.steps ?? [];
       const step = places.flatMap((place) => record.steps[place] ?? []).find(({ key }) => key === selected.key);
       if (step !== undefined)
-        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} step={step} /> };
+        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} place={step.place} /> };
       break;
     }
     case "role":

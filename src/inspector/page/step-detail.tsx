@@ -8,11 +8,11 @@ import type { OpenRun } from "./open-run.ts";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
 /** A step: what was asked, what was answered, each try, and what it cost. */
-export function StepView({ run, act, step }: { readonly run: OpenRun; readonly act: string; readonly step: StepFact }) {
-  const detail = stepDetail(run.timeline, step.place, run.shown.value);
+export function StepView({ run, act, place }: { readonly run: OpenRun; readonly act: string; readonly place: number }) {
+  const detail = stepDetail(run.timeline, place, run.shown.value);
   const { prompt = [], tries = [] } = detail ?? {};
   if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that the scrubber stands on.</p>;
-  const { request, answer, answerText } = detail;
+  const { step, request, answer, answerText } = detail;
   const took = tries.reduce((sum, { ms = 0 }) => sum + ms, 0);
   return (
     <>

@@ -2,6 +2,7 @@ import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import type { ActEnded, RunEvent } from "../../runtime/record/event.ts";
+import { activationAt, stepAt } from "./facts-at.ts";
 import { endOf, type Fate } from "./lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
@@ -79,15 +80,17 @@ export interface StepDetail {
 }
 
 /** Returns a message as it was after an event, by its place in the table of messages. */
-export function messageDetail({ record, length }: RunTimeline, place: number, shown: number = length - 1): MessageDetail | undefined {
+export function messageDetail(timeline: RunTimeline, place: number, shown: number = timeline.length - 1): MessageDetail | undefined {
+  const { record } = timeline;
   const sent = record.sent[place];
   if (sent === undefined || sent.seq > shown) return undefined;
   const hearers = sent.ways.flatMap((nth): readonly Hearer[] => {
     const way = record.ways.at(nth);
     if (way === undefined) return [];
     const { fate, end } = endOf(way, shown);
-    const taker = fate === "taken" ? record.activations[way.consumer ?? way.opener ?? -1] : undefined;
-    return [{ role: way.role, fate, seq: end, taker }];
+    const isConsumed = way.consumed !== undefined && way.consumed <= shown;
+    const taker = fate === "taken" ? record.activations[(isConsumed ? way.consumer : way.opener) ?? -1] : undefined;
+    return [{ role: way.role, fate, seq: end, taker: taker && activationAt(timeline, taker, shown) }];
   });
   const parents = sent.message.parents.map((id) => ({ id, sent: record.sentWithId(id) }));
   return { kind: "message", sent, by: record.activations[sent.by ?? -1], hearers, parents };
@@ -102,10 +105,13 @@ export function activationDetail(timeline: RunTimeline, place: number, shown: nu
   const end = isOver ? timeline.event(activation.until ?? -1) : undefined;
   return {
     kind: "activation",
-    activation,
+    activation: activationAt(timeline, activation, shown),
     took: activation.took.flatMap((one) => record.sent[one] ?? []),
     said: isOver ? activation.said.flatMap((one) => record.sent[one] ?? []) : [],
-    steps: activation.steps.flatMap((one) => record.steps[one] ?? []).filter(({ seqs }) => (seqs[0] ?? Infinity) <= shown),
+    steps: activation.steps
+      .flatMap((one) => record.steps[one] ?? [])
+      .filter(({ seqs }) => (seqs[0] ?? Infinity) <= shown)
+      .map((step) => stepAt(timeline, step, shown)),
     changes: end?.type === "act.ended" ? end : undefined,
   };
 }
@@ -134,8 +140,8 @@ export function stepDetail(timeline: RunTimeline, place: number, shown: number =
   const isPrompt = step.kind === "model" && Array.isArray(messages);
   return {
     kind: "step",
-    step,
-    activation,
+    step: stepAt(timeline, step, shown),
+    activation: activationAt(timeline, activation, shown),
     prompt: isPrompt ? messages.map(promptPart) : [],
     request: isPrompt ? rest : request,
     tries,

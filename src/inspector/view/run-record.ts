@@ -204,13 +204,12 @@ export class RunRecord {
     const activation = this.activations[step?.activation ?? -1];
     if (step === undefined || activation === undefined) return;
     step.seqs.push(event.seq);
-    const { inputTokens, outputTokens } = tokensIn(event);
-    const unpriced = event.cost === null && event.basis !== "none" ? 1 : 0;
+    const spent = spentIn(event);
     for (const one of [step, activation]) {
-      one.cost += event.cost ?? 0;
-      one.unpriced += unpriced;
-      one.inputTokens += inputTokens;
-      one.outputTokens += outputTokens;
+      one.cost += spent.cost;
+      one.unpriced += spent.unpriced;
+      one.inputTokens += spent.inputTokens;
+      one.outputTokens += spent.outputTokens;
     }
     if (event.retry === true) return;
     step.ok = event.ok;
@@ -218,7 +217,23 @@ export class RunRecord {
   }
 }
 
-function tokensIn({ usage }: StepEnded): { readonly inputTokens: number; readonly outputTokens: number } {
+/** The cost of one try. */
+export interface Spent {
+  /** Micro-dollars. */
+  readonly cost: number;
+  /** 1 for a call without a known price. */
+  readonly unpriced: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Returns what a try has cost. */
+export function spentIn({ cost, basis, usage }: StepEnded): Spent {
   const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
-  return { inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0) };
+  return {
+    cost: cost ?? 0,
+    unpriced: cost === null && basis !== "none" ? 1 : 0,
+    inputTokens: Number(inputTokens ?? 0),
+    outputTokens: Number(outputTokens ?? 0),
+  };
 }

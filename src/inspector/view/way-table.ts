@@ -12,13 +12,16 @@ const BLOCK = 256;
  * full mailbox, delivered, taken, consumed or dropped.
  *
  * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
- * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, so that `between` misses none.
+ * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, and a block with a way that has no end is
+ * never passed over, so that `between` misses none.
  * WayTable.W3 (`retire`, `#arrive`) a way to a retired role ends: its message is a dead letter of the runtime's state.
  */
 export class WayTable {
   readonly #ways: Way[] = [];
   /** The latest event of each block. */
   readonly #ends: number[] = [];
+  /** Ways of each block that have no end yet: they are neither delivered nor dropped. */
+  readonly #underWay: number[] = [];
   /** Ways in mailboxes, by role and by the id of the message. */
   readonly #inMailbox = new Map<string, Map<string, Way>>();
   readonly #ids: string[] = [];
@@ -49,6 +52,7 @@ export class WayTable {
     };
     this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false });
     this.#ids.push(id);
+    this.#count(place, 1);
     this.#reach(place, from);
     return place;
   }
@@ -120,7 +124,7 @@ export class WayTable {
   /** The ways that touch the events `from` to `until`, both included, in the order sent. */
   *between(from: number, until: number): Generator<WayFact, void> {
     for (const [block, end] of this.#ends.entries()) {
-      if (end < from) continue;
+      if (end < from && this.#underWay[block] === 0) continue;
       for (const way of this.#ways.slice(block * BLOCK, (block + 1) * BLOCK)) {
         if (way.from > until) return;
         if (lastOf(way) >= from) yield way;
@@ -132,6 +136,7 @@ export class WayTable {
     if (!isHired) return this.#die(way, seq);
     const id = this.#ids[way.place] ?? "";
     way.delivered = seq;
+    this.#count(way.place, -1);
     this.#reach(way.place, seq);
     const mailbox = this.#inMailbox.get(way.role) ?? new Map<string, Way>();
     this.#inMailbox.set(way.role, mailbox);
@@ -140,6 +145,7 @@ export class WayTable {
   }
 
   #die(way: Way, seq: number): void {
+    if (way.delivered === undefined) this.#count(way.place, -1);
     way.dropped = seq;
     way.isDead = true;
     this.#reach(way.place, seq);
@@ -158,13 +164,18 @@ export class WayTable {
     return way;
   }
 
+  #count(place: number, more: 1 | -1): void {
+    const block = Math.floor(place / BLOCK);
+    this.#underWay[block] = (this.#underWay[block] ?? 0) + more;
+  }
+
   #reach(place: number, seq: number): void {
     const block = Math.floor(place / BLOCK);
     this.#ends[block] = Math.max(this.#ends[block] ?? 0, seq);
   }
 }
 
-/** The last event of a way. */
-export function lastOf({ from, delivered, opened, consumed, dropped }: WayFact): number {
-  return consumed ?? dropped ?? opened ?? delivered ?? from;
+/** The last event of a way; infinite while the message is on its way. */
+export function lastOf({ delivered, opened, consumed, dropped }: WayFact): number {
+  return consumed ?? dropped ?? opened ?? delivered ?? Infinity;
 }

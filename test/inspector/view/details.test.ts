@@ -4,7 +4,23 @@ import { activationDetail, messageDetail, stepDetail } from "../../../src/inspec
 import { compareRuns } from "../../../src/inspector/view/run-comparison.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { tries } from "../../effort.ts";
-import { eventsOfRun, runSketch } from "./random-runs.ts";
+import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
+
+test("property: a detail at an event is that of a run that ends there", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(runSketch.map(eventsOfRun), changingSketch.map(eventsOfChangingRun)), fc.nat(), async (events, a) => {
+      const run = new RunTimeline();
+      run.add(await events);
+      const seq = a % run.length;
+      const cut = new RunTimeline();
+      cut.add(run.events(0, seq));
+      for (const place of run.record.activations.keys()) expect(activationDetail(run, place, seq)).toEqual(activationDetail(cut, place));
+      for (const place of run.record.sent.keys()) expect(messageDetail(run, place, seq)).toEqual(messageDetail(cut, place));
+      for (const place of cut.record.steps.keys()) expect(stepDetail(run, place, seq)).toEqual(stepDetail(cut, place));
+    }),
+    { numRuns: tries(6, 150) },
+  );
+});
 
 test("property: details have every event of a step and every recipient of a message; a run equals itself", async () => {
   await fc.assert(
