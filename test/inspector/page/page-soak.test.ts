@@ -273,11 +273,11 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     expect(await violationsIn(page)).toEqual([]);
     // The past has no text under way.
     await page.getByRole("slider").press("Home");
-    expect(await page.locator(".text-live, .lane-live").count()).toBe(0);
+    await expect.poll(() => page.locator(".text-live, .lane-live").count()).toBe(0);
     await page.getByRole("button", { name: "Follow" }).click();
     await expect.poll(async () => (house.say(), page.locator(".run-head .badge").first().textContent())).toBe("Finished");
     await expect.poll(() => drawer(page).getByRole("status").textContent()).toBe("The answer is complete.");
-    expect(await page.locator(".text-live, .lane-live").count()).toBe(0);
+    await expect.poll(() => page.locator(".text-live, .lane-live").count()).toBe(0);
     expect(await drawer(page).getByRole("region", { name: "Answer of the step" }).textContent()).toContain("and oil.");
     expect(faults).toEqual([]);
     await page.context().close();
