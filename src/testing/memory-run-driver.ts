@@ -191,10 +191,13 @@ class JobsInMemory implements MemoryRunDriver {
 
   #again(row: Row, { after, job }: Verdict & { readonly is: "again" }): void {
     row.job = job === undefined ? row.job : parseRunJob(job);
-    row.due = this.#clock.now() + after;
+    const due = this.#clock.now() + after;
+    row.due = due;
     if (after === 0 || this.#isClosed) return;
     const cancel = this.#clock.timer(after, () => {
       this.#timers.delete(cancel);
+      // A timer of Node.js may fire a millisecond before its time.
+      if (row.due === due) row.due = this.#clock.now();
       this.#deliver();
     });
     this.#timers.add(cancel);
