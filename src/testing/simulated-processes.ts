@@ -9,7 +9,7 @@ export interface SimulatedProcess {
   readonly journal: Journal;
   /**
    * Ends the process at once, as SIGKILL does: from then on nothing of what it asks takes effect or is answered. The next owner of its runs
-   * knows that it died.
+   * knows that it died. Timers of a team in it go on: give it a clock of its own, such as `simulatedClock()`.
    */
   kill(): void;
 }
@@ -43,13 +43,13 @@ function never<T>(): Promise<T> {
  *
  * @example
  * import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
- * import { simulatedProcesses } from "troupe/testing";
+ * import { simulatedClock, simulatedProcesses } from "troupe/testing";
  *
  * const host = simulatedProcesses(memoryJournal());
  * const [first, second] = [host.start(), host.start()];
  * function team(journal: Journal, answer: Promise<string>): Team {
  *   const Say = defineAction({ name: "Say", run: () => answer });
- *   return new Team({ roles: [defineRole({ name: "Ann", actions: [Say] })], journal });
+ *   return new Team({ roles: [defineRole({ name: "Ann", actions: [Say] })], journal, clock: simulatedClock() });
  * }
  * await team(first.journal, new Promise<string>(() => undefined)).run("go", { id: "r" }).started;
  * first.kill();
