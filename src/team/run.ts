@@ -81,8 +81,9 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Resolves when the run has passed to another owner, or to this process, or has ended. */
   #passed: Promise<void> = Promise.resolve();
   #pass: () => void = () => undefined;
-  /** Resolves when changes from outside can come, or never will. */
-  readonly #admitted: Promise<void>;
+  /** Resolves when changes from outside can come, or never will. Another promise takes its place when the run passes to this process. */
+  #admitted: Promise<void>;
+  #letIn: () => void = () => undefined;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
   #isStopped: () => boolean;
@@ -101,11 +102,10 @@ export class Run implements AsyncIterable<RunEvent> {
     this.id = id;
     this.#journal = journal;
     this.#door = door;
-    let admit = (): void => {};
-    this.#admitted = new Promise((resolve) => (admit = resolve));
+    this.#admitted = this.#admission();
     let begin = (): void => {};
     const beginning = new Promise<void>((resolve) => (begin = resolve));
-    const controls = this.#controls(signal, begin, admit);
+    const controls = this.#controls(signal, begin);
     const { signal: stopped } = controls;
     const proceed = (): void => this.#endPause();
     stopped.addEventListener("abort", proceed, { once: true });
@@ -115,7 +115,7 @@ export class Run implements AsyncIterable<RunEvent> {
       this.#phase = "ended";
       this.#admit = undefined;
       this.#owner = undefined;
-      admit();
+      this.#letIn();
       this.#pass();
       this.#grew();
     });
@@ -123,7 +123,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.started.catch(() => {});
   }
 
-  #controls(signal: AbortSignal | undefined, begin: () => void, admit: () => void): RunControls {
+  #controls(signal: AbortSignal | undefined, begin: () => void): RunControls {
     const own = this.#abort.signal;
     return {
       id: this.id,
@@ -135,20 +135,27 @@ export class Run implements AsyncIterable<RunEvent> {
         begin();
       },
       lost: () => this.#abort.abort(new MovedError(this.id)),
-      follows: (owner) => {
-        this.#owner = owner;
-        this.#pass();
-        if (owner === undefined) return;
-        this.#passed = new Promise((resolve) => (this.#pass = resolve));
-        admit();
-      },
+      follows: (owner) => this.#follows(owner),
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
       admits: (admits) => {
         this.#admit = admits;
-        admit();
+        this.#letIn();
         this.#pass();
       },
     };
+  }
+
+  #admission(): Promise<void> {
+    return new Promise((resolve) => (this.#letIn = resolve));
+  }
+
+  #follows(owner: GiveCommand | undefined): void {
+    this.#pass();
+    if (owner !== undefined) {
+      this.#passed = new Promise((resolve) => (this.#pass = resolve));
+      this.#letIn();
+    } else if (this.#owner !== undefined) this.#admitted = this.#admission();
+    this.#owner = owner;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
@@ -233,7 +240,7 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Makes a change from outside, also after the run has ended. @internal */
   async change<T>(change: RunChange<T>): Promise<T> {
     const door = this.#open();
-    await this.#admitted;
+    for (let admitted; admitted !== this.#admitted;) await (admitted = this.#admitted);
     if (this.#admit !== undefined) return this.#admit(change);
     if (this.#owner !== undefined) {
       try {

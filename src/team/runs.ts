@@ -203,13 +203,14 @@ export class Runs {
 
   /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
   claimed<T>(id: string, signal: AbortSignal, work: (run: ClaimedRun) => Promise<T>, o: OwningOptions = {}): Promise<T> {
-    const read = async (claim: Claim): Promise<T> => {
-      const { state, last } = await recordedState(this.#journal, id, (from) => readEvents(this.#journal, id, { from, signal }));
-      const underWay = this.#underWay.get(id);
-      if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
-      return work({ ...claim, state, last });
-    };
-    return this.owning(id, read, o);
+    return this.owning(id, async (claim) => work(await this.#read(id, claim, signal)), o);
+  }
+
+  async #read(id: string, claim: Claim, signal: AbortSignal): Promise<ClaimedRun> {
+    const { state, last } = await recordedState(this.#journal, id, (from) => readEvents(this.#journal, id, { from, signal }));
+    const underWay = this.#underWay.get(id);
+    if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
+    return { ...claim, state, last };
   }
 
   /**
@@ -221,16 +222,17 @@ export class Runs {
     const { id, signal, lost } = controls;
     const { onOwned = "follow" } = o;
     let isOurs = false;
-    const begin = (run: ClaimedRun): Promise<RunResult> => {
+    const begin = async (claim: Claim): Promise<RunResult> => {
       isOurs = true;
+      // Before the record is read: commands for the owner come to this process from the claim on.
       controls.follows(undefined);
-      return work(run);
+      return work(await this.#read(id, claim, signal));
     };
     let follower: Follower | undefined;
     try {
       for (;;) {
         try {
-          return await this.claimed(id, signal, begin, { signal, lost, take: onOwned === "take" });
+          return await this.owning(id, begin, { signal, lost, take: onOwned === "take" });
         } catch (error) {
           if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#journal.command === undefined) throw error;
         }

@@ -197,6 +197,60 @@ describe("a run that another living process owns", () => {
     expect([status, resumed]).toMatchObject(["finished", { cause: "died" }]);
   });
 
+  /** A run whose owner has died: it is claimed here, and its record is not read before it is let go. */
+  async function takenOver(there: World) {
+    await ownedElsewhere(there);
+    const clock = simulatedClock();
+    let isClaimed = false;
+    let proceed = (): void => {};
+    const held = new Promise<void>((resolve) => (proceed = resolve));
+    const { journal } = there.second;
+    const slow: Journal = {
+      ...journal,
+      async claim(...given) {
+        const claim = await journal.claim(...given);
+        isClaimed = true;
+        return claim;
+      },
+      async *read(...given) {
+        if (isClaimed) await held;
+        yield* journal.read(...given);
+      },
+    };
+    const run = new Team({ journal: slow, roles: [answering("Ann", () => undefined)], clock }).run("go", {
+      id: "r",
+      onTeamChange: "continue",
+    });
+    await run.started;
+    there.first.kill();
+    for (let turns = 0; !isClaimed && turns < 1_000; turns += 1) {
+      await clock.advance(500);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    expect(isClaimed).toBe(true);
+    return { run, proceed };
+  }
+
+  test("Run.H3 takes a message in that comes while it passes to this process, before its end", async () => {
+    const there = world();
+    const { run, proceed } = await takenOver(there);
+    const published = run.publish("and this");
+    await new Promise((resolve) => void setImmediate(resolve));
+    proceed();
+    expect((await published).waits).toBe(false);
+    expect((await run.result).status).toBe("finished");
+    const types = typesOf(await eventsOf(there.shared, "r"));
+    expect(types.lastIndexOf("message")).toBeLessThan(types.lastIndexOf("run.ended"));
+  });
+
+  test("stops by itself while it passes to this process", async () => {
+    const there = world();
+    const { run, proceed } = await takenOver(there);
+    run.stop("enough");
+    proceed();
+    expect(await run.result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
+  });
+
   test("with another idea is refused, and its owner goes on", async () => {
     const there = world();
     const { team, owned, letGo } = await ownedElsewhere(there);
