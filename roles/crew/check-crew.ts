@@ -18,6 +18,8 @@ import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.
 /** A crew to check: what its team would be given. */
 export interface CrewToCheck {
   readonly roles: Iterable<Role>;
+  /** Roles that no run begins with, and that one can hire. The bounds of calls and money do not count them. */
+  readonly reserve?: Iterable<Role> | undefined;
   /** The model of roles without one of their own. */
   readonly model?: Pick<ChatModel, "id" | "price" | "maxOutputTokens"> | undefined;
   /** Models by the names of roles. */
@@ -38,6 +40,7 @@ export interface CrewToCheck {
 
 const crewToCheck: Known<CrewToCheck> = {
   roles: true,
+  reserve: true,
   model: true,
   models: true,
   prices: true,
@@ -85,6 +88,8 @@ const INPUT_TOKENS = 32_000;
  * Checks a crew before it costs anything: messages that nobody hears, roles that nothing starts, circles without an end, names that lead nowhere, missing
  * models and prices, and the most calls and money that a run can take. Nothing runs and nothing is asked.
  *
+ * A role of the reserve is checked as one that was hired: its names, what starts it, its model and its price.
+ *
  * The bounds count one call for each question, three for a question with a schema, and each call with `inputTokens` and the model's longest reply. Tries that
  * a server cut off are not counted. Where code of an action decides how often it asks, only the budget is a bound, and the report says so.
  *
@@ -100,25 +105,27 @@ const INPUT_TOKENS = 32_000;
  */
 export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
   checkKnownOptions("checkCrew", crew, crewToCheck);
-  const definitions = rolesIn(crew);
+  const begins = rolesIn(crew);
+  const definitions = [...begins, ...(crew.reserve ?? [])];
   if (definitions.length > MOST_ROLES) {
     throw new UsageError(
       "CREW_TOO_LARGE",
       `Expected at most ${MOST_ROLES} roles to check, got ${definitions.length}. Check one role of each kind.`,
     );
   }
-  const { roles, faults: invalid } = describedRoles(definitions);
+  const { roles: all, faults: invalid } = describedRoles(definitions);
+  const roles = all.filter(({ role }) => begins.includes(role));
   const { rounds = ROUNDS } = crew;
-  const workers = roles.flatMap(({ description, role }) => workersOf(description, role));
-  const graph = await crewGraph(workers, rounds);
-  const isOpen = roles.some(({ description }) => !description.isPlain);
+  const graph = await crewGraph(workersIn(roles), rounds);
+  const withReserve = all.length === roles.length ? graph : await crewGraph(workersIn(all), rounds);
+  const isOpen = all.some(({ description }) => !description.isPlain);
   const found = [
     ...invalid,
-    ...unknownNames(workers, isOpen),
-    ...sleepers(roles, graph, isOpen),
+    ...unknownNames(withReserve.workers, isOpen),
+    ...sleepers(all, withReserve, isOpen),
     ...unheard(graph, crew.output),
     ...circles(graph, rounds),
-    ...models(roles, crew),
+    ...models(all, crew),
   ];
   const costs = { prices: crew.prices ?? {}, inputTokens: crew.inputTokens ?? INPUT_TOKENS };
   const bounds = roles.map((role) => roleBound(role, graph, crew, costs));
@@ -146,6 +153,10 @@ interface Found extends CrewFinding {
 interface DescribedRole {
   readonly description: RoleDescription;
   readonly role: Role;
+}
+
+function workersIn(roles: readonly DescribedRole[]): readonly Worker[] {
+  return roles.flatMap(({ description, role }) => workersOf(description, role));
 }
 
 function byLevel(found: readonly Found[]): Pick<CrewReport, "faults" | "warnings"> {

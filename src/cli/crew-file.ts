@@ -179,9 +179,9 @@ export async function crewReport(
   chosen: Pick<ChosenModel, "model" | "modelOf">,
 ): Promise<CrewReport> {
   const { checkCrew } = await import("../../roles/index.ts");
-  const { roles, output } = await openedCrew(crew, await noPorts());
-  const byRole = modelsByRole(roles, models, chosen.modelOf);
-  return checkCrew({ roles, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
+  const { roles, reserve, output } = await openedCrew(crew, await noPorts());
+  const byRole = modelsByRole([...roles, ...reserve], models, chosen.modelOf);
+  return checkCrew({ roles, reserve, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
 }
 
 /**

@@ -67,6 +67,11 @@ function queryParameters(query: z.ZodType | undefined): readonly JsonObject[] {
 }
 
 function schemaOf(schema: z.ZodType): JsonObject {
-  const { $schema: _version, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonObject;
+  const { $schema: _version, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    // Zod says it of types that a program may not change. In OpenAPI it means that no request may have the member.
+    override: ({ jsonSchema }) => void delete jsonSchema.readOnly,
+  }) as JsonObject;
   return rest;
 }

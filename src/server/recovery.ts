@@ -3,6 +3,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
+import { askedIn } from "../runtime/record/run-summary.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { spenderOf } from "../team/drive.ts";
@@ -36,6 +37,8 @@ export interface RecoveryParts {
  * Recovery.Y2 (`#again`) a run that finds no place goes on when one is free; after another failure it is tried again, ever more rarely. One that
  * its record or its team refuses is left to a resume by its tenant.
  * Recovery.Y3 (`#tried`) every try begins with the record, so a run that somebody else has resumed meanwhile is left alone.
+ * Recovery.Y4 (`hasNothingLeft`) no event is read of a run at rest without questions, where the journal has its whole tally and no pool of this
+ * process is to be charged.
  */
 export class Recovery {
   readonly #parts: RecoveryParts;
@@ -72,6 +75,7 @@ export class Recovery {
   /** Counts the money of a run. @returns true for a run that is to go on */
   async #counted(account: TenantAccount, runId: string): Promise<boolean> {
     const { journal, recovers, runs } = this.#parts;
+    if (!isCharged(account) && (await hasNothingLeft(journal, runId))) return false;
     const state = await stateOf(journal, runId);
     if (!this.#charged.has(runId)) await charge(account, state);
     this.#charged.add(runId);
@@ -126,6 +130,20 @@ function isFinal(error: unknown): boolean {
 
 async function stateOf(journal: Journal, runId: string): Promise<RunState> {
   return (await recordedState(journal, runId, (from) => journal.read(runId, from))).state;
+}
+
+/** True for a tenant with a pool that does not know by itself what was spent. */
+function isCharged({ pool }: TenantAccount): boolean {
+  for (let level = pool; level !== undefined; level = level.parent) if (level.isDurable !== true) return true;
+  return false;
+}
+
+/** True when the tally of a run says that the run is at rest, stays so, and asks nobody. */
+async function hasNothingLeft(journal: Journal, runId: string): Promise<boolean> {
+  const { events, tally } = (await journal.info?.(runId)) ?? {};
+  if (tally === undefined || events !== tally.summary.events || askedIn(tally).length > 0) return false;
+  const { status, error } = tally.summary;
+  return status !== "open" && status !== "empty" && error?.code !== SERVER_CLOSING;
 }
 
 /** Charges the pool of a tenant with what a run has spent. A pool that knows it charges nothing. */

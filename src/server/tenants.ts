@@ -43,7 +43,6 @@ const tenantOptions: Known<Tenant> = {
   limits: true,
   runs: true,
   streams: true,
-
   replays: true,
   rate: true,
 };

@@ -49,6 +49,7 @@ describe("troupe hire and troupe retire", () => {
     expect((await command(cwd, ["__complete", "bash", "--", "hire", id, ""])).stdout).toBe("nothing\nBen\nAnn\n");
     expect((await command(cwd, ["__complete", "bash", "--", "retire", id, ""])).stdout).toBe("nothing\nAnn\nBen\nAnne\n");
     expect((await command(cwd, ["retire", id, "Anne"])).code).toBe(0);
+    expect((await command(cwd, ["runs", "show", id])).stdout.match(/^Ann.*retired/gm)).toEqual([expect.stringMatching(/^Anne /)]);
     const told = await command(cwd, ["tell", id, "shorter", "--base-url", stub.url, "--json"]);
     expect(told.code).toBe(0);
     const said = eventsIn(told.stdout).flatMap((event) => (event.type === "act.ended" ? [event.role] : []));

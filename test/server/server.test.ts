@@ -181,6 +181,8 @@ describe("a server of runs and its client", () => {
       "answer events export fork hire list pause proceed publish read replay resume retire start stop team".split(" "),
     );
     expect(JSON.stringify(document.paths["/api/runs"])).toContain("Idempotency-Key");
+    // A generated client leaves a member that is only read out of its requests.
+    expect(JSON.stringify(document).includes("readOnly")).toBe(false);
     await server.close();
   });
 });

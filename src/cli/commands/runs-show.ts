@@ -98,13 +98,14 @@ class CallCount {
   }
 }
 
-function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, failed }: CallCount) {
+function roleDetail({ name, traits, n, open, waiting, isHired }: RoleState, { answered, failed }: CallCount) {
   const { profile } = (traits["card"] ?? {}) as { readonly profile?: unknown };
   return {
     name,
     profile: typeof profile === "string" ? profile : "",
     activations: n,
     isOpen: open !== undefined,
+    isRetired: !isHired,
     calls: answered.get(name) ?? 0,
     failedTries: failed.get(name) ?? 0,
     waiting,
@@ -185,7 +186,7 @@ function roleTable(roles: readonly RoleDetail[], { style }: TextStyle): readonly
   if (roles.length === 0) return [];
   const rows = roles.map((role) => [
     shown(role.name, 40),
-    shown(role.profile === role.name ? "" : role.profile, 40),
+    `${shown(role.profile === role.name ? "" : role.profile, 40)}${role.isRetired ? " (retired)" : ""}`.trim(),
     `${counted(role.activations)}${role.isOpen ? " +1 open" : ""}`,
     `${counted(role.calls)}${role.failedTries === 0 ? "" : ` (${counted(role.failedTries)} failed)`}`,
     role.waiting === 0 ? "" : counted(role.waiting),

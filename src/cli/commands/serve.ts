@@ -52,8 +52,8 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
       const { url } = await server.listen({ port, ...(flags.listen === undefined ? {} : { hostname: flags.listen }) });
       await server.ready();
       const address = users.shownToken === undefined ? url : `${url}/#token=${users.shownToken}`;
-      const secret = users.shownToken === undefined ? "" : "\nThe address has a token: keep it to yourself.";
-      await report(session, `Serving at ${address}${secret} Ctrl-C ends it, and its runs go on at the next start.`, {
+      const secret = users.shownToken === undefined ? "" : " The address has a token: keep it to yourself.";
+      await report(session, `Serving at ${address}\nCtrl-C ends it, and its runs go on at the next start.${secret}`, {
         type: "serving",
         url,
         address,

@@ -71,7 +71,7 @@ function ActivationFacts({ run, fact }: { readonly run: OpenRun; readonly fact: 
             {shownLine(fact.role, 60)}
           </Choose>,
         ],
-        ["Attempt", `${fact.attempt} of its activation ${fact.n + 1}`],
+        ["Attempt", `${fact.attempt} of activation #${fact.n}`],
         ["Result", END_WORDS[fact.end]],
         ["Began", momentText(fact.began)],
         fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],

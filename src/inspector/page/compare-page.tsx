@@ -73,7 +73,7 @@ function Comparison({ runs }: { readonly runs: Pair }) {
         <p class="soft">
           {first === undefined
             ? "Every activation said the same in both runs."
-            : `They first differ at activation ${first.n + 1} of ${shownLine(first.role, 80)}: ${DIFFERENCE_WORDS[first.difference]}.`}
+            : `They first differ at activation #${first.n} of ${shownLine(first.role, 80)}: ${DIFFERENCE_WORDS[first.difference]}.`}
         </p>
         <PairTable caption="What each activation said" first="Activation" runs={runs}>
           {pairs.slice(0, MOST).map((pair) => (
@@ -180,7 +180,7 @@ function SaidRow({ pair }: { readonly pair: ActivationPair }) {
   return (
     <tr>
       <th scope="row">
-        {shownLine(role, 60)} <span class="soft numbers">{n + 1}</span>
+        {shownLine(role, 60)} <span class="soft numbers">#{n}</span>
       </th>
       <td>{left === undefined ? <span class="soft">none</span> : leftText}</td>
       <td>{right === undefined ? <span class="soft">none</span> : rightText}</td>

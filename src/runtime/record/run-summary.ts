@@ -35,7 +35,7 @@ export interface RunSummary {
   readonly calls: number;
   /** Input and output tokens of all calls. */
   readonly tokens: number;
-  /** Names, in the order of hiring; at most 500. */
+  /** Names of the roles that belong to the team, in the order of hiring; at most 500. Retired ones are left out. */
   readonly roles: readonly string[];
   /** Questions to people that wait for an answer. Only in the summary of one run. */
   readonly questions?: readonly PendingQuestion[];
@@ -68,7 +68,7 @@ export interface RunTally {
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
-export const TALLY_VERSION = 1;
+export const TALLY_VERSION = 2;
 
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;
@@ -153,6 +153,7 @@ export class TallyFold {
       case "role.hired":
         return this.#hire(event.roles);
       case "role.retired":
+        this.#roles.delete(event.role);
         // Its activation was given up: an answer can no longer come.
         for (const [name, step] of this.#steps) {
           if (event.keeps > 0 || roleNameIn(step.act) !== event.role) continue;

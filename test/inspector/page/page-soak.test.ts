@@ -145,7 +145,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
     const { page, faults } = await openPage(browser, url);
     for (const run of ["first", "second"]) await page.getByRole("checkbox", { name: `Compare ${run}` }).check();
     await page.getByRole("link", { name: "Compare", exact: true }).click();
-    await expect.poll(() => page.getByRole("main").textContent()).toContain("They first differ at activation 1 of Ann");
+    await expect.poll(() => page.getByRole("main").textContent()).toContain("They first differ at activation #0 of Ann");
     expect(await violationsIn(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.context().close();

@@ -88,6 +88,24 @@ describe("a check of a crew", () => {
     ]);
   });
 
+  it("looks at the roles of the reserve as if they were hired, and bounds those that a run begins with", async () => {
+    const role = (name: string, on: string) =>
+      defineRole({ name, reactions: [{ on, do: defineAction({ name: `By${name}`, prompt: () => "a" }) }] });
+    const roles = [role("A", "UserRequirement"), role("B", "ByC")];
+    const reserve = [role("C", "ByA"), role("D", "ByE"), role("A", "ByA")];
+    const report = await checkCrew({ roles, reserve, model: priced, models: { C: { id: "nobody-knows" } }, budget: usd(1) });
+    expect(report.faults.map(({ code, role: name }) => [code, name])).toEqual([
+      ["ROLE_INVALID", "A"],
+      ["NAME_UNKNOWN", "D"],
+      ["ROLE_ASLEEP", "D"],
+      ["PRICE_UNKNOWN", "C"],
+    ]);
+    expect(report.roles.map(({ name, calls }) => [name, calls])).toEqual([
+      ["A", 1],
+      ["B", 0],
+    ]);
+  });
+
   it("works for roles made by code, and says where code decides", async () => {
     const Plan: Action = defineAction({ name: "Plan", run: async (ctx) => ctx.ask("a") });
     const report = await checkCrew({ roles: [defineRole({ name: "P", actions: [Plan] })], model: priced });

@@ -86,6 +86,20 @@ describe("the summary of a run", () => {
     expect(tallyOf([...told, resumed]).summary).not.toHaveProperty("told");
   });
 
+  it("names the roles that belong to the team: a retired one only after it was hired again", async () => {
+    const events = await record();
+    const change = (body: object, past: readonly RunEvent[]): readonly RunEvent[] => [
+      ...past,
+      { v: 1, runId: "r", seq: past.length, time: 1, ...body } as RunEvent,
+    ];
+    const retired = change({ type: "role.retired", role: "Dora", keeps: 0 }, events);
+    expect(tallyOf(retired).summary.roles).toEqual(["Eda"]);
+    const { roles } = events.find((event) => event.type === "run.started") ?? expect.fail();
+    const again = change({ type: "role.hired", roles: roles.slice(0, 1) }, retired);
+    expect(tallyOf(again).summary.roles).toEqual(["Eda", "Dora"]);
+    expect(tallyOf(again, tallyOf(retired)).summary.roles).toEqual(["Eda", "Dora"]);
+  });
+
   it("is not taken from another run, version or form", async () => {
     const tally = tallyOf(await record());
     expect(keptTally(tally, "r")).toBe(tally);
