@@ -38,6 +38,28 @@ export class ObserverRegistry {
   }
 }
 
+/**
+ * Calls the present observers of an event or notice, which is frozen first, so that no observer can change the run. One that fails is logged,
+ * and the others are called.
+ */
+export function tellObservers(
+  observers: ObserverRegistry,
+  observed: Observed,
+  { logger, mask }: { readonly logger: Logger; readonly mask: Mask },
+): void {
+  const present = observers.of(observed.type);
+  if (present.length > 0) freezeObserved(observed);
+  const failed = (error: unknown): void => logger.error(`A listener of ${observed.type} failed: ${maskedError(mask, error).message}`);
+  for (const observer of present) {
+    try {
+      const returned = observer(observed);
+      if (isThenable(returned)) void Promise.resolve(returned).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
 /** The parts of an announcer. */
 export interface AnnouncerParts {
   readonly observers: ObserverRegistry;
@@ -52,8 +74,8 @@ export interface AnnouncerParts {
 /**
  * Reports events to the memories, the logger and the observers of an environment. It owns the set of roles whose full mailboxes it has warned of.
  *
- * Announcer.A1 (`#call`) an observer that fails is logged, and the run and the other observers go on.
- * Announcer.A2 (`tell`) every observed value is frozen, so that no observer can change the run.
+ * Announcer.A1 (`tellObservers`) an observer that fails is logged, and the run and the other observers go on.
+ * Announcer.A2 (`tellObservers`) every observed value is frozen, so that no observer can change the run.
  * No notice is made while nobody observes its type (`telling`).
  */
 export class Announcer implements Observer {
@@ -79,11 +101,7 @@ export class Announcer implements Observer {
 
   readonly telling: Tell = (type) => (this.observers.observes(type) ? this.tell : undefined);
 
-  readonly tell = (observed: Observed): void => {
-    const observers = this.observers.of(observed.type);
-    if (observers.length > 0) freezeObserved(observed);
-    for (const observer of observers) this.#call(observer, observed);
-  };
+  readonly tell = (observed: Observed): void => tellObservers(this.observers, observed, this.#parts);
 
   warn(role: string | undefined, text: string): void {
     this.#parts.logger.warn(text);
@@ -134,17 +152,6 @@ export class Announcer implements Observer {
     for (const address of dead) {
       this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.`);
       this.telling("message.dead")?.({ type: "message.dead", message, address });
-    }
-  }
-
-  #call(observer: (observed: Observed) => unknown, observed: Observed): void {
-    const failed = (error: unknown): void =>
-      this.#parts.logger.error(`A listener of ${observed.type} failed: ${maskedError(this.#parts.mask, error).message}`);
-    try {
-      const returned = observer(observed);
-      if (isThenable(returned)) void Promise.resolve(returned).catch(failed);
-    } catch (error) {
-      failed(error);
     }
   }
 }

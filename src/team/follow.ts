@@ -4,6 +4,7 @@ import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -24,19 +25,23 @@ export interface FollowerParts {
   readonly owner: GiveCommand;
   /** Called with the idea of the run. It throws for another one than the follower meant. */
   readonly meant: (idea: Message) => void;
+  /** Calls the observers of the run. */
+  readonly tell: (event: RunEvent) => void;
 }
 
 /**
  * Follows a run that another process owns. It owns a copy of the state; the owner has the run.
  *
  * Follower.F1 (`#read`) observers get every event that is recorded after the beginning, once and in order.
- * Follower.F2 (`untilQuiet`) a result is one that was recorded after the beginning: an older end may be gone on with.
+ * Follower.F2 (`#read`) a result is one that was recorded after the beginning: an older end may be gone on with.
  */
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #state: RunState;
   readonly #watching = new AbortController();
-  #beganAt: number | undefined;
+  #hasBegun = false;
+  /** True when the last end was recorded after the beginning. */
+  #hasEnded = false;
   #hasGrown = false;
   #wake: () => void = () => undefined;
 
@@ -56,9 +61,8 @@ export class Follower {
     for (;;) {
       const before = this.#state.seq;
       await this.#read();
-      const { phase, seq } = this.#state;
-      this.#beganAt ??= seq;
-      if (phase.phase === "ended" && seq > this.#beganAt) return recordedResult(this.#state, this.#parts.mask);
+      this.#hasBegun = true;
+      if (this.#hasEnded) return recordedResult(this.#state, this.#parts.mask);
       const isWoken = await this.#growth();
       if (!isWoken && this.#state.seq === before) return undefined;
     }
@@ -69,13 +73,16 @@ export class Follower {
   }
 
   async #read(): Promise<void> {
-    const { journal, controls, owner, meant } = this.#parts;
-    const { id, signal, grew, started, follows, observers } = controls;
-    const isNew = this.#beganAt !== undefined;
+    const { journal, controls, owner, meant, tell } = this.#parts;
+    const { id, signal, grew, started, follows } = controls;
+    const isNew = this.#hasBegun;
     for await (const event of readEvents(journal, id, { from: this.#state.seq, signal })) {
       if (event.type === "message" && this.#state.outside === 0) meant(event.message);
       apply(this.#state, deepFreeze(event));
-      if (isNew) for (const observer of observers.of(event.type)) observer(event);
+      if (!isNew) continue;
+      if (event.type === "run.ended") this.#hasEnded = true;
+      if (event.type === "run.resumed") this.#hasEnded = false;
+      tell(event);
     }
     // From here on a stop goes to the owner, and an end that it brings is one that was recorded after the beginning.
     if (!isNew) follows(owner);

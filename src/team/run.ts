@@ -24,6 +24,8 @@ export interface RunDoor {
   /** Has the change made by the owner of the run in another process. @throws JournalError `RUN_UNOWNED` when it has left the run */
   there<T>(change: RunChange<T>): Promise<T>;
   keep(name: string, role: Role): void;
+  /** Reports something about the run to the logger and the observers. */
+  warn(text: string, observers: ObserverRegistry): void;
 }
 
 /** The means by which a run is watched, paused and stopped. */
@@ -303,8 +305,7 @@ export class Run implements AsyncIterable<RunEvent> {
   #tellOwner(owner: GiveCommand, command: RunCommand, failed: (error: unknown) => void = () => undefined): void {
     owner(command).catch((error: unknown) => {
       const { message } = errorRecord(error);
-      const text = `The owner of run ${this.id} could not be told to ${command.do} it: ${message}`;
-      for (const observer of this.#observers.of("warning")) observer({ type: "warning", text });
+      this.#door?.warn(`The owner of run ${this.id} could not be told to ${command.do} it: ${message}`, this.#observers);
       failed(error);
     });
   }

@@ -1,16 +1,17 @@
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
-import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+import { type Clock, nextMacrotask, sleep } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
-import type { RunEvent } from "../runtime/record/event.ts";
+import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import type { Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
-import { ObserverRegistry } from "../runtime/observers.ts";
+import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
 import { giveCommand, isOwned, isUnowned, messageIn, obeyed, type RunCommand } from "./commands.ts";
 import type { Follower } from "./follow.ts";
 import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
@@ -62,6 +63,7 @@ export interface RunsParts {
   readonly journal: Journal;
   readonly mask: Mask;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 interface UnderWay {
@@ -81,16 +83,18 @@ export class Runs {
   readonly #journal: Journal;
   readonly #mask: Mask;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #changeAlone: ChangeAlone;
   readonly #reserve: Reserve;
   readonly #underWay = new Map<string, UnderWay>();
   /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
 
-  constructor({ journal, mask, clock }: RunsParts, reserve: Reserve, changeAlone: ChangeAlone) {
+  constructor({ journal, mask, clock, logger }: RunsParts, reserve: Reserve, changeAlone: ChangeAlone) {
     this.#journal = journal;
     this.#mask = mask;
     this.#clock = clock;
+    this.#logger = logger;
     this.#reserve = reserve;
     this.#changeAlone = changeAlone;
   }
@@ -127,6 +131,7 @@ export class Runs {
       } catch (error) {
         // The owner has left the run between the two calls.
         if (!isUnowned(error) || tries >= MOST_TRIES) throw error;
+        await sleep(this.#clock, BETWEEN_OWNERS, signal);
       }
     }
   }
@@ -141,6 +146,7 @@ export class Runs {
       later: () => Promise.reject(refused),
       there: () => Promise.reject(refused),
       keep() {},
+      warn: (text, observers) => this.#warn(text, observers),
     });
   }
 
@@ -150,6 +156,7 @@ export class Runs {
       later: (change, observers) => this.change(id, change, { observers }),
       there: async (change) => change.result(await giveCommand(this.#journal, id, change.command(this.#mask))),
       keep: (name, role) => this.#reserve.keep(id, name, role),
+      warn: (text, observers) => this.#warn(text, observers),
     });
     if (this.#underWay.has(id)) return run;
     this.#underWay.set(id, { run, idea });
@@ -236,7 +243,10 @@ export class Runs {
         } catch (error) {
           if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#journal.command === undefined) throw error;
         }
-        if (!(await this.#publishThere(id, o.news))) continue;
+        if (!(await this.#publishThere(id, signal, o.news))) {
+          await sleep(this.#clock, BETWEEN_OWNERS, signal);
+          continue;
+        }
         const owner: GiveCommand = (command) => giveCommand(this.#journal, id, command, { signal });
         if (follower === undefined) follower = await this.#follower(controls, owner, o);
         else controls.follows(owner);
@@ -249,10 +259,10 @@ export class Runs {
   }
 
   /** Has messages published by the owner of a run. @returns false when it has left the run */
-  async #publishThere(id: string, news: (Message | string)[] = []): Promise<boolean> {
+  async #publishThere(id: string, signal: AbortSignal, news: (Message | string)[] = []): Promise<boolean> {
     for (let [next] = news; next !== undefined; [next] = news) {
       try {
-        await giveCommand(this.#journal, id, { do: "publish", message: messageIn(next, this.#mask) });
+        await giveCommand(this.#journal, id, { do: "publish", message: messageIn(next, this.#mask) }, { signal });
       } catch (error) {
         if (isUnowned(error)) return false;
         throw error;
@@ -271,7 +281,17 @@ export class Runs {
       if (underWay !== undefined) underWay.idea = idea;
       if (meant !== undefined && !isSameMessage(idea, meant, this.#mask)) throw ideaDiffers(id);
     };
-    return new Follower({ journal: this.#journal, clock: this.#clock, mask: this.#mask, controls, owner, meant: isMeant });
+    const tell = (observed: Observed): void => this.#tell(observed, controls.observers);
+    return new Follower({ journal: this.#journal, clock: this.#clock, mask: this.#mask, controls, owner, meant: isMeant, tell });
+  }
+
+  #tell(observed: Observed, observers: ObserverRegistry): void {
+    tellObservers(observers, observed, { logger: this.#logger, mask: this.#mask });
+  }
+
+  #warn(text: string, observers: ObserverRegistry): void {
+    this.#logger.warn(text);
+    this.#tell({ type: "warning", text }, observers);
   }
 
   /** Does a command of another process in a run that this one owns. */
@@ -287,7 +307,8 @@ export class Runs {
         return this.#reserve.keep(id, command.name, role);
       }
       case "answer":
-        throw answeredUnderWay(id);
+        // An owner that only makes a change is gone in a moment.
+        throw this.isUnderWay(id) ? answeredUnderWay(id) : unowned(id);
       case "stop":
         return this.#runHere(id).stop(command.reason);
       case "pause":
@@ -306,6 +327,9 @@ export class Runs {
 
 /** Tries of a change whose run gets and loses owners in between. */
 const MOST_TRIES = 3;
+
+/** Milliseconds until a run is looked at again whose owner neither takes commands nor lets another one claim it. */
+const BETWEEN_OWNERS = 100;
 
 /** Returns a message that came from another process. @throws UsageError `MESSAGE_INVALID` */
 function newsIn(given: unknown): Message | string {

@@ -1,5 +1,6 @@
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
+import { silentLogger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
@@ -92,9 +93,8 @@ export class Team {
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#reserve = new Reserve(options.reserve ?? [], () => this.#roster.roles);
-    this.#runs = new Runs({ journal, mask: this.#parts.mask, clock: options.clock ?? systemClock }, this.#reserve, (...given) =>
-      this.#changeAlone(...given),
-    );
+    const { clock = systemClock, logger = silentLogger } = options;
+    this.#runs = new Runs({ journal, mask: this.#parts.mask, clock, logger }, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);

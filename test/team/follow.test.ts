@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { untilAborted } from "../../src/kernel/abort.ts";
+import { silentLogger } from "../../src/kernel/emit.ts";
+import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { UserFeedback } from "../../src/message/address.ts";
 import { createMessage } from "../../src/message/message.ts";
@@ -6,6 +9,7 @@ import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
+import { unowned } from "../../src/runtime/record/owners.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
@@ -249,6 +253,94 @@ describe("a run that another living process owns", () => {
     run.stop("enough");
     proceed();
     expect(await run.result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
+  });
+
+  test("goes on where a listener fails, which is logged", async () => {
+    const there = world();
+    const { role, letGo } = await ownedElsewhere(there);
+    const errors: string[] = [];
+    const logger = { ...silentLogger, error: (text: string) => void errors.push(text) };
+    const run = new Team({ journal: there.second.journal, roles: [role], logger }).run("go", { id: "r" });
+    run.on("act.ended", () => {
+      throw new Error("not now");
+    });
+    await run.started;
+    letGo("well");
+    expect((await run.result).status).toBe("finished");
+    expect(errors).toEqual([expect.stringContaining("not now")]);
+  });
+
+  test("ends here where its owner cannot be told to stop it, also when a listener of the warning fails", async () => {
+    const there = world();
+    const { role } = await ownedElsewhere(there);
+    const refused = (): Promise<Json> => Promise.reject(new JournalError("JOURNAL_UNWRITABLE", "Expected a disk, got none."));
+    const run = new Team({ journal: { ...there.second.journal, command: refused }, roles: [role] }).run("go", { id: "r" });
+    run.on("warning", () => {
+      throw new Error("not now");
+    });
+    await run.started;
+    run.stop();
+    expect((await run.result).status).toBe("stopped");
+  });
+
+  test.each<[string, NonNullable<Journal["command"]>]>([
+    ["is neither there nor gone", () => Promise.reject(unowned("r"))],
+    ["does not answer", (_run, _command, o) => untilAborted(new Promise<Json>(() => undefined), o?.signal ?? new AbortController().signal)],
+  ])("is stopped here while messages of a resume wait for an owner that %s", async (_what, command) => {
+    const there = world();
+    const { role } = await ownedElsewhere(there);
+    const run = new Team({ journal: { ...there.second.journal, command }, roles: [role] }).resume("r", { add: ["more"] });
+    await new Promise((resolve) => void setImmediate(resolve));
+    run.stop();
+    expect((await run.result).status).toBe("stopped");
+  });
+
+  /** A run that has ended, while another process adds a message to it. */
+  async function toldElsewhere(there: World) {
+    const roles = [defineRole({ name: "Ann", actions: [defineAction({ name: "Shout", run: (ctx) => `${ctx.text}!` })] })];
+    await new Team({ journal: there.first.journal, roles }).run("go", { id: "r" }).result;
+    let proceed = (): void => {};
+    const held = new Promise<void>((resolve) => (proceed = resolve));
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const slow: Journal = {
+      ...there.first.journal,
+      async append(...given) {
+        begin();
+        await held;
+        await there.first.journal.append(...given);
+      },
+    };
+    const sent = new Team({ journal: slow, roles }).send("r", "more");
+    await begun;
+    return { roles, sent, proceed };
+  }
+
+  test("Follower.F2 gives no older result when its owner only adds a message: the run goes on here", async () => {
+    const there = world();
+    const { roles, sent, proceed } = await toldElsewhere(there);
+    const clock = simulatedClock();
+    const run = new Team({ journal: there.second.journal, roles, clock }).resume("r");
+    await run.started;
+    proceed();
+    await sent;
+    let status: string | undefined;
+    void run.result.then((result) => (status = result.status));
+    while (status === undefined) {
+      await clock.advance(500);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    expect((await run.result).messages.map(({ content }) => content)).toContain("more!");
+  });
+
+  test("is answered after another process has added a message to it", async () => {
+    const there = world();
+    const { roles, sent, proceed } = await toldElsewhere(there);
+    const answered = new Team({ journal: there.second.journal, roles }).answer("r", "q", "yes");
+    await new Promise((resolve) => void setImmediate(resolve));
+    proceed();
+    await sent;
+    await expect(answered).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
   });
 
   test("with another idea is refused, and its owner goes on", async () => {
