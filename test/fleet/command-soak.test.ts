@@ -1,4 +1,6 @@
-import { fileURLToPath } from "node:url";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { type Child, run, start } from "../cli/child.ts";
@@ -83,6 +85,20 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     const { stdout } = await troupe("logs", "-f", "four", "--json");
     expect(stdout).toContain('"cause":"died"');
     expect(stdout).toMatch(/"type":"run\.ended","status":"finished"/);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
+  it("start a worker whose module waits for something that keeps no process running", async () => {
+    const module = join(o.cwd, "idle.mjs");
+    await writeFile(
+      module,
+      `import { writers as made } from ${JSON.stringify(pathToFileURL(TEAMS).href)};
+       export const writers = (means) => new Promise((resolve) => setTimeout(() => resolve(made(means)), 50).unref());`,
+    );
+    const worker = start(["worker", module, "--json"], o);
+    running.push(worker);
+    await worker.until("stdout", /"type":"working"/);
     worker.process.kill("SIGTERM");
     expect(await worker.ended).toBe(0);
   });

@@ -1,9 +1,11 @@
-import { onAbort } from "../../kernel/abort.ts";
+import { onAbort, withTimeout } from "../../kernel/abort.ts";
 import type { Logger } from "../../kernel/emit.ts";
+import type { Worker } from "../../fleet/index.ts";
 import { jsonLogger } from "../../server/json-logger.ts";
 import { OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { fleetAddress, withFleet } from "../fleet-place.ts";
+import type { Host } from "../host.ts";
 import { oneOf, portNumber, wholeNumber } from "../option-values.ts";
 import { report } from "../output.ts";
 import { secretsIn } from "../secrets.ts";
@@ -15,6 +17,12 @@ import { isWorkerChild, superviseWorker, toParent } from "../worker-parent.ts";
 
 const MOST_CONCURRENCY = 10_000;
 const MOST_TRIES = 1_000_000;
+
+/** Most milliseconds until a worker takes runs: some times the patience with a database that is away. */
+const START = 300_000;
+
+/** Milliseconds of a timer that never fires. */
+const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
 /** Options of a worker, checked before anything is started. */
 interface WorkerChoices {
@@ -33,7 +41,7 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
   const level = oneOf("--log-level", flags.logLevel ?? "info", OPTION_WORDS["--log-level"]);
   const secrets = [...secretsIn(host.env), url];
   const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
-  if (isWorkerChild(host)) return work(session, module, flags, { choices, logger });
+  if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
     const { reportDeath } = await import("../../adapters/postgres-deaths.ts");
     await reportDeath({ url, ...(flags.schema === undefined ? {} : { schema: flags.schema }) }, identity);
@@ -52,6 +60,19 @@ function choicesOf({ concurrency = "64", tries = "20", grace = "30s", onTeamChan
   };
 }
 
+/**
+ * Keeps the process running until the work is done. A worker may wait for something that does not keep it running, such as an idle connection,
+ * and Node would end the process then as if the wait could never end.
+ */
+async function kept<T>({ clock }: Host, begin: () => Promise<T>): Promise<T> {
+  const letGo = clock.timer(FOR_EVER, () => undefined);
+  try {
+    return await begin();
+  } finally {
+    letGo();
+  }
+}
+
 function work(
   session: Session,
   module: string,
@@ -66,7 +87,8 @@ function work(
       const teams = await teamsOf(module, host.cwd, { journal, driver, logger });
       const { startWorker, serveHealth } = await import("../../fleet/index.ts");
       const { health, ...bounds } = choices;
-      const started = await startWorker({ driver, journal, teams, ...bounds, logger, clock: host.clock });
+      const start = (): Promise<Worker> => startWorker({ driver, journal, teams, ...bounds, logger, clock: host.clock });
+      const started = await withTimeout(host.clock, START, "the start of the worker", new AbortController().signal, start);
       const probe = health === undefined ? undefined : await serveHealth(started, health);
       const parent = toParent(() => void started.drain());
       const letGo = onAbort(interruptions.signal, () => void started.drain());
