@@ -152,17 +152,14 @@ export class HiredRoles {
 }
 
 function duplicate(name: string): UsageError {
-  return new UsageError(
-    "ROLE_DUPLICATE",
-    `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`,
-  );
+  return new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another name.`);
 }
 
 function taken({ name, isHired }: RoleState): UsageError {
   const whose = isHired ? "which a role of the run has" : "which another role of the run had until it was retired";
   return new UsageError(
     "ROLE_DUPLICATE",
-    `Expected the name of a new role to be free, got "${name}", ${whose}. Hire it under another: hire(role, { name }).`,
+    `Expected the name of a new role to be free, got "${name}", ${whose}. Hire it under another name.`,
   );
 }
 

@@ -34,6 +34,7 @@ interface Observable {
  *
  * RunFeeds.F1 (`grew`) a follower is told of growth and fetches events itself, so that a slow one has no queue.
  * RunFeeds.F2 (`follow`) when the last follower of a run has gone, nothing is kept of it, its frames included.
+ * RunFeeds.F3 (`changed`) a follower hears at once of a change in a run at rest that this server made.
  */
 export class RunFeeds {
   readonly #frames: EventFrames;
@@ -68,6 +69,11 @@ export class RunFeeds {
     if (!this.#followers.has(event.runId)) return;
     this.#frames.add(event);
     this.#tell(event.runId);
+  }
+
+  /** Notes that the record of a run at rest may have grown. */
+  changed(runId: string): void {
+    this.#tell(runId);
   }
 
   /** Adds a follower; the returned function removes it. */

@@ -179,6 +179,7 @@ export class ServedRuns {
       try {
         return await work(opened.team);
       } finally {
+        this.#parts.feeds.changed(runId);
         await this.#driven.closed(opened, runId);
       }
     });

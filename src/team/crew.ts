@@ -29,10 +29,7 @@ export class Roster {
     const name = alias ?? role.name;
     assertRoleName(name);
     if (this.#roles.has(name)) {
-      throw new UsageError(
-        "ROLE_DUPLICATE",
-        `Expected roles of different names, got a second "${name}". Hire it under another: hire(role, { name }).`,
-      );
+      throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another name.`);
     }
     const { actions } = roleSpec(role);
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);

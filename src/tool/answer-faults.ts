@@ -1,7 +1,7 @@
 import type { Json } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { shownText, valueText } from "../kernel/value-text.ts";
-import { schemaWords, type SchemaNode, typesOf } from "./schema-words.ts";
+import { schemaWords, type SchemaNode, typesOf, valuesOf } from "./schema-words.ts";
 
 /*
  * Checks a value by a JSON Schema as zod writes it, and tells each fault in words. The schema may come from a journal of elsewhere, so the
@@ -132,7 +132,10 @@ function fault({ faults, most }: Check, path: string, text: string): void {
 }
 
 function wanted(node: SchemaNode, value: Json): string {
-  return `Expected ${schemaWords(node)}, got ${shownText(valueText(value))}.`;
+  const types = typesOf(node);
+  // A field that was left empty is read as an empty text.
+  const isEmpty = value === "" && (valuesOf(node) !== undefined || (types.length > 0 && !types.includes("string")));
+  return `Expected ${schemaWords(node)}, got ${isEmpty ? "nothing" : shownText(valueText(value))}.`;
 }
 
 function within(path: string, name: string): string {

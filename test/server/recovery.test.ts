@@ -3,7 +3,7 @@ import { type Journal, memoryJournal, UsageError } from "../../src/index.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/places.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
-import { all, CENT, clientOf, door, drafters, served, waiters } from "./served-team.ts";
+import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
 
 /** A journal with `count` runs that a server has left under way, and the ids of the runs. */
 async function leftBehind(count: number): Promise<{ readonly journal: Journal; readonly ids: readonly string[] }> {
@@ -156,14 +156,3 @@ describe("the places of a tenant", () => {
     next();
   });
 });
-
-function openDoor(): ReturnType<typeof door> {
-  const gate = door();
-  gate.open();
-  return gate;
-}
-
-/** Everything that is ready has run. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}

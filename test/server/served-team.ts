@@ -102,3 +102,15 @@ export async function codeIn(response: Response): Promise<readonly [status: numb
   const { error } = (await response.json()) as { readonly error: { readonly code: string } };
   return [response.status, error.code];
 }
+
+/** A door that is open. */
+export function openDoor(): Door {
+  const gate = door();
+  gate.open();
+  return gate;
+}
+
+/** Everything that is ready has run. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -17,8 +17,9 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../effort.ts";
-import { all, door, request, served, shouters, waiters } from "./served-team.ts";
+import { all, openDoor, door, request, served, settled, shouters, waiters } from "./served-team.ts";
 
 /** A team that says as many words as its idea says. */
 function counters(): Team {
@@ -181,6 +182,32 @@ describe("a watcher of a run", () => {
     await expect(watching).rejects.toMatchObject({ code: "ABORTED" });
     expect(seqs(seen)).toEqual(seen.map((_, place) => place));
     expect(states).toContain(undefined);
+    await server.close();
+  });
+
+  it("RunFeeds.F3 has a message, and a role that comes and goes, in a run at rest at once", async () => {
+    // The clock stands still, so no heartbeat looks at the record.
+    const { server, client } = served({ team: waiters(openDoor()), clock: simulatedClock() });
+    const { id } = await client.start({ idea: "one" });
+    const [stop, rest] = [new AbortController(), door()];
+    let last = "";
+    const watching = (async (): Promise<void> => {
+      const onState = ({ status }: { readonly status?: string }): void => (status === undefined ? undefined : rest.open());
+      for await (const { type } of client.events(id, { follow: true, signal: stop.signal, onState })) last = type;
+    })();
+    await rest.passed;
+    for (const [change, type] of [
+      [() => client.publish(id, "two"), "message"],
+      [() => client.hire(id, "Wanda"), "role.hired"],
+      [() => client.retire(id, "Wanda"), "role.retired"],
+    ] as const) {
+      // The stream waits.
+      await settled();
+      await change();
+      await expect.poll(() => last).toBe(type);
+    }
+    stop.abort();
+    await expect(watching).rejects.toMatchObject({ code: "ABORTED" });
     await server.close();
   });
 

@@ -104,6 +104,7 @@ describe("an answer with fields", () => {
   test.each<[Json, unknown]>([
     [order, order],
     [{ ...order, size: "2" }, 'size: Expected a whole number from 1 to 5, got "2".'],
+    [{ ...order, size: "" }, "size: Expected a whole number from 1 to 5, got nothing."],
     [{ ...order, to: {} }, "to.city: Expected a text of at least 2 characters, got nothing."],
     [{ ...order, to: { city: "Oslo", mail: "x" } }, 'to.mail: Expected an address such as ada@example.org, got "x".'],
     [{ ...order, when: "tomorrow" }, 'when: Expected a date such as 2026-11-23, got "tomorrow".'],

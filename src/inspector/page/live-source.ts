@@ -5,12 +5,13 @@ import type { RunActions, RunSource, RunWatcher } from "./run-source.ts";
 
 /** Runs of one page of the list. */
 const PAGE = 100;
+
 /** A source of the runs of a server. Asks once for its team: without roles, runs can only be read. */
 export async function liveSource(client: RunClient, signal: AbortSignal): Promise<RunSource> {
   const { roles, reserve } = await client.team({ signal });
   return {
     kind: "live",
-    ...(roles.length === 0 ? {} : { actions: actionsOf(client, [...roles, ...reserve]) }),
+    ...(roles.length === 0 ? {} : { actions: actionsOf(client, [...reserve, ...roles]) }),
     runs: async (cursor, aborted) => client.list({ limit: PAGE, signal: aborted, ...(cursor === undefined ? {} : { cursor }) }),
     async standing(run, aborted) {
       const summary = await client.read(run, { signal: aborted });
