@@ -62,7 +62,7 @@ const PART: PostgresPart = {
  * The statements about the jobs of a Postgres database. The package `graphile-worker` owns the tables, in the schema `<schema>_queue`.
  *
  * GraphileQueue.Q1 (`submit`) one row that waits stands for a run. GraphileQueue.Q2 (`giveBack`) a job goes back only while its worker has it,
- * and never in place of a newer one. GraphileQueue.Q3 (`look`) the jobs of a worker that lives never become free by age.
+ * and never in place of a newer one. The jobs of a worker that lives never become free by age (`look`).
  */
 export class GraphileQueue {
   readonly database: PostgresDatabase;

@@ -25,7 +25,7 @@ const PAUSE = 1_000;
  *
  * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent since ever, and the ids of settled holds: so a
  * statement that is sent twice charges once, and none is given up before the pool is closed. PostgresAccount.A2 (`#open`) a hold is settled
- * once; after `close` no settlement counts. PostgresAccount.A3 (`close`) it is awaited for no longer than the patience of the database.
+ * once; after `close` no settlement counts. Its end is awaited (`close`) for no longer than the patience of the database.
  */
 export class PostgresAccount implements BudgetAccount {
   /** The name as the database has it: any text, also one that Postgres cannot hold. */

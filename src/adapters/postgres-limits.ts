@@ -82,8 +82,8 @@ const PAUSE = 1_000;
  * DatabaseLimits.D1 (`take_limit`) no more places are taken in all processes than the limits allow: under the lock of one row, by the
  * database's clock. DatabaseLimits.D2 (`#take`) a place counts from the latest time at which its call may begin, and one that came later is
  * not used: so the limits hold for the begin of calls. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds
- * has no call in flight. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. DatabaseLimits.D5 (`acquire`) one call at a
- * time asks the database, in the order asked.
+ * has no call in flight. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. One call at a
+ * time asks the database, in the order asked (`acquire`).
  */
 class DatabaseLimits implements PostgresLimits {
   readonly #name: string;

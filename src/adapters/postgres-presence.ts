@@ -23,7 +23,7 @@ export interface PresenceParts {
  *
  * PostgresPresence.R1 (`#open`) the lock is held under one number for as long as the process lives, on whatever connection: a number whose
  * lock stays free for seconds belongs to a process that is gone. PostgresPresence.R2 (`#again`) a lost connection is opened again until
- * `close`, and `heard` is told then. PostgresPresence.R3 (`#open`) the connection alone keeps no process running.
+ * `close`, and `heard` is told then. The connection alone keeps no process running.
  */
 export class PostgresPresence {
   /** The number of the lock, as text: it has 63 bits. */

@@ -30,8 +30,8 @@ interface OpenSession {
  *
  * PostgresSession.S1 (`#open`) the lock of a number is held by one connection, and no number is given twice in 2^31: whoever sees the lock
  * free knows that the connection is gone. PostgresSession.S2 (`#again`) a lost connection is opened again, with another number, for as long
- * as the journal is open; then `renewed` is called. PostgresSession.S3 (`keep`) the connection keeps the process running only while it is
- * needed, and is asked every ten seconds then whether it still answers.
+ * as the journal is open; then `renewed` is called. The connection keeps the process running only while it is
+ * needed (`keep`), and is asked every ten seconds then whether it still answers.
  */
 export class PostgresSession {
   readonly #db: PostgresDatabase;

@@ -24,9 +24,9 @@ const PAGE = 256;
  *
  * PostgresStore.S1 (`add`) a resolved addition is committed, all of it or nothing; when the answer to a commit is lost, it is done again
  * and adds nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a damaged message is counted and left out, a
- * damaged vector is made again, and adding a message again repairs its row. PostgresStore.S3 (`#role`) writers of a role come one after
- * another, so that places appear in their order. PostgresStore.S4 (`digestOfRole`) ids are data: none becomes a part of a statement.
- * PostgresStore.S5 (`close`) after it no connection is left, and a later call opens one again.
+ * damaged vector is made again, and adding a message again repairs its row. Writers of a role come one after
+ * another, so that places appear in their order. Ids are data: none becomes a part of a statement.
+ * After `close` no connection is left, and a later call opens one again.
  *
  * Vectors are stored as bytes, and compared in the process: `exactIndex` finds the nearest exactly. The extension `pgvector` is not used.
  * There is no index of words: a memory reads all messages of its role once when it opens.

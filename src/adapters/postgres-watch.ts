@@ -21,8 +21,8 @@ interface Watched {
 /**
  * The watchers of runs in this process. It owns the list of watched runs.
  *
- * PostgresWatch.V1 (`watch`) owners notify only runs that are watched, because a notification makes the commits of all processes wait for
- * each other. PostgresWatch.V2 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once when the
+ * Owners notify only runs that are watched, because a notification makes the commits of all processes wait for
+ * each other. PostgresWatch.V1 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once when the
  * connection was lost.
  */
 export class PostgresWatch {

@@ -36,7 +36,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
 
   inSoak(runDriverContract)({ describe, it, expect }, { name: "graphileDriver", make: engine });
 
-  it("delivers a job, knows its workers, and asks them to drain", async () => {
+  it("GraphileSession.S3 delivers a job, knows its workers, and asks them to drain", async () => {
     const { open, close } = engine();
     const driver = open();
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });

@@ -129,7 +129,7 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     expect((await errorOf((await journalIn(schema)).runs()))?.code).toBe("JOURNAL_NEWER");
   });
 
-  it("the newest snapshot is kept for the present owner alone, and a damaged one is none", async () => {
+  it("PostgresSnapshots.P1 the newest snapshot is kept for the present owner alone, and a damaged one is none", async () => {
     const schema = newSchema();
     const journal = await journalIn(schema);
     const epoch = await written(journal, "a", lively("a", 3));

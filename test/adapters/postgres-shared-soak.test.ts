@@ -99,7 +99,7 @@ async function queried<R>(server: PostgresProcess, text: string): Promise<readon
 describe.runIf(hasPostgres)("what processes share in Postgres", () => {
   const rounds = Array.from({ length: tries(1, 1, 5) }, (_, n) => n);
 
-  it("DatabaseLimits.D1 PostgresPool.G5 a place and a settlement outlive a restart of the server", async () => {
+  it("DatabaseLimits.D1 PostgresPool.G5 PostgresPresence.R2 a place and a settlement outlive a restart of the server", async () => {
     const server = await startPostgres();
     const pool = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
     const made = postgresLimits({ url: server.url, name: "l", concurrency: 1 });
@@ -198,26 +198,31 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(recorded).toBeLessThanOrEqual(amount);
   });
 
-  it.each(rounds)("PostgresPool.G3 who waits for a process that was killed is let in or refused: round %d", async () => {
-    const server = await startPostgres();
-    const budget = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
-    const program = HOLDER.replaceAll("URL", JSON.stringify(server.url));
-    const child = spawn(process.execPath, ["--input-type=module", "-"], { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
-    running.add(child);
-    child.stdin.end(
-      `${await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)))}`.replace(/\nawait main[^\n]*\n$/, "\n") +
-        program,
-    );
-    await new Promise((resolve) => child.stdout.once("data", resolve));
-    const account = await budget.open("mine", { spent: 0 });
-    const waiting = errorOf(() => account.reserve(50, never));
-    const fitting = account.reserve(30, never);
-    child.kill("SIGKILL");
-    (await fitting).settle(30);
-    expect((await waiting).code).toBe("BUDGET");
-    expect(await budget.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
-    await budget.close();
-  });
+  it.each(rounds)(
+    "PostgresPool.G3 PostgresPresence.R1 who waits for a process that was killed is let in or refused: round %d",
+    async () => {
+      const server = await startPostgres();
+      const budget = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
+      const program = HOLDER.replaceAll("URL", JSON.stringify(server.url));
+      const child = spawn(process.execPath, ["--input-type=module", "-"], { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
+      running.add(child);
+      child.stdin.end(
+        `${await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)))}`.replace(
+          /\nawait main[^\n]*\n$/,
+          "\n",
+        ) + program,
+      );
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      const account = await budget.open("mine", { spent: 0 });
+      const waiting = errorOf(() => account.reserve(50, never));
+      const fitting = account.reserve(30, never);
+      child.kill("SIGKILL");
+      (await fitting).settle(30);
+      expect((await waiting).code).toBe("BUDGET");
+      expect(await budget.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
+      await budget.close();
+    },
+  );
 
   it.each(rounds)("DatabaseLimits.D1 DatabaseLimits.D2 DatabaseLimits.D3 ten by the second, four at once: round %d", async () => {
     const server = await startPostgres();

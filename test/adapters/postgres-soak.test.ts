@@ -49,7 +49,7 @@ async function assertAllEqual(journal: Journal, runs: readonly string[]): Promis
 }
 
 describe.runIf(hasPostgres)("a server that is killed and started again under load", () => {
-  it("Postgres.J1 Postgres.J2 ends no run, loses and doubles nothing, and no effect is done twice", async () => {
+  it("Postgres.J1 Postgres.J2 PostgresAppends.A1 ends no run, loses and doubles nothing, and no effect is done twice", async () => {
     const server = await startPostgres();
     const runs = runIds(tries(10, 60));
     const journal = await journalIn(newSchema(), { url: server.url });
@@ -116,7 +116,7 @@ describe.runIf(hasPostgres)("a connection that is cut after the server has done 
     expect(await journal.runs()).toEqual([]);
   }, 60_000);
 
-  it("PostgresJournal.J3 an owner keeps its runs over lost connections, is heard and hears", async () => {
+  it("PostgresJournal.J3 PostgresSession.S2 PostgresWatch.V1 an owner keeps its runs over lost connections, is heard and hears", async () => {
     const { port } = await sharedServer();
     const proxy = await cuttingProxy(port);
     const schema = newSchema();
@@ -147,7 +147,7 @@ describe.runIf(hasPostgres)("a connection that is cut after the server has done 
 });
 
 describe.runIf(hasPostgres)("an owner in another process", () => {
-  it("PostgresJournal.J1 that stands still keeps its run until that is taken, and writes nothing when it goes on", async () => {
+  it("PostgresJournal.J1 Postgres.J3 PostgresAppends.A2 that stands still keeps its run until that is taken, and writes nothing when it goes on", async () => {
     const schema = newSchema();
     const { url } = await sharedServer();
     const journal = await journalIn(schema);
@@ -167,7 +167,7 @@ describe.runIf(hasPostgres)("an owner in another process", () => {
     expect([events, error]).toEqual([Array.from({ length }, (_, seq) => childEvent("a", seq)), undefined]);
   }, 60_000);
 
-  it("PostgresJournal.J2 Postgres.J1 that was killed is known to have died, and has what it was told is there", async () => {
+  it("PostgresJournal.J2 Postgres.J1 PostgresSession.S1 that was killed is known to have died, and has what it was told is there", async () => {
     const schema = newSchema();
     const { url } = await sharedServer();
     const journal = await journalIn(schema);

@@ -56,7 +56,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
-  it("deploy during a long call: the call ends where it began, another worker goes on, and no answer is paid for twice", async () => {
+  it("WorkerParent.P3 deploy during a long call: the call ends where it began, another worker goes on, and no answer is paid for twice", async () => {
     const old = startWorker("--grace", "60s");
     await old.until("stdout", /"type":"working"/);
     await troupe("submit", "--team", "writers", "--id", "three", "a slow deploy");
@@ -73,7 +73,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await late.ended).toBe(0);
   });
 
-  it("start a worker again that was killed, and prove its death", async () => {
+  it("WorkerParent.P1 start a worker again that was killed, and prove its death", async () => {
     const worker = startWorker();
     await worker.until("stdout", /"type":"working"/);
     await troupe("submit", "--team", "writers", "--id", "four", "a slow death");
@@ -103,7 +103,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
-  it("tell what is wrong with a module of teams, and do not start it again", async () => {
+  it("WorkerParent.P2 tell what is wrong with a module of teams, and do not start it again", async () => {
     const missing = await troupe("worker", "./nothing.js");
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain("TEAMS_UNREADABLE");

@@ -12,6 +12,7 @@ import {
   JournalError,
   MemoryError,
   ModelError,
+  MovedError,
   NotJsonError,
   OutputError,
   PlanError,
@@ -43,6 +44,7 @@ const samples: readonly TroupeError[] = [
   new ControlError("CONTROL", "x"),
   new AbortedError(),
   new BudgetError({ needed: 5, left: 1, budget: 3 }),
+  new MovedError("run-1"),
   new WaitingError({ questionId: "q1", question: "Go on?", role: "Alice" }),
   new DifferenceError("DIFFERENT", "x"),
 ];

@@ -156,7 +156,7 @@ describe("a server of runs and its client", () => {
     await server.close();
   });
 
-  it("RunSummaries.M1 list runs page by page, the newest first", async () => {
+  it("list runs page by page, the newest first", async () => {
     const { server, client } = served({ team: shouters() });
     const ids: string[] = [];
     for (const idea of ["a", "b", "c"]) ids.unshift((await client.start({ idea, id: idea })).id);

@@ -56,7 +56,7 @@ async function ownedElsewhere({ first, second }: World, others: readonly Role[] 
 const typesOf = (events: readonly RunEvent[]): string[] => events.map(({ type }) => type);
 
 describe("a run that another living process owns", () => {
-  test("is followed: events, observers and the result are those of the record", async () => {
+  test("Follower.F1 is followed: events, observers and the result are those of the record", async () => {
     const there = world();
     const { team, letGo, owned } = await ownedElsewhere(there);
     const run = team.run("go", { id: "r" });

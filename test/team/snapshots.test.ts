@@ -91,7 +91,7 @@ describe("a run writes snapshots behind it", () => {
     expect(warnings).toEqual([expect.stringMatching(/could not be kept.*no room/)]);
   });
 
-  test("SnapshotWriter.W5 a journal that never answers holds up the end for a limited time", async () => {
+  test("SnapshotWriter.W1 SnapshotWriter.W5 a journal that never answers holds up the end for a limited time", async () => {
     const journal = keeping(() => new Promise(() => {}));
     const clock = {
       now: () => 1_000,

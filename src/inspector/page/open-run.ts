@@ -38,7 +38,7 @@ const browserTime: PageTime = { now: () => performance.now(), after: (ms, work) 
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
  * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels are told once for each: a long run leaves the page usable while it is
  * read.
- * OpenRun.O4 (`hear`) texts of calls under way come from notices, are shown beside the newest event alone, and change no state of the fold.
+ * Texts of calls under way come from notices, are shown beside the newest event alone, and change no state of the fold.
  */
 export class OpenRun {
   readonly id: string;

@@ -145,17 +145,20 @@ function writingChecks(kit: ContractKit, make: MakeJournal): void {
     expect(await seqs(journal, "a")).toEqual([0, 1]);
   });
 
-  check("Journal.K4 what comes together for several runs is kept together, and one that is refused harms no other", async (journal) => {
-    const names = ["a", "b", "c", "d"];
-    const epochs = await Promise.all(names.map((name) => filled(journal, name, 1)));
-    const outcomes = await Promise.all(
-      names.map((name, place) =>
-        codeOf(() => journal.append(name, epochs[place] ?? 0, name === "c" ? 7 : 1, [eventOf(name, name === "c" ? 7 : 1)])),
-      ),
-    );
-    expect(outcomes).toEqual(["resolved", "resolved", "SEQ_MISMATCH", "resolved"]);
-    expect(await Promise.all(names.map(async (name) => (await seqs(journal, name)).length))).toEqual([2, 2, 1, 2]);
-  });
+  check(
+    "Journal.K4 PostgresAppends.A4 what comes together for several runs is kept together, and one that is refused harms no other",
+    async (journal) => {
+      const names = ["a", "b", "c", "d"];
+      const epochs = await Promise.all(names.map((name) => filled(journal, name, 1)));
+      const outcomes = await Promise.all(
+        names.map((name, place) =>
+          codeOf(() => journal.append(name, epochs[place] ?? 0, name === "c" ? 7 : 1, [eventOf(name, name === "c" ? 7 : 1)])),
+        ),
+      );
+      expect(outcomes).toEqual(["resolved", "resolved", "SEQ_MISMATCH", "resolved"]);
+      expect(await Promise.all(names.map(async (name) => (await seqs(journal, name)).length))).toEqual([2, 2, 1, 2]);
+    },
+  );
 
   check("Journal.K6 an append of many, of one, and of none", async (journal) => {
     const epoch = await filled(journal, "a", 500);
@@ -260,7 +263,7 @@ function formerChecks(kit: ContractKit, make: MakeJournal): void {
     expect((await journal.claim("a", { take: true })).former).toBe("released");
   });
 
-  check("Journal.K10 an owner that lives is not said to have died", async (journal) => {
+  check("Journal.K10 MemoryJournal.K7 an owner that lives is not said to have died", async (journal) => {
     await filled(journal, "a", 1);
     const { former } = await journal.claim("a");
     expect(["none", "moved"].includes(former)).toBe(true);
@@ -270,7 +273,7 @@ function formerChecks(kit: ContractKit, make: MakeJournal): void {
 function lostChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
   const check = checksOf(kit, make);
-  check("Journal.K11 an owner is told once that another claim has its run", async (journal) => {
+  check("Journal.K11 Owners.W1 an owner is told once that another claim has its run", async (journal) => {
     const told: string[] = [];
     await journal.create("a");
     const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
@@ -280,21 +283,24 @@ function lostChecks(kit: ContractKit, make: MakeJournal): void {
     expect(told).toEqual(["first"]);
   });
 
-  check("Journal.K11 who gave a run back is not told of the next owner, nor is anybody told by the end of the journal", async (journal) => {
-    const told: string[] = [];
-    await journal.create("a");
-    const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
-    await journal.release("a", epoch);
-    await journal.claim("a", { lost: () => told.push("second") });
-    await journal.close();
-    expect(told).toEqual([]);
-  });
+  check(
+    "Journal.K11 Owners.W2 who gave a run back is not told of the next owner, nor is anybody told by the end of the journal",
+    async (journal) => {
+      const told: string[] = [];
+      await journal.create("a");
+      const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
+      await journal.release("a", epoch);
+      await journal.claim("a", { lost: () => told.push("second") });
+      await journal.close();
+      expect(told).toEqual([]);
+    },
+  );
 }
 
 function watchChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
   const check = checksOf(kit, make);
-  check("Journal.K12 a watcher hears of the start and of what is added, and ends with its signal", async (journal) => {
+  check("Journal.K12 Watchers.V1 a watcher hears of the start and of what is added, and ends with its signal", async (journal) => {
     const epoch = await filled(journal, "a", 1);
     const watch = new AbortController();
     const watched = journal.watch?.("a", { signal: watch.signal })[Symbol.asyncIterator]();

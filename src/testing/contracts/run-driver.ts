@@ -81,7 +81,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
     expect(others.count).toBe(3);
   });
 
-  check("RunDriver.D4 a worker has no more deliveries than its concurrency", async (engine) => {
+  check("RunDriver.D4 JobsInMemory.J2 a worker has no more deliveries than its concurrency", async (engine) => {
     const driver = await engine.open();
     let most = 0;
     let present = 0;
@@ -108,7 +108,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
 }
 
 function repeatingChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D2 a run that waits has one job, the last submitted", async (engine) => {
+  check("RunDriver.D2 JobsInMemory.J1 GraphileQueue.Q1 a run that waits has one job, the last submitted", async (engine) => {
     const driver = await engine.open();
     await driver.submit({ runId: "a", team: "x", events: 1 });
     await driver.submit({ runId: "a", team: "x", events: 2 });
@@ -129,24 +129,27 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D3 a job that its handler gives back comes again, with what it was changed to, and not too early", async (engine) => {
-    const driver = await engine.open();
-    const times: number[] = [];
-    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) => {
-      times.push(performance.now());
-      return attempt < 3 ? { is: "again", after: 60, job: { runId: "a", team: "x", events: attempt } } : DONE;
-    });
-    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
-    const [first, second, third] = [await seen.next(), await seen.next(), await seen.next()];
-    expect([first, second, third].map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-    expect([first.idea, second.idea, third.events]).toEqual(["a poem", undefined, 2]);
-    const [one = 0, two = 0, three = 0] = times;
-    // The clocks of the engine and of this process may differ by a little.
-    expect(two - one >= 55 && three - two >= 55).toBe(true);
-    await settled(driver, 0);
-  });
+  check(
+    "RunDriver.D3 GraphileQueue.Q2 a job that its handler gives back comes again, with what it was changed to, and not too early",
+    async (engine) => {
+      const driver = await engine.open();
+      const times: number[] = [];
+      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) => {
+        times.push(performance.now());
+        return attempt < 3 ? { is: "again", after: 60, job: { runId: "a", team: "x", events: attempt } } : DONE;
+      });
+      await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+      const [first, second, third] = [await seen.next(), await seen.next(), await seen.next()];
+      expect([first, second, third].map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+      expect([first.idea, second.idea, third.events]).toEqual(["a poem", undefined, 2]);
+      const [one = 0, two = 0, three = 0] = times;
+      // The clocks of the engine and of this process may differ by a little.
+      expect(two - one >= 55 && three - two >= 55).toBe(true);
+      await settled(driver, 0);
+    },
+  );
 
-  check("RunDriver.D3 a job whose handler rejects comes again", async (engine) => {
+  check("RunDriver.D3 GraphileWork.W1 a job whose handler rejects comes again", async (engine) => {
     const driver = await engine.open();
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) =>
       attempt === 1 ? Promise.reject(new Error("a fault of the handler")) : DONE,
@@ -156,7 +159,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D5 the job of a killed worker comes to another one", async (engine) => {
+  check("RunDriver.D5 GraphileSession.S1 the job of a killed worker comes to another one", async (engine) => {
     const driver = await engine.open();
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
     const doomed = await engine.doomed("x");
@@ -173,7 +176,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
 }
 
 function endingChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D6 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
+  check("RunDriver.D6 GraphileWork.W2 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
     const driver = await engine.open();
     const gate = opening();
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
