@@ -19,10 +19,10 @@ export const poets = ({ journal, driver }: { readonly journal: Journal; readonly
   });
 // #endregion
 
+// #region worker
 const journal = memoryJournal();
 const driver = memoryRunDriver();
 
-// #region worker
 async function startFleet(): Promise<Worker> {
   const worker = await startWorker({
     driver,

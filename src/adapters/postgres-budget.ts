@@ -11,7 +11,7 @@ import { type AccountPool, PostgresAccount } from "./postgres-budget-account.ts"
 import { PostgresDatabase } from "./postgres-database.ts";
 import { PostgresPresence } from "./postgres-presence.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+import { BUDGET_CODES, sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
 
 /** Options of {@link postgresBudget}. */
 export interface PostgresBudgetOptions extends PostgresOptions {
@@ -143,7 +143,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.rank = o.parent === undefined ? 0 : o.parent.rank + 1;
     this.id = `postgres ${server.shown} ${server.schema} ${o.name}`;
     this.#amount = o.amount;
-    this.db = new PostgresDatabase(sharedPart("BUDGET"), server);
+    this.db = new PostgresDatabase(sharedPart(BUDGET_CODES), server);
     const heard = (named: string | undefined): void => {
       if (named === undefined || named === this.name) this.changed();
     };

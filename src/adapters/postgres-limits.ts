@@ -16,7 +16,7 @@ import { checkSharedName } from "./postgres-budget.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import { PostgresPresence } from "./postgres-presence.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+import { LIMITS_CODES, sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
 
 /** Options of {@link postgresLimits}. Give all processes the same limits under one name: each keeps to those that it was given. */
 export interface PostgresLimitsOptions extends PostgresOptions, LimitOptions {
@@ -110,7 +110,7 @@ class DatabaseLimits implements PostgresLimits {
     this.#hasTokens = options.tokensPerMinute !== undefined;
     this.#leastLate = this.#rates.length === 0 ? Infinity : Math.min(...this.#rates.map(({ within }) => within)) * LATE;
     this.#late = this.#leastLate;
-    this.#db = new PostgresDatabase(sharedPart("LIMITS"), server);
+    this.#db = new PostgresDatabase(sharedPart(LIMITS_CODES), server);
     const heard = (named: string | undefined): void => {
       if (named === undefined || named === this.#name) this.#hear();
     };

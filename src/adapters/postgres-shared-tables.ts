@@ -8,16 +8,31 @@ export function sharedChannel(schema: string): string {
   return `${schema}_shared`;
 }
 
-/** Returns the tables of shared budgets and limits, with errors of one code each: an interruption that can be gone on after. */
-export function sharedPart(prefix: "BUDGET" | "LIMITS"): PostgresPart {
-  const codes: { readonly [Fault in PostgresFault]: string } = {
-    unreachable: `${prefix}_UNREACHABLE`,
-    refused: `${prefix}_REFUSED`,
-    full: `${prefix}_FULL`,
-    newer: `${prefix}_NEWER`,
-    foreign: `${prefix}_FOREIGN`,
-    closed: `${prefix}_CLOSED`,
-  };
+/** The codes of the errors of a budget. */
+export const BUDGET_CODES: SharedCodes = {
+  unreachable: "BUDGET_UNREACHABLE",
+  refused: "BUDGET_REFUSED",
+  full: "BUDGET_FULL",
+  newer: "BUDGET_NEWER",
+  foreign: "BUDGET_FOREIGN",
+  closed: "BUDGET_CLOSED",
+};
+
+/** The codes of the errors of limits. */
+export const LIMITS_CODES: SharedCodes = {
+  unreachable: "LIMITS_UNREACHABLE",
+  refused: "LIMITS_REFUSED",
+  full: "LIMITS_FULL",
+  newer: "LIMITS_NEWER",
+  foreign: "LIMITS_FOREIGN",
+  closed: "LIMITS_CLOSED",
+};
+
+/** An error code for each fault of the database. */
+type SharedCodes = { readonly [Fault in PostgresFault]: string };
+
+/** Returns the tables of shared budgets and limits. Their errors are interruptions, so a run can be resumed after one. */
+export function sharedPart(codes: SharedCodes): PostgresPart {
   return {
     name: "shared budgets and limits",
     steps: [firstTables],

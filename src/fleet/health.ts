@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { object, type Shape, takes } from "../kernel/argument.ts";
 import type { Worker } from "./worker.ts";
 
 /** A server that tells how a worker is. */
@@ -8,13 +9,21 @@ export interface HealthProbe {
   close(): Promise<void>;
 }
 
+const aWorker: Shape = object("a worker");
+const aPort: Shape = {
+  says: "a port: a whole number from 0 to 65535",
+  fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+};
+
 /**
  * Answers `GET /health` on a port of the loopback address: 200 while the worker takes runs, 503 while it drains, with `{ status, runs }`.
  *
  * @param port 0: a free one
- * @throws the system's error when the port is taken
+ * @throws UsageError `ARGUMENT_INVALID`; the system's error when the port is taken
  */
 export async function serveHealth(worker: Pick<Worker, "runs" | "isDraining">, port: number): Promise<HealthProbe> {
+  takes("serveHealth", "worker", worker, aWorker);
+  takes("serveHealth", "port", port, aPort);
   const server = createServer((request, response) => {
     const isKnown = request.method === "GET" && request.url === "/health";
     const { runs, isDraining } = worker;

@@ -32,7 +32,7 @@ import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { type AloneOptions, answeredUnderWay, ideaDiffers, Runs, type RunWork } from "./runs.ts";
-import { type SubmitOptions, submitOptions, submitRun } from "./submit.ts";
+import type { SubmitOptions } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
   continueOptions,
@@ -176,6 +176,8 @@ export class Team {
    * @throws UsageError `OPTION_INVALID` without a driver, `MESSAGE_INVALID`; errors of the driver and of the journal
    */
   async submit(idea: string | Message, o: SubmitOptions = {}): Promise<string> {
+    // Loaded here because most programs submit nothing.
+    const { submitOptions, submitRun } = await import("./submit.ts");
     checkKnownOptions("submit", o, submitOptions);
     const { name, journal, mask, options } = this.#parts;
     const runId = this.#id(o.id);

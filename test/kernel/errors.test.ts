@@ -81,7 +81,7 @@ describe("the error tree", () => {
 
   test("interruptions are told apart from failures", () => {
     const interruptions = samples.filter((sample) => sample instanceof ControlError).map((sample) => sample.name);
-    expect(interruptions).toEqual(["ControlError", "AbortedError", "BudgetError", "WaitingError", "DifferenceError"]);
+    expect(interruptions).toEqual(["ControlError", "AbortedError", "BudgetError", "MovedError", "WaitingError", "DifferenceError"]);
   });
 
   test("messages say what was expected, what came and what to do", () => {

@@ -3,7 +3,7 @@ import { apply } from "../record/apply.ts";
 import type { RunEvent } from "../record/event.ts";
 import type { Journal } from "../record/journal.ts";
 import { RunState } from "../record/run-state.ts";
-import { continuesFrom, restored, type RestoredState } from "./snapshot.ts";
+import type { RestoredState } from "./snapshot.ts";
 import type { LastSnapshot } from "./snapshot-writer.ts";
 
 /** A run as its record has it. */
@@ -36,7 +36,10 @@ export async function recordedState(
 async function newestState(journal: Pick<Journal, "newestSnapshot">, runId: string): Promise<RestoredState | undefined> {
   try {
     const snapshot = await journal.newestSnapshot?.(runId);
-    return snapshot && restored(runId, snapshot);
+    if (snapshot === undefined) return undefined;
+    // Loaded here because most runs have no snapshot.
+    const { restored } = await import("./snapshot.ts");
+    return restored(runId, snapshot);
   } catch {
     return undefined;
   }
@@ -44,6 +47,7 @@ async function newestState(journal: Pick<Journal, "newestSnapshot">, runId: stri
 
 /** Returns undefined for a snapshot that does not belong to the record. */
 async function continuedFrom(found: RestoredState, read: (from: number) => AsyncIterable<RunEvent>): Promise<RecordedState | undefined> {
+  const { continuesFrom } = await import("./snapshot.ts");
   const { state, size } = found;
   const last = { seq: state.seq, size };
   let isProven = false;

@@ -4,7 +4,6 @@ import type { RunEvent } from "../record/event.ts";
 import type { OwnedRun } from "../record/run-log.ts";
 import type { RunState } from "../record/run-state.ts";
 import { copyState } from "../record/state-copy.ts";
-import { snapshotText } from "./snapshot.ts";
 
 /** The last snapshot of a run. */
 export interface LastSnapshot {
@@ -105,6 +104,8 @@ export class SnapshotWriter {
 
   async #write(copy: RunState, latest: RunEvent): Promise<void> {
     const { state, owned } = this.#parts;
+    // Loaded here because most runs are too short for a snapshot.
+    const { snapshotText } = await import("./snapshot.ts");
     const text = snapshotText(copy, latest);
     try {
       while (text.next()) await nextMacrotask();
