@@ -7,12 +7,12 @@ import type { Json } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
-import type { Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
+import type { CommandOptions, Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
-import { giveCommand, isOwned, isUnowned, messageIn, obeyed, type RunCommand } from "./commands.ts";
+import { isOwned, isUnowned, messageIn, type RunCommand } from "./commands.ts";
 import type { Follower } from "./follow.ts";
 import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
 import { unowned } from "../runtime/record/owners.ts";
@@ -189,7 +189,8 @@ export class Runs {
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
   async owning<T>(id: string, work: (claim: Claim) => Promise<T>, { signal, ...o }: OwningOptions = {}): Promise<T> {
-    const command = (given: Json): Promise<Json> => obeyed(given, this.#mask, (known) => this.#obey(id, known));
+    const command = async (given: Json): Promise<Json> =>
+      (await import("./command-wire.ts")).obeyed(given, this.#mask, (known) => this.#obey(id, known));
     const before = this.#owned.get(id);
     let free = (): void => {};
     const mine = new Promise<void>((resolve) => (free = resolve));
@@ -371,4 +372,9 @@ export function ideaDiffers(runId: string): JournalError {
     `Expected the idea that run ${runId} was begun with, got another. Give the new idea an id of its own, or go on with the run: resume("${runId}").`,
     { data: { runId } },
   );
+}
+
+/** As `giveCommand` of `command-wire.ts`, which is loaded here because most runs have their owner in this process. */
+async function giveCommand(journal: Journal, runId: string, given: RunCommand, o: CommandOptions = {}): Promise<unknown> {
+  return (await import("./command-wire.ts")).giveCommand(journal, runId, given, o);
 }
