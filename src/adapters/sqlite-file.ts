@@ -187,7 +187,7 @@ export const JOURNAL: FileKind = {
     "",
     // The process of the owner, or how the last one left.
     "ALTER TABLE file.runs ADD COLUMN owner TEXT",
-    // The summaries of runs, which can be made again from the events: programs of version 2 leave them behind without harm.
+    // The summaries of runs, which can be made again from the events.
     "CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;",
     // The newest snapshot of a run. `head` is the checksum of the event before it.
     "CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;",

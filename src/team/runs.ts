@@ -124,7 +124,9 @@ export class Runs {
       try {
         return await here();
       } catch (error) {
-        if (!isOwned(error) || this.#journal.command === undefined) throw error;
+        // A change whose run was taken before it was recorded is not in the record.
+        const isThere = isOwned(error) || error instanceof MovedError;
+        if (!isThere || this.#journal.command === undefined) throw error;
       }
       try {
         return resultOf(await giveCommand(this.#journal, id, command, signal === undefined ? {} : { signal }));

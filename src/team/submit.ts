@@ -3,7 +3,7 @@ import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import { type Journal, newestRuns } from "../runtime/record/journal.ts";
+import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunDriver } from "./run-driver.ts";
 
@@ -33,9 +33,6 @@ export interface Submission {
   readonly about: Json | undefined;
 }
 
-/** Runs of a list that are read at once, in search of one. */
-const PAGE = 64;
-
 /** @throws UsageError `OPTION_INVALID` without a driver; errors of the driver; JournalError when the journal cannot be read */
 export async function submitRun({ name, journal, mask, driver }: SubmittingTeam, { runId, idea, about }: Submission): Promise<void> {
   if (driver === undefined) {
@@ -56,25 +53,11 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
 }
 
 /** Returns the number of events of a run; 0 for one that the journal does not have. */
-export async function eventsOf(journal: Pick<Journal, "newest" | "runs">, runId: string): Promise<number> {
-  for (let before: string | undefined; ;) {
-    const page = await pageBefore(journal, runId, before);
-    const info = page.find((run) => run.runId === runId);
-    if (info !== undefined || page.length < PAGE) return info?.events ?? 0;
-    before = page.at(-1)?.runId;
-  }
-}
-
-/** A run that is removed meanwhile ends the search: the list begins anew then. */
-async function pageBefore(
-  journal: Pick<Journal, "newest" | "runs">,
-  prefix: string,
-  before: string | undefined,
-): ReturnType<typeof newestRuns> {
+export async function eventsOf(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<number> {
   try {
-    return await newestRuns(journal, { limit: PAGE, prefix, ...(before === undefined ? {} : { before }) });
+    return (await runInfo(journal, runId)).events;
   } catch (error) {
-    if (before === undefined || !(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
-    return newestRuns(journal, { limit: PAGE, prefix });
+    if (error instanceof JournalError && (error.code === "RUN_UNKNOWN" || error.code === "RUN_FORGOTTEN")) return 0;
+    throw error;
   }
 }

@@ -333,6 +333,16 @@ describe("a run that another living process owns", () => {
     expect((await run.result).messages.map(({ content }) => content)).toContain("more!");
   });
 
+  test("is taken while another process adds a message to it: its new owner adds the message", async () => {
+    const there = world();
+    const { roles, sent, proceed } = await toldElsewhere(there);
+    const run = new Team({ journal: there.second.journal, roles }).resume("r", { onOwned: "take" });
+    expect((await run.result).status).toBe("finished");
+    proceed();
+    expect((await sent).message.content).toBe("more");
+    expect((await eventsOf(there.shared, "r")).filter(({ type }) => type === "message").length).toBe(2);
+  });
+
   test("is answered after another process has added a message to it", async () => {
     const there = world();
     const { roles, sent, proceed } = await toldElsewhere(there);

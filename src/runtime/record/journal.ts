@@ -130,7 +130,7 @@ export interface Journal {
    */
   newest?(page: RunsPage): Promise<readonly RunInfo[]>;
   /**
-   * Yields once at the start and then each time when events may have been added to the run, until the signal aborts or the run is removed.
+   * Yields once at the start and then each time when events may have been added to the run, until the signal aborts or the run is removed or forgotten.
    * It may join several changes. Optional: without it a follower polls.
    *
    * @throws JournalError `RUN_UNKNOWN`

@@ -252,6 +252,7 @@ class MemoryJournal implements Journal {
     this.#count -= this.#runs.get(runId)?.events.length ?? 0;
     this.#runs.delete(runId);
     this.#forgotten.add(runId);
+    this.#watchers.grew(runId);
     if (this.#forgotten.size <= MOST_FORGOTTEN) return;
     const [first = runId] = this.#forgotten;
     this.#forgotten.delete(first);

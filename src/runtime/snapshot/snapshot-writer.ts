@@ -114,7 +114,8 @@ export class SnapshotWriter {
     } catch (error) {
       this.#failed(error);
     }
-    this.#last = text;
+    // Not the writer of the text itself, which holds a copy of the state.
+    this.#last = { seq: text.seq, size: text.size };
   }
 
   async #durable(seq: number): Promise<void> {

@@ -57,6 +57,19 @@ describe("memoryJournal", () => {
     await expect(written(journal, "c", 4, "open")).resolves.toBeUndefined();
   });
 
+  test("MemoryJournal.K6 a watch of a run that is forgotten ends", async () => {
+    const journal = memoryJournal({ limit: 1 });
+    await written(journal, "first", 2, "finished");
+    let turns = 0;
+    const watching = (async () => {
+      for await (const _ of journal.watch?.("first", { signal: new AbortController().signal }) ?? []) turns += 1;
+    })();
+    await new Promise((resolve) => void setImmediate(resolve));
+    await written(journal, "second", 2, "finished");
+    await watching;
+    expect(turns).toBe(1);
+  });
+
   test("MemoryJournal.K4 MemoryJournal.K6 beyond its limit it forgets the oldest run that has ended, and says so to who asks for it", async () => {
     const journal = memoryJournal({ limit: 2 });
     for (const name of ["first", "second", "third"]) await written(journal, name, 2, "finished");
