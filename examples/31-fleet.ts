@@ -1,7 +1,8 @@
 // Teams whose runs are driven by workers: the same teams in one process, and the module of `troupe worker`.
 import { setTimeout } from "node:timers/promises";
 import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
-import { jsonLogger, type RunDriver, startWorker, type Worker } from "troupe/fleet";
+import { jsonLogger, type RunDriver, runWorkspaces, startWorker, type Worker } from "troupe/fleet";
+import { fileObjects } from "troupe/objects";
 import { memoryRunDriver, scriptedModel } from "troupe/testing";
 
 // #region teams
@@ -36,7 +37,15 @@ async function startFleet(): Promise<Worker> {
 }
 // #endregion
 
-const worker = await startFleet();
+// #region workspaces
+async function startWithFolders(): Promise<Worker> {
+  const objects = fileObjects({ dir: "/mnt/shared/troupe" });
+  const workspaces = runWorkspaces({ objects, folder: "/var/lib/troupe/workspaces" });
+  return startWorker({ driver, journal, teams: [poets({ journal, driver })], workspaces });
+}
+// #endregion
+
+const worker = await (process.argv.includes("--folders") ? startWithFolders() : startFleet());
 
 // #region submit
 const team = poets({ journal, driver });

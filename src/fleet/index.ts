@@ -5,3 +5,4 @@ export { startWorker, type Worker } from "./worker.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 export { jsonLogger, type JsonLoggerOptions, type LogLevel } from "../server/json-logger.ts";
 export { type HealthProbe, serveHealth } from "./health.ts";
+export { type RunWorkspaceCall, type RunWorkspaces, runWorkspaces, type RunWorkspacesOptions } from "./run-workspaces.ts";

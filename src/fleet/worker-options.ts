@@ -9,6 +9,7 @@ import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
 import { checkOnTeamChange, type OnTeamChange } from "../team/team-change.ts";
 import type { Team } from "../team/team.ts";
+import type { RunWorkspaces } from "./run-workspaces.ts";
 
 /** Options of {@link startWorker}. */
 export interface WorkerOptions {
@@ -25,6 +26,13 @@ export interface WorkerOptions {
   readonly tries?: number;
   /** For a run whose team was another when it began: see `ResumeOptions.onTeamChange`. Default "refuse": the run goes back to the queue. */
   readonly onTeamChange?: OnTeamChange;
+  /**
+   * Brings the folder of a run here before it goes on, and stores it when it comes to rest, when it is drained, and after a round. Default:
+   * the folders do not move. See {@link runWorkspaces}.
+   */
+  readonly workspaces?: RunWorkspaces;
+  /** Fewest milliseconds between two stores of the folder of a run that goes on. Default 60,000. */
+  readonly workspaceEvery?: number;
   /** Told of the runs as they come and go. Default: none. */
   readonly logger?: Logger;
   readonly clock?: Clock;
@@ -38,18 +46,22 @@ const workerOptions: Known<WorkerOptions> = {
   grace: true,
   tries: true,
   onTeamChange: true,
+  workspaces: true,
+  workspaceEvery: true,
   logger: true,
   clock: true,
 };
 
 /** Options of a worker with their defaults. */
-export interface WorkerSettings extends Required<Omit<WorkerOptions, "teams">> {
+export interface WorkerSettings extends Required<Omit<WorkerOptions, "teams" | "workspaces">> {
+  readonly workspaces: RunWorkspaces | undefined;
   readonly teams: ReadonlyMap<string, Team>;
 }
 
 const CONCURRENCY = 64;
 const GRACE = 30_000;
 const TRIES = 20;
+const WORKSPACE_EVERY = 60_000;
 
 const aTeam: Shape = having("a team", "run", "resume", "send");
 
@@ -57,6 +69,7 @@ const aTeam: Shape = having("a team", "run", "resume", "send");
 export function workerSettings(options: WorkerOptions): WorkerSettings {
   checkGivenOptions("startWorker", options, workerOptions);
   const { driver, journal, concurrency = CONCURRENCY, grace = GRACE, tries = TRIES } = options;
+  const { workspaces, workspaceEvery = WORKSPACE_EVERY } = options;
   const { onTeamChange = "refuse", logger = silentLogger, clock = systemClock } = options;
   takes("startWorker", "driver", driver, aRunDriver);
   takes("startWorker", "journal", journal, aJournal);
@@ -65,10 +78,13 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
     if (isCount(count) && count > 0) continue;
     throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${valueText(count)}.`);
   }
-  if (!(Number.isFinite(grace) && grace >= 0)) {
-    throw new UsageError("OPTION_INVALID", `Expected grace to be milliseconds of 0 or more, got ${valueText(grace)}.`);
+  if (workspaces !== undefined) takes("startWorker", "workspaces", workspaces, having("workspaces of runs", "folderOf", "fetch", "put"));
+  for (const [name, ms] of Object.entries({ grace, workspaceEvery })) {
+    if (Number.isFinite(ms) && ms >= 0) continue;
+    throw new UsageError("OPTION_INVALID", `Expected ${name} to be milliseconds of 0 or more, got ${valueText(ms)}.`);
   }
-  return { driver, journal, teams: teamsByName(options.teams, journal), concurrency, grace, tries, onTeamChange, logger, clock };
+  const moving = { workspaces, workspaceEvery };
+  return { ...moving, driver, journal, teams: teamsByName(options.teams, journal), concurrency, grace, tries, onTeamChange, logger, clock };
 }
 
 function teamsByName(teams: unknown, journal: Journal): ReadonlyMap<string, Team> {

@@ -7,6 +7,7 @@ import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { eventsOf } from "../team/submit.ts";
 import type { Team } from "../team/team.ts";
 import { Driven } from "./driven.ts";
+import { DrivenFolder } from "./driven-folder.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
 /** A worker that takes runs from an engine and drives them. */
@@ -145,11 +146,16 @@ class FleetWorker implements Worker {
     const { runId, idea, about } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse" } as const;
     const isNew = events === 0 && idea !== undefined;
+    await this.#settings.workspaces?.fetch(runId, this.#settings.journal, { signal: delivery.signal });
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
+    const { workspaces, workspaceEvery: every, clock, logger } = this.#settings;
     const driven = new Driven(run);
+    const folder = workspaces && new DrivenFolder(run, { workspaces, every, clock, logger });
     this.#driven.add(driven);
     try {
-      return await driven.result;
+      const result = await driven.result;
+      await folder?.rest(result);
+      return result;
     } finally {
       this.#driven.delete(driven);
     }

@@ -43,6 +43,7 @@ export { journalContract, type MakeJournal } from "./contracts/journal.ts";
 export { journalOwnersContract, type JournalOwnersContract, type TwoJournals } from "./contracts/journal-owners.ts";
 export { type LimitsTime, type MakeLimits, modelLimitsContract } from "./contracts/model-limits.ts";
 export { type MakeStore, messageStoreContract } from "./contracts/message-store.ts";
+export { type MakeObjects, objectStoreContract } from "./contracts/object-store.ts";
 export { type DoomedWorker, runDriverContract, type RunDriverContract, type RunEngine } from "./contracts/run-driver.ts";
 export { type MakeIndex, vectorIndexContract } from "./contracts/vector-index.ts";
 export { workspaceContract, type WorkspaceContract } from "./contracts/workspace.ts";

@@ -22,6 +22,16 @@ export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from ".
 export { type FileChange, forkIn, mayWrite } from "./recorded-files.ts";
 export { COMMIT_STEP, type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
 
+// A project as one file, for another machine.
+export {
+  type BundleOptions,
+  bundleWorkspace,
+  hasOpenForks,
+  restoreBundle,
+  type RestoreBundleOptions,
+  type WorkspaceBundle,
+} from "./bundle.ts";
+
 // Rules for paths.
 export { checkPath, visible } from "./path-rules.ts";
 

@@ -25,10 +25,12 @@ export const COMMIT_STEP = "commit";
 export interface RestoreOptions {
   /** Sequence number of the last event that counts. Default: the last of all. */
   readonly at?: number | undefined;
+  /** Steps up to this sequence number are done already: the folder was restored from its bundle. Default: none. */
+  readonly after?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreOptions: Known<RestoreOptions> = { at: true, signal: true };
+const restoreOptions: Known<RestoreOptions> = { at: true, after: true, signal: true };
 
 /** The result of a restore. */
 export interface Restored {
@@ -52,17 +54,19 @@ export async function restoreFiles(
   checkKnownOptions("restoreFiles", options, restoreOptions);
   takes("restoreFiles", "workspace", workspace, having("a workspace", "write", "commit"));
   takes("restoreFiles", "events", events, iterable("events of a run"));
-  const { at = Infinity, signal } = options;
-  const open = new OpenDeeds();
+  const { at = Infinity, after = -1, signal } = options;
+  const open = new OpenDeeds(after);
   const forks = isOnDisk(workspace) ? new RestoredForks(workspace) : undefined;
   const paths = new Set<string>();
   let commits = 0;
   for await (const event of events) {
     throwIfAborted(signal);
     for (const deed of open.endedBy(event)) {
-      if (deed.kind === "commit")
+      if (deed.kind === "commit") {
+        // Files of the bundle may be committed by a later step.
+        if (after >= 0 && isOnDisk(workspace)) await workspace.adopt(deed.request.paths ?? []);
         commits += (await workspace.commit({ ...deed.request, ...(signal === undefined ? {} : { signal }) })) === undefined ? 0 : 1;
-      else if (deed.kind === "fork") await forks?.restore(deed, signal);
+      } else if (deed.kind === "fork") await forks?.restore(deed, signal);
       else if (deed.content === ABSENT) {
         await workspace.remove(deed.path);
         paths.delete(deed.path);
@@ -109,6 +113,12 @@ function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
 class OpenDeeds {
   readonly #asked = new Map<string, StepStarted>();
   readonly #done = new Map<string, Deed[]>();
+  readonly #after: number;
+
+  /** @param after the last event whose step counts as done */
+  constructor(after: number) {
+    this.#after = after;
+  }
 
   /** Takes in an event. @returns what became final by it, in order */
   endedBy(event: RunEvent): readonly Deed[] {
@@ -117,7 +127,7 @@ class OpenDeeds {
         this.#asked.set(`${event.act} ${event.key}`, event);
         return [];
       case "step.ended":
-        this.#keep(event);
+        this.#keep(event, event.seq);
         return [];
       case "act.ended":
         return this.#taken(unitOf(event.act));
@@ -128,11 +138,12 @@ class OpenDeeds {
     }
   }
 
-  #keep(event: StepEnded): void {
+  #keep(event: StepEnded, seq: number): void {
     const name = `${event.act} ${event.key}`;
     const started = this.#asked.get(name);
     if (started === undefined || event.retry === true) return;
     this.#asked.delete(name);
+    if (seq <= this.#after) return;
     const deed = event.ok ? deedOf(started, event.at) : undefined;
     if (deed === undefined) return;
     const unit = unitOf(event.act);

@@ -30,6 +30,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "yaml",
     "pg",
     "graphile-worker",
+    "aws4fetch",
   ],
   tools: ["zod"],
   workspace: ["zod"],

@@ -1,0 +1,315 @@
+import type { AwsClient } from "aws4fetch";
+import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
+import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import {
+  checkKeyCount,
+  checkObjectKey,
+  checkObjectSize,
+  checkPut,
+  OBJECT_BYTES,
+  type ObjectCall,
+  objectConflict,
+  type ObjectStore,
+  ObjectStoreError,
+  type PutOptions,
+  type StoredObject,
+} from "../kernel/object-store.ts";
+import { isCount } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+
+/** The keys of an account. They are shown in no error and no log. */
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** Options of {@link s3Objects}. */
+export interface S3ObjectsOptions {
+  /** Such as `https://s3.eu-central-1.amazonaws.com`, without the bucket. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** Stands before every key. Default: nothing. */
+  readonly prefix?: string;
+  /** Default `us-east-1`. */
+  readonly region?: string;
+  readonly credentials: S3Credentials;
+  /** Bytes of one object. Default 256 MiB. */
+  readonly mostBytes?: number;
+  /** Further tries of a request that had no answer, or one that says "later". Default 4, after 0.2, 0.4, 0.8 and 1.6 seconds. */
+  readonly retries?: number;
+  /** Milliseconds of one try. Default 60,000. */
+  readonly timeout?: number;
+  readonly clock?: Clock;
+}
+
+const s3ObjectsOptions: Known<S3ObjectsOptions> = {
+  endpoint: true,
+  bucket: true,
+  prefix: true,
+  region: true,
+  credentials: true,
+  mostBytes: true,
+  retries: true,
+  timeout: true,
+  clock: true,
+};
+
+const RETRIES = 4;
+const TIMEOUT = 60_000;
+const FIRST_PAUSE = 200;
+/** Answers that mean "later": 409 is a condition that was decided at the same time. */
+const LATER: ReadonlySet<number> = new Set([409, 429, 500, 502, 503, 504]);
+/** Bytes of one answer to a list of at most 1,000 keys, and of an error. */
+const LIST_BYTES = 4 * 1024 * 1024;
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/**
+ * A store of objects in a bucket, by the protocol of S3. The server must know conditional writes (`If-None-Match`, `If-Match`): AWS, MinIO and
+ * Cloudflare R2 say that they do. The package `aws4fetch` is loaded at the first use; without it, that call throws UsageError
+ * `PACKAGE_MISSING`.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { s3Objects } from "troupe/objects";
+ *
+ * export const objects = s3Objects({
+ *   endpoint: "https://s3.eu-central-1.amazonaws.com",
+ *   region: "eu-central-1",
+ *   bucket: "our-runs",
+ *   credentials: { accessKeyId: process.env["AWS_ACCESS_KEY_ID"] ?? "key", secretAccessKey: process.env["AWS_SECRET_ACCESS_KEY"] ?? "secret" },
+ * });
+ */
+export function s3Objects(options: S3ObjectsOptions): ObjectStore {
+  checkGivenOptions("s3Objects", options, s3ObjectsOptions);
+  const { endpoint, bucket, prefix, region = "us-east-1", credentials, clock = systemClock } = options;
+  const { mostBytes = OBJECT_BYTES, retries = RETRIES, timeout = TIMEOUT } = options;
+  const base = endpointOf(endpoint);
+  if (typeof bucket !== "string" || !BUCKET.test(bucket)) {
+    throw new UsageError("OPTION_INVALID", `Expected the name of a bucket, got ${valueText(bucket)}.`);
+  }
+  if (prefix !== undefined) checkObjectKey(prefix);
+  if (typeof region !== "string" || !/^[a-z0-9-]{1,50}$/.test(region)) {
+    throw new UsageError("OPTION_INVALID", `Expected the name of a region, got ${valueText(region)}.`);
+  }
+  if (![credentials?.accessKeyId, credentials?.secretAccessKey].every((key) => typeof key === "string" && key !== "")) {
+    throw new UsageError("OPTION_INVALID", "Expected credentials with accessKeyId and secretAccessKey, got at least one without a text.");
+  }
+  for (const [name, count] of Object.entries({ mostBytes, retries })) {
+    if (!isCount(count)) throw new UsageError("OPTION_INVALID", `Expected ${name} as a whole number, got ${valueText(count)}.`);
+  }
+  if (!(Number.isFinite(timeout) && timeout > 0)) {
+    throw new UsageError("OPTION_INVALID", `Expected timeout as milliseconds above 0, got ${valueText(timeout)}.`);
+  }
+  const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}/${bucket}`;
+  const before = prefix === undefined ? "" : `${prefix}/`;
+  return new S3Objects({ root, before, shown: base.host, region, credentials, mostBytes, retries, timeout, clock });
+}
+
+/** @throws UsageError `OPTION_INVALID`; its text does not have the address, which may have a password */
+function endpointOf(endpoint: unknown): URL {
+  const url = typeof endpoint === "string" && URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "") return url;
+  throw new UsageError(
+    "OPTION_INVALID",
+    "Expected the address of an S3 server such as https://s3.eu-central-1.amazonaws.com, without user and password, got something else.",
+  );
+}
+
+interface S3Settings extends Required<Omit<S3ObjectsOptions, "endpoint" | "bucket" | "prefix">> {
+  /** The address of the bucket. */
+  readonly root: string;
+  /** Stands before each key. */
+  readonly before: string;
+  /** The server, as errors name it. */
+  readonly shown: string;
+}
+
+interface S3Request extends ObjectCall {
+  readonly method: "GET" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly bytes?: Uint8Array;
+  readonly key: string;
+  /** Most bytes of the answer. */
+  readonly most: number;
+}
+
+interface S3Answer {
+  readonly status: number;
+  readonly tag: string;
+  readonly bytes: Uint8Array;
+  /** How many tries came before this one. */
+  readonly tries: number;
+}
+
+/**
+ * Asks the server. It owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored
+ * bytes: the try may have been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code.
+ */
+class S3Objects implements ObjectStore {
+  readonly #settings: S3Settings;
+  #client: Promise<AwsClient> | undefined;
+
+  constructor(settings: S3Settings) {
+    this.#settings = settings;
+  }
+
+  async put(key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<string> {
+    checkObjectKey(key);
+    checkPut(options);
+    checkObjectSize(key, bytes.length, this.#settings.mostBytes);
+    const headers = {
+      ...(options.ifNone === true ? { "if-none-match": "*" } : {}),
+      ...(options.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
+    };
+    const { signal } = options;
+    const answer = await this.#ask({ method: "PUT", path: this.#path(key), headers, bytes, key, signal, most: LIST_BYTES });
+    if (answer.status === 200) return answer.tag;
+    // A store without the object answers If-Match with 404.
+    if (answer.status !== 412 && !(answer.status === 404 && options.ifMatch !== undefined && codeIn(answer.bytes) !== "NoSuchBucket")) {
+      throw this.#refused(answer);
+    }
+    const found = answer.tries === 0 ? undefined : await this.get(key, { signal });
+    if (found === undefined || Buffer.compare(found.bytes, bytes) !== 0) throw objectConflict(key);
+    return found.tag;
+  }
+
+  async get(key: string, { signal }: ObjectCall = {}): Promise<StoredObject | undefined> {
+    checkObjectKey(key);
+    const answer = await this.#ask({ method: "GET", path: this.#path(key), key, signal, most: this.#settings.mostBytes });
+    if (answer.status === 200) return { bytes: answer.bytes, tag: answer.tag };
+    if (answer.status === 404 && codeIn(answer.bytes) !== "NoSuchBucket") return undefined;
+    throw this.#refused(answer);
+  }
+
+  async list(folder: string, { signal }: ObjectCall = {}): Promise<readonly string[]> {
+    checkObjectKey(folder);
+    const { before } = this.#settings;
+    const keys: string[] = [];
+    for (let token: string | undefined = ""; token !== undefined;) {
+      const query = new URLSearchParams({ "list-type": "2", prefix: `${before}${folder}/` });
+      if (token !== "") query.set("continuation-token", token);
+      const answer = await this.#ask({ method: "GET", path: `/?${query.toString()}`, key: folder, signal, most: LIST_BYTES });
+      if (answer.status !== 200) throw this.#refused(answer);
+      const text = new TextDecoder().decode(answer.bytes);
+      for (const [, key = ""] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) if (isOurs(key, before)) keys.push(key.slice(before.length));
+      checkKeyCount(folder, keys.length);
+      token = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(text)?.[1];
+    }
+    return keys.sort();
+  }
+
+  async remove(key: string, { signal }: ObjectCall = {}): Promise<void> {
+    checkObjectKey(key);
+    const answer = await this.#ask({ method: "DELETE", path: this.#path(key), key, signal, most: LIST_BYTES });
+    if (answer.status >= 300 && !(answer.status === 404 && codeIn(answer.bytes) !== "NoSuchBucket")) throw this.#refused(answer);
+  }
+
+  #path(key: string): string {
+    return `/${this.#settings.before}${key}`;
+  }
+
+  /** Asks until there is an answer, or the tries are used up. */
+  async #ask(request: S3Request): Promise<S3Answer> {
+    const { retries, clock } = this.#settings;
+    throwIfAborted(request.signal);
+    const client = await this.#loaded();
+    for (let tries = 0; ; tries++) {
+      const answer = await this.#try(client, request).catch((error: unknown) => error);
+      const isLast = tries >= retries;
+      if (isAnswer(answer) && (isLast || !LATER.has(answer.status))) return { ...answer, tries };
+      throwIfAborted(request.signal);
+      if (!isAnswer(answer) && (isLast || (answer instanceof TroupeError && !(answer instanceof TimeoutError))))
+        throw this.#failure(answer);
+      await sleep(clock, FIRST_PAUSE * 2 ** Math.min(tries, 10), request.signal);
+    }
+  }
+
+  async #try(client: AwsClient, { method, path, headers = {}, bytes, key, signal, most }: S3Request): Promise<Omit<S3Answer, "tries">> {
+    const { root, timeout, clock } = this.#settings;
+    const outer = signal ?? new AbortController().signal;
+    return withTimeout(clock, timeout, "a request to a store of objects", outer, async (within) => {
+      const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };
+      const signed = await client.sign(root + path, { method, headers, ...body });
+      // A redirect would take the signature to another server.
+      const response = await fetch(signed, { signal: within, redirect: "manual" });
+      return { status: response.status, tag: response.headers.get("etag") ?? "", bytes: await bytesOf(response, key, most) };
+    });
+  }
+
+  #loaded(): Promise<AwsClient> {
+    this.#client ??= loadedClient(this.#settings);
+    return this.#client;
+  }
+
+  #failure(cause: unknown): TroupeError {
+    if (cause instanceof TroupeError && !(cause instanceof TimeoutError)) return cause;
+    const { shown, retries } = this.#settings;
+    return new ObjectStoreError(
+      "OBJECTS_UNREACHABLE",
+      `Expected an answer of the store of objects at ${shown}, got none in ${retries + 1} tries. Look at the server and the network.`,
+      { cause },
+    );
+  }
+
+  #refused({ status, bytes }: S3Answer): ObjectStoreError {
+    const code = codeIn(bytes);
+    return new ObjectStoreError(
+      "OBJECTS_REFUSED",
+      `Expected the store of objects at ${this.#settings.shown} to agree, got status ${status}${code === "" ? "" : ` (${code})`}. ` +
+        "Look at the bucket, the keys of the account and their rights.",
+      { data: { status, code } },
+    );
+  }
+}
+
+function isAnswer(value: unknown): value is Omit<S3Answer, "tries"> {
+  return typeof value === "object" && value !== null && "status" in value;
+}
+
+/** A bucket may hold keys of others. */
+function isOurs(key: string, before: string): boolean {
+  try {
+    checkObjectKey(key.slice(before.length));
+    return key.startsWith(before);
+  } catch {
+    return false;
+  }
+}
+
+/** The code of an S3 error. Its other members may have the key id and what was signed. */
+function codeIn(bytes: Uint8Array): string {
+  return /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes.subarray(0, 10_000)))?.[1] ?? "";
+}
+
+async function bytesOf(response: Response, key: string, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let count = 0;
+  if (response.body === null) return new Uint8Array();
+  const body: AsyncIterable<Uint8Array> = response.body;
+  for await (const part of body) {
+    count += part.length;
+    checkObjectSize(key, count, most);
+    parts.push(part);
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+async function loadedClient({ credentials, region }: S3Settings): Promise<AwsClient> {
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  let loaded: typeof import("aws4fetch");
+  try {
+    loaded = await import("aws4fetch");
+  } catch (cause) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      'Expected the package "aws4fetch" beside this one, got none that can be loaded. Install it: npm install aws4fetch.',
+      { cause },
+    );
+  }
+  const session = sessionToken === undefined ? {} : { sessionToken };
+  return new loaded.AwsClient({ accessKeyId, secretAccessKey, ...session, service: "s3", region, retries: 0 });
+}

@@ -1,0 +1,69 @@
+import type { Clock } from "../kernel/clock.ts";
+import { MovedError } from "../kernel/control-errors.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { errorRecord } from "../kernel/errors.ts";
+import type { RunResult } from "../runtime/run-result.ts";
+import type { Run } from "../team/run.ts";
+import type { RunWorkspaces } from "./run-workspaces.ts";
+
+/** The means by which a folder is stored. */
+export interface DrivenFolderOptions {
+  readonly workspaces: RunWorkspaces;
+  /** Milliseconds. */
+  readonly every: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * The folder of a run that this worker drives. It owns when the folder is stored.
+ *
+ * DrivenFolder.D1 (`#afterRound`) one store is under way at a time, and begins when a round has ended. The next round does not wait for it, so a
+ * command of that round may be at work in the folder. DrivenFolder.D2 (`rest`) a run that another worker has by now stores nothing. DrivenFolder.D3
+ * (`#put`) a store that fails is told, and ends no run: the record has what the roles wrote.
+ */
+export class DrivenFolder {
+  readonly #run: Run;
+  readonly #o: DrivenFolderOptions;
+  #last: number;
+  /** The last event whose effects are in the folder. */
+  #seq = 0;
+  #putting: Promise<void> | undefined;
+
+  constructor(run: Run, options: DrivenFolderOptions) {
+    this.#run = run;
+    this.#o = options;
+    this.#last = options.clock.now();
+    for (const type of ["run.started", "step.ended", "act.ended", "run.ended"] as const) run.on(type, ({ seq }) => (this.#seq = seq));
+    run.on("round.ended", ({ seq }) => {
+      this.#seq = seq;
+      this.#afterRound();
+    });
+  }
+
+  /** Stores the folder of a run that came to rest or was drained. */
+  async rest({ error }: RunResult): Promise<void> {
+    await this.#putting;
+    if (error instanceof MovedError && !error.isDrained) return;
+    await this.#put();
+  }
+
+  /** Stores the folder if its time has come. */
+  #afterRound(): void {
+    const { clock, every } = this.#o;
+    if (this.#putting !== undefined || clock.now() - this.#last < every) return;
+    this.#last = clock.now();
+    this.#putting = this.#put().finally(() => (this.#putting = undefined));
+  }
+
+  async #put(): Promise<void> {
+    const { workspaces, logger } = this.#o;
+    const run = this.#run.id;
+    try {
+      if (!(await workspaces.put(run, this.#seq))) logger.debug("The folder of a run was not stored now.", { run });
+    } catch (error) {
+      const { code, message } = errorRecord(error);
+      logger.warn("The folder of a run could not be stored. Its record has what the roles wrote.", { run, code, reason: message });
+    }
+  }
+}

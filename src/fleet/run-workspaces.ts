@@ -1,0 +1,275 @@
+import { createHash, randomBytes } from "node:crypto";
+import { link, mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { aText, takes } from "../kernel/argument.ts";
+import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
+import { ifThere, systemCode } from "../kernel/system-error.ts";
+import { isCount, isObject } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { bundleWorkspace, fileWorkspace, hasOpenForks, restoreBundle, restoreFiles } from "../workspace/index.ts";
+
+/** Options of {@link runWorkspaces}. */
+export interface RunWorkspacesOptions {
+  /** Keeps the bundles: `fileObjects` or `s3Objects` of `troupe/objects`. */
+  readonly objects: ObjectStore;
+  /** The folder of this machine in which each run has one of its own. */
+  readonly folder: string;
+  /** Bytes of one bundle. Default 256 MiB; the store has a bound of its own. */
+  readonly mostBytes?: number;
+  /** Told when files stay behind. Default: none. */
+  readonly logger?: Logger;
+}
+
+const runWorkspacesOptions: Known<RunWorkspacesOptions> = { objects: true, folder: true, mostBytes: true, logger: true };
+
+/** A call about the folder of a run. */
+export interface RunWorkspaceCall {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The folders of runs, which move between machines by a store of objects. */
+export interface RunWorkspaces {
+  /** The folder of a run on this machine. */
+  folderOf(runId: string): string;
+  /**
+   * Brings the folder of a run here before it goes on: from its newest bundle, then from the steps of its record that came later. A folder that
+   * this machine had last stays as it is. One that is older is renamed, and nothing in it is changed. Returns what was done.
+   *
+   * @throws ObjectStoreError, WorkspaceError, JournalError; ControlError when the signal aborts
+   */
+  fetch(runId: string, journal: Journal, call?: RunWorkspaceCall): Promise<"here" | "new" | "restored">;
+  /**
+   * Stores the folder of a run as a bundle. Call it while no step of the run is in flight. False where another machine has the run by now, a newer
+   * bundle is there, there is no folder, or forks of the project are open.
+   *
+   * @param seq number of the last event whose effects are in the folder
+   * @throws ObjectStoreError, WorkspaceError; ControlError when the signal aborts
+   */
+  put(runId: string, seq: number, call?: RunWorkspaceCall): Promise<boolean>;
+  /** Removes what the store has of a run. The folder stays. @throws ObjectStoreError */
+  remove(runId: string, call?: RunWorkspaceCall): Promise<void>;
+}
+
+/**
+ * Keeps the folders of runs in a store of objects, so that a run finds its files on every machine.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { fileObjects } from "troupe/objects";
+ * import { runWorkspaces } from "troupe/fleet";
+ *
+ * export const workspaces = runWorkspaces({
+ *   objects: fileObjects({ dir: "/mnt/shared/troupe" }),
+ *   folder: "/var/lib/troupe/workspaces",
+ * });
+ * console.log(workspaces.folderOf("order-17")); // /var/lib/troupe/workspaces/order-17
+ */
+export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
+  checkGivenOptions("runWorkspaces", options, runWorkspacesOptions);
+  const { objects, folder, mostBytes = OBJECT_BYTES, logger = silentLogger } = options;
+  takes("runWorkspaces", "objects", objects, anObjectStore);
+  takes("runWorkspaces", "folder", folder, aText);
+  if (!isCount(mostBytes)) throw new UsageError("OPTION_INVALID", `Expected mostBytes as a whole number, got ${valueText(mostBytes)}.`);
+  return new StoredWorkspaces(objects, resolve(folder), mostBytes, logger);
+}
+
+/** Where the folder of a run is, and its newest bundle: the one object of a run that changes. */
+interface Place {
+  /** The machine that has the newest folder; empty while one is being restored. */
+  readonly place: string;
+  readonly bundle?: { readonly key: string; readonly seq: number; readonly sha256: string; readonly branch: string | null };
+}
+
+interface FoundPlace extends Place {
+  readonly tag: string | undefined;
+}
+
+const NOWHERE = "";
+const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
+/** A replay of a record writes what the record has, whatever its size. */
+const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER, fileBytes: Number.MAX_SAFE_INTEGER };
+
+/**
+ * It owns the objects `<run>/place.json` and `<run>/<seq>-<sha256>.bundle`.
+ *
+ * RunWorkspaces.W1 (`put`) only the machine that fetched a run last stores its folder, because the place is written on condition of its tag.
+ * RunWorkspaces.W2 (`fetch`) a place names this machine only after its folder is whole, so a restore that was cut off is done again.
+ * RunWorkspaces.W3 (`#setAside`) no file of a folder that was there is changed or removed. RunWorkspaces.W4 (`#restore`) bytes are restored only
+ * if they have the sha256 that the place names. RunWorkspaces.W5 (`put`) the place names a bundle only after that is stored.
+ */
+class StoredWorkspaces implements RunWorkspaces {
+  readonly #objects: ObjectStore;
+  readonly #folder: string;
+  readonly #most: number;
+  readonly #logger: Logger;
+  #machine: Promise<string> | undefined;
+
+  constructor(objects: ObjectStore, folder: string, most: number, logger: Logger) {
+    this.#objects = objects;
+    this.#folder = folder;
+    this.#most = most;
+    this.#logger = logger;
+  }
+
+  folderOf(runId: string): string {
+    return join(this.#folder, nameOf(runId));
+  }
+
+  async fetch(runId: string, journal: Journal, { signal }: RunWorkspaceCall = {}): Promise<"here" | "new" | "restored"> {
+    const machine = await this.#here();
+    const root = this.folderOf(runId);
+    const found = await this.#placeOf(runId, signal);
+    const isThere = await holdsFiles(root);
+    if (found.place === machine && isThere) return "here";
+    if (isThere && found.tag === undefined) {
+      // The run began before it had a store: its files are these.
+      await this.#write(runId, { ...found, place: machine }, signal);
+      return "here";
+    }
+    const tag = await this.#write(runId, { ...found, place: NOWHERE }, signal);
+    await this.#restore(runId, { found, journal, isThere, signal });
+    await this.#write(runId, { ...found, place: machine, tag }, signal);
+    return (await holdsFiles(root)) ? "restored" : "new";
+  }
+
+  async put(runId: string, seq: number, { signal }: RunWorkspaceCall = {}): Promise<boolean> {
+    const root = this.folderOf(runId);
+    const found = await this.#placeOf(runId, signal);
+    const { bundle: before } = found;
+    if (found.place !== (await this.#here()) || (before !== undefined && before.seq > seq)) return false;
+    if ((await ifThere(readdir(root))) === undefined || (await hasOpenForks(root))) return false;
+    const { bytes, sha256, branch = null } = await bundleWorkspace({ root, mostBytes: this.#most, signal });
+    const key = `${nameOf(runId)}/${seq}-${sha256}.bundle`;
+    if (before?.sha256 === sha256 && before.seq === seq) return true;
+    await this.#objects.put(key, bytes, { signal });
+    try {
+      await this.#write(runId, { ...found, bundle: { key, seq, sha256, branch } }, signal);
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+    for (const old of await this.#objects.list(nameOf(runId), { signal })) {
+      if (old.endsWith(".bundle") && old !== key) await this.#objects.remove(old, { signal });
+    }
+    return true;
+  }
+
+  async remove(runId: string, { signal }: RunWorkspaceCall = {}): Promise<void> {
+    for (const key of await this.#objects.list(nameOf(runId), { signal })) await this.#objects.remove(key, { signal });
+  }
+
+  async #restore(
+    runId: string,
+    o: { readonly found: Place; readonly journal: Journal; readonly isThere: boolean; readonly signal: AbortSignal | undefined },
+  ): Promise<void> {
+    const { found, journal, isThere, signal } = o;
+    const root = this.folderOf(runId);
+    if (isThere) await this.#setAside(runId, root);
+    await mkdir(root, { recursive: true });
+    const { bundle } = found;
+    if (bundle !== undefined) {
+      const stored = await this.#objects.get(bundle.key, { signal });
+      if (stored === undefined) throw damaged(runId, "its bundle, but it is gone");
+      const { sha256, branch } = bundle;
+      await restoreBundle({ root, bundle: { bytes: stored.bytes, sha256, branch: branch ?? undefined }, signal });
+    }
+    const workspace = fileWorkspace({ root, limits: NO_LIMITS });
+    await restoreFiles(workspace, recordOf(journal, runId), { signal, ...(bundle === undefined ? {} : { after: bundle.seq }) });
+  }
+
+  async #setAside(runId: string, root: string): Promise<void> {
+    await mkdir(join(this.#folder, ".left"), { recursive: true });
+    const left = join(this.#folder, ".left", `${nameOf(runId)}-${randomBytes(6).toString("hex")}`);
+    await rename(root, left);
+    this.#logger.warn("The folder of a run is older than its bundle, and was renamed. Remove it when you do not need it.", {
+      run: runId,
+      left,
+    });
+  }
+
+  /** The id of this machine's folder. Processes that share the folder share it. */
+  #here(): Promise<string> {
+    this.#machine ??= machineOf(this.#folder);
+    return this.#machine;
+  }
+
+  async #placeOf(runId: string, signal: AbortSignal | undefined): Promise<FoundPlace> {
+    const stored = await this.#objects.get(`${nameOf(runId)}/place.json`, { signal });
+    return stored === undefined ? { place: NOWHERE, tag: undefined } : { ...placeIn(runId, stored), tag: stored.tag };
+  }
+
+  /** @returns the tag of the place */
+  #write(runId: string, { place, bundle, tag }: FoundPlace, signal: AbortSignal | undefined): Promise<string> {
+    const bytes = new TextEncoder().encode(JSON.stringify({ version: 1, run: runId, place, ...(bundle === undefined ? {} : { bundle }) }));
+    const condition = tag === undefined ? { ifNone: true } : { ifMatch: tag };
+    return this.#objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
+  }
+}
+
+/** A part of a key. Ids that differ in case alone are one folder on some systems. */
+function nameOf(runId: string): string {
+  takes("runWorkspaces", "runId", runId, aText);
+  return SAFE_ID.test(runId) ? runId : `run_${createHash("sha256").update(runId).digest("hex")}`;
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof ObjectStoreError && error.code === "OBJECT_CONFLICT";
+}
+
+function damaged(runId: string, what: string): ObjectStoreError {
+  const remedy = "Remove what the store has of the run; then its files come from its record.";
+  return new ObjectStoreError(
+    "OBJECT_DAMAGED",
+    `Expected the store of objects to have the workspace of run ${valueText(runId)} with ${what}. ${remedy}`,
+  );
+}
+
+function placeIn(runId: string, { bytes }: StoredObject): Place {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    value = undefined;
+  }
+  const { version, run, place, bundle } = isObject(value) ? (value as Readonly<Record<string, unknown>>) : {};
+  if (version !== 1 || run !== runId || typeof place !== "string") throw damaged(runId, "a readable place, but it is damaged or newer");
+  if (bundle === undefined) return { place };
+  const { key, seq, sha256, branch } = isObject(bundle) ? (bundle as Readonly<Record<string, unknown>>) : {};
+  const isWhole = typeof key === "string" && isCount(seq) && typeof sha256 === "string" && (branch === null || typeof branch === "string");
+  if (!isWhole) throw damaged(runId, "a readable bundle, but its place is damaged");
+  return { place, bundle: { key, seq, sha256, branch } };
+}
+
+/** A run that has not begun has no record. */
+async function* recordOf(journal: Journal, runId: string): AsyncGenerator<RunEvent> {
+  try {
+    yield* journal.read(runId, 0);
+  } catch (error) {
+    if (!(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
+  }
+}
+
+async function holdsFiles(folder: string): Promise<boolean> {
+  return ((await ifThere(readdir(folder))) ?? []).length > 0;
+}
+
+/** Linked into its place, so that no process reads half of it. */
+async function machineOf(folder: string): Promise<string> {
+  const path = join(folder, ".place");
+  const mine = `${path}.${randomBytes(6).toString("hex")}`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(mine, randomBytes(16).toString("hex"), { flag: "wx", mode: 0o600 });
+  try {
+    await link(mine, path);
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  } finally {
+    await unlink(mine);
+  }
+  return readFile(path, "utf8");
+}

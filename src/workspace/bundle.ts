@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { aText, takes } from "../kernel/argument.ts";
+import { UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { ifThere } from "../kernel/system-error.ts";
+import { isCount } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { makeFolders } from "./folders.ts";
+import { GitRepository } from "./git.ts";
+import { GitProgram } from "./git-program.ts";
+import { isNormalPath, visible } from "./path-rules.ts";
+import { uncommittedPaths } from "./project-changes.ts";
+import { temporaryFolder } from "./project-copy.ts";
+import { limitError } from "./workspace.ts";
+
+/*
+ * A project with its history as one file, which git makes and reads: a bundle. It has the branches, the tags, and one commit more, which holds
+ * the present files, those that are not committed too. So what commands made moves as well, but nothing that git ignores: packages and build
+ * outputs are made again.
+ *
+ * Bundle.B1 (`restoreBundle`) files are written only into a folder that is missing or empty. Bundle.B2 (`refsOf`) a bundle names branches, tags
+ * and the present files, and no other ref, so it cannot change how git works in the folder. Bundle.B3 (`restoreBundle`) bytes with another
+ * sha256 than expected are not given to git. Bundle.B4 (`bundleWorkspace`) the user's index and branches are left as they are.
+ */
+
+/** The ref of the present files. */
+const PRESENT = "refs/troupe/present";
+/** Milliseconds: a large history takes longer than other commands. */
+const BUNDLE_TIME = 600_000;
+/** Equal files on an equal commit make an equal commit. */
+const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
+const BUNDLE_BYTES = 256 * 1024 * 1024;
+const REF = /^refs\/(?:heads|tags)\/[^\s~^:?*[\\\p{Cc}]+$/u;
+
+/** A project as one file. */
+export interface WorkspaceBundle {
+  readonly bytes: Uint8Array;
+  /** Of the bytes, as 64 hexadecimal digits. */
+  readonly sha256: string;
+  /** The branch that was checked out; undefined: none. */
+  readonly branch: string | undefined;
+}
+
+/** Options of {@link bundleWorkspace}. */
+export interface BundleOptions {
+  /** The project's folder. */
+  readonly root: string;
+  /** Bytes that the bundle may have. Default 256 MiB. */
+  readonly mostBytes?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const bundleOptions: Known<BundleOptions> = { root: true, mostBytes: true, signal: true };
+
+/** Options of {@link restoreBundle}. */
+export interface RestoreBundleOptions {
+  /** A folder that is missing or empty. */
+  readonly root: string;
+  readonly bundle: WorkspaceBundle;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const restoreBundleOptions: Known<RestoreBundleOptions> = { root: true, bundle: true, signal: true };
+
+/**
+ * Makes a bundle of a project: its history, and its present files, but none that git ignores. A folder without a repository gets one. Forks of
+ * the project that are open are not in it.
+ *
+ * @throws WorkspaceError `WORKSPACE_GIT` without git or when it fails, `WORKSPACE_LIMIT` above `mostBytes`
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; ControlError when the signal aborts
+ * @example
+ * import { bundleWorkspace, restoreBundle } from "troupe/workspace";
+ *
+ * export async function copyProject(from: string, to: string): Promise<void> {
+ *   await restoreBundle({ root: to, bundle: await bundleWorkspace({ root: from }) });
+ * }
+ */
+export async function bundleWorkspace(options: BundleOptions): Promise<WorkspaceBundle> {
+  checkGivenOptions("bundleWorkspace", options, bundleOptions);
+  takes("bundleWorkspace", "root", options.root, aText);
+  const { mostBytes = BUNDLE_BYTES, signal } = options;
+  if (!isCount(mostBytes)) throw new UsageError("OPTION_INVALID", `Expected mostBytes as a whole number, got ${valueText(mostBytes)}.`);
+  const git = await repositoryAt(options.root, signal);
+  await git.run(["update-ref", PRESENT, await presentFiles(git, signal)], { signal });
+  const scratch = temporaryFolder("troupe-bundle-");
+  try {
+    const file = join(scratch.path, "bundle");
+    await git.run(["bundle", "create", "--quiet", file, PRESENT, "--branches", "--tags"], { signal, timeout: BUNDLE_TIME });
+    const { size } = await stat(file);
+    if (size > mostBytes) throw limitError(git.root, `a bundle of at most ${mostBytes} bytes`, `${size} bytes`);
+    const bytes = new Uint8Array(await readFile(file));
+    return { bytes, sha256: sha256Of(bytes), branch: await branchOf(git, signal) };
+  } finally {
+    await scratch.remove();
+  }
+}
+
+/**
+ * Restores a project from its bundle, with its history, and its uncommitted files as uncommitted ones.
+ *
+ * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` for a folder that holds something, `WORKSPACE_BUNDLE` for other bytes or refs than those of a
+ * bundle, `WORKSPACE_GIT`, `WORKSPACE_IO`
+ * @throws ControlError when the signal aborts; what was restored until then stays
+ */
+export async function restoreBundle(options: RestoreBundleOptions): Promise<void> {
+  checkGivenOptions("restoreBundle", options, restoreBundleOptions);
+  takes("restoreBundle", "root", options.root, aText);
+  const { bundle, signal } = options;
+  if (sha256Of(bundle.bytes) !== bundle.sha256) throw bundleError("bytes with the sha256 that was recorded", "others");
+  const root = resolve(options.root);
+  const held = (await ifThere(readdir(root))) ?? [];
+  if (held.length > 0) {
+    throw new WorkspaceError(
+      "WORKSPACE_NOT_EMPTY",
+      `Expected a missing or empty folder at "${visible(root)}", got one with files. Move them.`,
+      {
+        data: { path: visible(root), entries: held.length },
+      },
+    );
+  }
+  await makeFolders(root);
+  const git = await repositoryAt(root, signal);
+  const scratch = temporaryFolder("troupe-bundle-");
+  try {
+    const file = join(scratch.path, "bundle");
+    await writeFile(file, bundle.bytes, { mode: 0o600 });
+    const refs = refsOf(await git.run(["bundle", "list-heads", file], { signal }));
+    await git.run(["bundle", "unbundle", file], { signal, timeout: BUNDLE_TIME });
+    await checkOut(git, refs, bundle.branch, signal);
+  } finally {
+    await scratch.remove();
+  }
+}
+
+/** Puts the refs into their places, the present files into the folder, and the last commit into the index. */
+async function checkOut(
+  git: GitProgram,
+  refs: ReadonlyMap<string, string>,
+  branch: string | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  const present = refs.get(PRESENT) ?? "";
+  const own = [...refs].filter(([ref]) => ref !== PRESENT);
+  await git.run(["update-ref", "--stdin"], { signal, stdin: own.map(([ref, id]) => `create ${ref} ${id}\n`).join("") });
+  const at = `refs/heads/${branch ?? ""}`;
+  const head = refs.get(at);
+  if (branch !== undefined && !REF.test(at)) throw bundleError("the name of a branch", visible(branch, 100));
+  if (branch !== undefined) await git.run(["symbolic-ref", "HEAD", at], { signal });
+  else await git.run(["update-ref", "--no-deref", "HEAD", `${present}^`], { signal });
+  await git.run(["read-tree", "--reset", "-u", present], { signal, timeout: BUNDLE_TIME });
+  const isUnborn = branch !== undefined && head === undefined;
+  await git.run(isUnborn ? ["read-tree", "--empty"] : ["read-tree", "HEAD"], { signal });
+}
+
+function refsOf(listed: string): ReadonlyMap<string, string> {
+  const refs = new Map<string, string>();
+  for (const line of listed.split("\n")) {
+    const [, id = "", ref = ""] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (ref !== PRESENT && !REF.test(ref)) throw bundleError("branches, tags and the present files", visible(ref, 100));
+    refs.set(ref, id);
+  }
+  if (!refs.has(PRESENT)) throw bundleError("the present files", "a bundle without them");
+  return refs;
+}
+
+function bundleError(expected: string, came: string): WorkspaceError {
+  return new WorkspaceError("WORKSPACE_BUNDLE", `Expected ${expected} in the bundle of a workspace, got ${came}. Make it again.`);
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The repository at the folder itself; made where there is none. @throws WorkspaceError `WORKSPACE_GIT` */
+async function repositoryAt(folder: string, signal: AbortSignal | undefined): Promise<GitProgram> {
+  const root = await ifThere(realpath(folder));
+  if (root === undefined) throw new WorkspaceError("WORKSPACE_IO", `Expected the folder "${visible(folder)}", but it is not there.`);
+  const opened = await GitRepository.open(root, signal);
+  const git = GitProgram.find(root);
+  if (typeof opened === "string" || git === undefined) {
+    throw new WorkspaceError(
+      "WORKSPACE_GIT",
+      `Expected git to make a bundle with, but ${typeof opened === "string" ? opened : "it is gone"}. Mend that.`,
+    );
+  }
+  await git.disarm(signal);
+  return git;
+}
+
+/** A commit of the present files on top of HEAD, which no branch has. */
+async function presentFiles(git: GitProgram, signal: AbortSignal | undefined): Promise<string> {
+  const named = await git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal });
+  const head = named.kind === "exited" && named.code === 0 ? named.stdout.trim() : undefined;
+  const paths = (await uncommittedPaths(git, signal)).filter(isNormalPath);
+  const scratch = temporaryFolder("troupe-git-");
+  try {
+    const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index"), ...FIXED_DATES } };
+    await git.run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
+    const stdin = paths.map((path) => `${path}\0`).join("");
+    await git.run(["update-index", "-z", "--add", "--remove", "--stdin"], { ...own, stdin, timeout: BUNDLE_TIME });
+    const tree = await git.run(["write-tree"], own);
+    return await git.run(["commit-tree", tree, ...(head === undefined ? [] : ["-p", head]), "-m", "Present files"], own);
+  } finally {
+    await scratch.remove();
+  }
+}
+
+async function branchOf(git: GitProgram, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const found = await git.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
+  return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+/** True where forks of the project are open: their folders are below `.troupe`, and in no bundle. */
+export async function hasOpenForks(root: string): Promise<boolean> {
+  const found = await ifThere(readdir(join(root, ".troupe", "trees")));
+  return found !== undefined && found.length > 0;
+}

@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fileObjects } from "../../src/adapters/objects.ts";
+import { runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
+import { type Action, defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
+import { sleep, systemClock } from "../../src/kernel/clock.ts";
+import { memoryRunDriver } from "../../src/testing/index.ts";
+import { fileWorkspace, runProcess, WRITE_STEP } from "../../src/workspace/index.ts";
+import { inSoak } from "../effort.ts";
+import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+
+/** A project's folder as text: its files, its history and what is not committed. */
+async function projectAt(root: string): Promise<unknown> {
+  const files = await fileWorkspace({ root, git: false }).list();
+  const texts = await Promise.all(files.map(async (path) => [path, await readFile(join(root, path), "utf8")]));
+  return {
+    files: texts,
+    log: await git(root, "log", "--format=%H %s"),
+    status: await git(root, "status", "--short", "--untracked-files=all"),
+  };
+}
+
+async function git(cwd: string, ...args: readonly string[]): Promise<string> {
+  const result = await runProcess({ file: "git", args, cwd });
+  return result.kind === "exited" && result.code === 0 ? result.stdout : result.kind;
+}
+
+/** A run that writes a file by a step, commits it, and lets a command make another. */
+function potters(journal: Journal, workspaces: RunWorkspaces, end: (signal: AbortSignal) => Promise<void> = async () => {}): Team {
+  const at = (runId: string) => fileWorkspace({ root: workspaces.folderOf(runId) });
+  const Throw: Action = defineAction({
+    name: "Throw",
+    run: async (ctx) => {
+      const [path, content] = ["pot.txt", `a pot of ${ctx.text}`];
+      const folder = at(ctx.runId);
+      await ctx.step(WRITE_STEP, { path, content }, async () => ({ ...(await folder.write(path, content)) }));
+      const date = ctx.now();
+      await ctx.step("commit", { message: "A pot", author: "Pia", paths: [path] }, async () => {
+        return (await folder.commit({ message: "A pot", author: "Pia", date, paths: [path] })) ?? null;
+      });
+      await ctx.step("glaze", {}, async () => {
+        await writeFile(join(folder.root, "glaze.bin"), "made by a command");
+        return null;
+      });
+      return "thrown";
+    },
+  });
+  const Burn = defineAction({
+    name: "Burn",
+    run: async (ctx) => {
+      await ctx.step("wait", {}, () => end(ctx.signal));
+      const [path, content] = ["fired.txt", "hard"];
+      await ctx.step(WRITE_STEP, { path, content }, async () => ({ ...(await at(ctx.runId).write(path, content)) }));
+      return "fired";
+    },
+  });
+  const roles = [defineRole({ name: "Pia", actions: [Throw] }), defineRole({ name: "Otto", watch: [Throw], actions: [Burn] })];
+  return new Team({ name: "potters", seed: "one", roles, journal });
+}
+
+const machine = (objects: string) => runWorkspaces({ objects: fileObjects({ dir: objects }), folder: scratchFolder() });
+
+describe("the workspaces of runs", () => {
+  it("a run that a worker gave back goes on elsewhere with its files, its history and what commands made", async () => {
+    const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
+    const [one, two] = [machine(store), machine(store)];
+    let reached = (): void => {};
+    const atStep = new Promise<void>((resolve) => (reached = resolve));
+    const waits = potters(journal, one, (signal) => {
+      reached();
+      return sleep(systemClock, 60_000, signal);
+    });
+    const first = await startWorker({ driver, journal, teams: [waits], workspaces: one, grace: 0 });
+    await driver.submit({ runId: "Pots 1", team: "potters", idea: "clay" });
+    await atStep;
+    const left = await projectAt(one.folderOf("Pots 1"));
+    await first.drain();
+    await rm(one.folderOf("Pots 1"), { recursive: true });
+    const second = await startWorker({
+      driver,
+      journal,
+      teams: [
+        potters(journal, two, async () => {
+          expect(await projectAt(two.folderOf("Pots 1"))).toEqual(left);
+        }),
+      ],
+      workspaces: two,
+    });
+    while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
+    await second.drain();
+    const files = ["fired.txt", "glaze.bin", "pot.txt"];
+    expect(await fileWorkspace({ root: two.folderOf("Pots 1"), git: false }).list()).toEqual(files);
+    expect(left).toMatchObject({ status: "?? glaze.bin\n", log: expect.stringContaining("A pot") });
+  });
+
+  it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", async () => {
+    const [journal, store] = [memoryJournal(), scratchFolder()];
+    const [one, two] = [machine(store), machine(store)];
+    expect(await one.fetch("a", journal)).toBe("new");
+    await writeFile(join(one.folderOf("a"), "x"), "1");
+    expect(await one.put("a", 3)).toBe(true);
+    expect(await two.fetch("a", journal)).toBe("restored");
+    await writeFile(join(one.folderOf("a"), "x"), "late");
+    expect([await one.put("a", 4), await two.put("a", 2), await two.put("a", 4)]).toEqual([false, false, true]);
+    expect(await readFile(join(two.folderOf("a"), "x"), "utf8")).toBe("1");
+    expect((await readdir(join(store, "a"))).filter((name) => name.includes(".bundle")).length).toBe(1);
+  });
+
+  inSoak(it)("RunWorkspaces.W3 a folder that is older is renamed, and one that was here last stays", async () => {
+    const [journal, store] = [memoryJournal(), scratchFolder()];
+    const [one, two] = [machine(store), machine(store)];
+    await one.fetch("a", journal);
+    await writeFile(join(one.folderOf("a"), "x"), "1");
+    await one.put("a", 1);
+    await writeFile(join(one.folderOf("a"), "x"), "not stored");
+    expect([await one.fetch("a", journal), await readFile(join(one.folderOf("a"), "x"), "utf8")]).toEqual(["here", "not stored"]);
+    await two.fetch("a", journal);
+    await writeFile(join(two.folderOf("a"), "x"), "2");
+    await two.put("a", 2);
+    expect([await one.fetch("a", journal), await readFile(join(one.folderOf("a"), "x"), "utf8")]).toEqual(["restored", "2"]);
+    const above = join(one.folderOf("a"), "..", ".left");
+    const [left = ""] = await readdir(above);
+    expect(await readFile(join(above, left, "x"), "utf8")).toBe("not stored");
+  });
+
+  inSoak(it)(
+    "RunWorkspaces.W2 RunWorkspaces.W4 a damaged bundle is not restored, and the run is not taken for one that is here",
+    async () => {
+      const [journal, store] = [memoryJournal(), scratchFolder()];
+      const [one, two] = [machine(store), machine(store)];
+      await one.fetch("a", journal);
+      await writeFile(join(one.folderOf("a"), "x"), "1");
+      await one.put("a", 1);
+      const objects = fileObjects({ dir: store });
+      const [key = ""] = (await objects.list("a")).filter((name) => name.endsWith(".bundle"));
+      const whole = await objects.get(key);
+      await objects.put(key, new TextEncoder().encode("another bundle"));
+      for (let n = 0; n < 2; n += 1) expect(await codeOf(() => two.fetch("a", journal))).toBe("WORKSPACE_BUNDLE");
+      await objects.put(key, whole?.bytes ?? new Uint8Array());
+      await mkdir(two.folderOf("a"), { recursive: true });
+      expect([await two.fetch("a", journal), existsSync(join(two.folderOf("a"), "x"))]).toEqual(["restored", true]);
+      await one.remove("a");
+      expect(await objects.list("a")).toEqual([]);
+    },
+  );
+});
