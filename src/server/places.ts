@@ -5,6 +5,7 @@ import { UsageError } from "../kernel/errors.ts";
  *
  * Places.P1 (`take`) no more places are taken than the bound. Places.P2 (`take`) a place is given back once, whatever its owner does.
  * Places.P3 (`free`) when a place is given back, the one who waits longest hears of it.
+ * Places.P4 (`passOn`) one who heard of a place and took none lets the next hear of it.
  */
 export class Places {
   readonly #most: number;
@@ -34,9 +35,15 @@ export class Places {
       if (!isTaken) return;
       isTaken = false;
       this.#taken -= 1;
-      const [first] = this.#waiting;
-      first?.();
+      this.passOn();
     };
+  }
+
+  /** Tells the one who waits longest, while there is a place. */
+  passOn(): void {
+    if (this.#taken >= this.#most) return;
+    const [first] = this.#waiting;
+    first?.();
   }
 
   /** Resolves when there may be a place, or when the signal aborts. */

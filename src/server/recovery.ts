@@ -119,12 +119,17 @@ export class Recovery {
     else await sleep(clock, Math.min(FIRST_WAIT * 2 ** wait, LONGEST_WAIT), runs.signal).catch(() => undefined);
     if (runs.signal.aborted) return;
     await this.#orLater(account, runId, () => this.#tried(account, runId), wait === "a place" ? 0 : wait + 1);
+    // A run that did not go on took no place.
+    account.runs.passOn();
   }
 }
 
+/** Codes of a journal that has lost the run, or a record that this program cannot read. */
+const FINAL: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "EVENT_NEWER", "RUN_UNKNOWN", "RUN_FORGOTTEN"]);
+
 /** True for a failure that time does not mend: the record or the team has to change. */
 function isFinal(error: unknown): boolean {
-  if (error instanceof JournalError) return error.code === "JOURNAL_DAMAGED" || error.code === "EVENT_NEWER";
+  if (error instanceof JournalError) return FINAL.has(error.code);
   return error instanceof UsageError || error instanceof ControlError;
 }
 

@@ -5,11 +5,14 @@ import { Places } from "../../src/server/places.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
 
+const ACME = { name: "acme", token: "acme-token-0123456789" };
+
 /** A journal with `count` runs that a server has left under way, and the ids of the runs. */
-async function leftBehind(count: number): Promise<{ readonly journal: Journal; readonly ids: readonly string[] }> {
+async function leftBehind(count: number, tenant?: typeof ACME): Promise<{ readonly journal: Journal; readonly ids: readonly string[] }> {
   const journal = memoryJournal();
   const gate = door();
-  const { server, client } = served({ team: waiters(gate, journal) });
+  const tenants = tenant === undefined ? [] : [tenant];
+  const { server, client } = served({ team: waiters(gate, journal), tenants }, tenant?.token);
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await client.start({ idea: `go ${n}` })).id);
   await server.close({ grace: 0 });
@@ -34,6 +37,19 @@ describe("a recovery", () => {
     expect(await running()).toBe(1);
     again.open();
     for (const id of ids) expect((await all(client.events(id))).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+    await server.close();
+  });
+
+  it("Recovery.Y2 Places.P4 leaves the place of a run that was removed meanwhile to the next", async () => {
+    const { journal, ids } = await leftBehind(3, ACME);
+    const gate = door();
+    const server = createServer({ team: waiters(gate, journal), tenants: [{ ...ACME, runs: 1 }] });
+    const client = clientOf(server, ACME.token);
+    await server.ready();
+    const [, second = "", third = ""] = ids;
+    await journal.remove(second);
+    gate.open();
+    await expect.poll(async () => (await client.read(third)).status).toBe("finished");
     await server.close();
   });
 
