@@ -175,14 +175,20 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   });
 }
 
+/** Makes a worker of team x whose handlers end when the gate is opened. */
+async function gated(driver: RunDriver): Promise<{ readonly gate: ReturnType<typeof opening>; readonly seen: Seen }> {
+  const gate = opening();
+  const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
+    await gate.opened;
+    return DONE;
+  });
+  return { gate, seen };
+}
+
 function endingChecks({ expect }: ContractKit, check: Check): void {
   check("RunDriver.D6 GraphileWork.W2 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
     const driver = await engine.open();
-    const gate = opening();
-    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
-      await gate.opened;
-      return DONE;
-    });
+    const { gate, seen } = await gated(driver);
     await driver.submit({ runId: "a", team: "x" });
     await seen.next();
     let isStopped = false;
@@ -220,11 +226,7 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
 
   check("RunDriver.D8 the list has the jobs that are not done", async (engine) => {
     const driver = await engine.open();
-    const gate = opening();
-    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
-      await gate.opened;
-      return DONE;
-    });
+    const { gate, seen } = await gated(driver);
     await driver.submit({ runId: "a", team: "x" });
     await seen.next();
     await driver.submit({ runId: "b", team: "y" });
