@@ -11,6 +11,8 @@ export interface FleetFlags {
   readonly tries?: string;
   readonly onTeamChange?: string;
   readonly health?: string;
+  readonly workspaces?: string;
+  readonly folder?: string;
   readonly team?: string;
   readonly id?: string;
   readonly follow?: boolean;
@@ -58,6 +60,8 @@ function addWorker(program: Command, run: RunCommand): void {
       "refuse or continue a run of another version of its team (default refuse: another worker may have it)",
     )
     .option("--health <port>", "answer GET /health on this port of 127.0.0.1: 200, or 503 while it drains")
+    .option("--workspaces <url>", "move the folders of runs by file:/shared/dir or s3://bucket/prefix?endpoint=https://host&region=name")
+    .option("--folder <dir>", "the folder on this machine that has the folders of runs (default .troupe/workspaces)")
     .addOption(new Option("--log-level <level>", "debug, info, warn or error (default info)"))
     .addHelpText("after", WORKER_EXAMPLES)
     .action((module: string, flags: Flags) =>

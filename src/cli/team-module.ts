@@ -7,6 +7,7 @@ import { isObject } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunDriver } from "../team/run-driver.ts";
+import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Team } from "../team/team.ts";
 import { shown } from "./screen/text.ts";
 
@@ -17,6 +18,8 @@ export interface TeamMeans {
   /** Lets a team submit further runs. */
   readonly driver: RunDriver;
   readonly logger: Logger;
+  /** The folders of runs, with `--workspaces`: an action finds its own by `folderOf(ctx.runId)`. */
+  readonly workspaces?: Pick<RunWorkspaces, "folderOf">;
 }
 
 const HINT = "Export functions that return a team: export const writers = ({ journal }) => new Team({ name, roles, model, journal });";

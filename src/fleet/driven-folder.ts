@@ -60,7 +60,8 @@ export class DrivenFolder {
     const { workspaces, logger } = this.#o;
     const run = this.#run.id;
     try {
-      if (!(await workspaces.put(run, this.#seq))) logger.debug("The folder of a run was not stored now.", { run });
+      if (!(await workspaces.put(run, this.#seq)))
+        logger.warn("The folder of a run was not stored: forks are open, or another machine has fetched it.", { run });
     } catch (error) {
       const { code, message } = errorRecord(error);
       logger.warn("The folder of a run could not be stored. Its record has what the roles wrote.", { run, code, reason: message });

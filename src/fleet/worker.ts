@@ -131,6 +131,8 @@ class FleetWorker implements Worker {
     if (this.isDraining || team === undefined) return { is: "again", after: 0 };
     const before = await lastOf(this.#settings.journal, runId);
     if (isAtRest(before) && before.events > (delivery.events ?? 0)) return { is: "done" };
+    const late = await this.#fetchFolder(delivery);
+    if (late !== undefined) return late;
     // The worker may have been asked to drain meanwhile.
     if (this.isDraining) return { is: "again", after: 0 };
     const began = clock.now();
@@ -141,12 +143,32 @@ class FleetWorker implements Worker {
     return this.#verdict(delivery, result, before.events);
   }
 
+  /** Brings the folder of the run here. @returns a verdict where that fails; a run that is stopped meanwhile needs no folder */
+  async #fetchFolder({ runId, team, attempt, signal }: Delivery): Promise<Verdict | undefined> {
+    const { workspaces, journal, logger } = this.#settings;
+    try {
+      await workspaces?.fetch(runId, journal, { signal });
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      const after = pauseOf(attempt);
+      const { code, message } = errorRecord(error);
+      logger.warn("The folder of a run cannot be fetched now, and the run is delivered again.", {
+        run: runId,
+        team,
+        code,
+        reason: message,
+        after,
+      });
+      return { is: "again", after };
+    }
+  }
+
   async #result(delivery: Delivery, team: Team, events: number): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse" } as const;
     const isNew = events === 0 && idea !== undefined;
-    await this.#settings.workspaces?.fetch(runId, this.#settings.journal, { signal: delivery.signal });
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
     const { workspaces, workspaceEvery: every, clock, logger } = this.#settings;
     const driven = new Driven(run);
@@ -165,7 +187,7 @@ class FleetWorker implements Worker {
     const { logger, journal, tries } = this.#settings;
     const { runId, team, attempt } = delivery;
     const { error } = result;
-    const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
+    const after = pauseOf(attempt);
     if (error === undefined) return { is: "done" };
     const now = await lastOf(journal, runId);
     if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, ...begunJob(delivery, now) };
@@ -191,6 +213,10 @@ class FleetWorker implements Worker {
     const after = Math.max(0, Math.min(...deadlines) - this.#settings.clock.now());
     return { is: "again", after, job: { runId, team, events } };
   }
+}
+
+function pauseOf(attempt: number): number {
+  return Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
 }
 
 /** The job of a run that has begun: its record has the idea. */

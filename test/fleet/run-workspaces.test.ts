@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
 import { type Action, defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
@@ -94,6 +94,22 @@ describe("the workspaces of runs", () => {
     const files = ["fired.txt", "glaze.bin", "pot.txt"];
     expect(await fileWorkspace({ root: two.folderOf("Pots 1"), git: false }).list()).toEqual(files);
     expect(left).toMatchObject({ status: "?? glaze.bin\n", log: expect.stringContaining("A pot") });
+  });
+
+  it("a run whose folder cannot be fetched goes back, and has no event", async () => {
+    const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
+    const damaged = fileObjects({ dir: store });
+    await damaged.put("a/place.json", new TextEncoder().encode("{}"));
+    const told: unknown[] = [];
+    const warn = (...line: readonly unknown[]): void => void told.push(line[1]);
+    const logger = { debug() {}, info() {}, warn, error() {} };
+    const workspaces = machine(store);
+    const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger });
+    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+    await vi.waitUntil(() => told.length > 0);
+    await worker.drain();
+    expect(told[0]).toMatchObject({ run: "a", code: "OBJECT_DAMAGED", after: 500 });
+    expect(await journal.runs()).toEqual([]);
   });
 
   it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", async () => {

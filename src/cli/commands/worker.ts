@@ -6,6 +6,7 @@ import { OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { fleetAddress, withFleet } from "../fleet-place.ts";
 import type { Host } from "../host.ts";
+import { movingWorkspaces } from "../moving-workspaces.ts";
 import { oneOf, portNumber, wholeNumber } from "../option-values.ts";
 import { report } from "../output.ts";
 import { secretsIn } from "../secrets.ts";
@@ -39,7 +40,8 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
   const url = fleetAddress(session, flags);
   const { host } = session;
   const level = oneOf("--log-level", flags.logLevel ?? "info", OPTION_WORDS["--log-level"]);
-  const secrets = [...secretsIn(host.env), url];
+  const keys = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].flatMap((name) => host.env[name] ?? []).filter((key) => key !== "");
+  const secrets = [...secretsIn(host.env), ...keys, url];
   const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
   if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
@@ -84,10 +86,12 @@ function work(
     session,
     flags,
     async ({ journal, driver }) => {
-      const teams = await teamsOf(module, host.cwd, { journal, driver, logger });
+      const workspaces = await movingWorkspaces(session, flags, logger);
+      const moving = workspaces === undefined ? {} : { workspaces };
+      const teams = await teamsOf(module, host.cwd, { journal, driver, logger, ...moving });
       const { startWorker, serveHealth } = await import("../../fleet/index.ts");
       const { health, ...bounds } = choices;
-      const start = (): Promise<Worker> => startWorker({ driver, journal, teams, ...bounds, logger, clock: host.clock });
+      const start = (): Promise<Worker> => startWorker({ driver, journal, teams, ...bounds, ...moving, logger, clock: host.clock });
       const started = await withTimeout(host.clock, START, "the start of the worker", new AbortController().signal, start);
       const probe = health === undefined ? undefined : await serveHealth(started, health);
       const parent = toParent(() => void started.drain());
