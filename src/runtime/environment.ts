@@ -1,7 +1,7 @@
 import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
+import { MovedError, UsageError } from "../kernel/errors.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
@@ -16,6 +16,7 @@ import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
+import { maskedError } from "./record/masking.ts";
 import { RunLog } from "./record/run-log.ts";
 import { roundsOf, RunState } from "./record/run-state.ts";
 import { SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
@@ -224,7 +225,7 @@ export class Environment {
     const { status, error } = statusOf(end, this.#mask);
     if (status === "moved") return runResult(this.state, end, this.#mask);
     try {
-      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
+      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: maskedError(this.#mask, error) }) });
       await this.#log.durable();
       if (status !== "stopped") await this.#log.rest();
       return runResult(this.state, end, this.#mask);

@@ -4,7 +4,7 @@ import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, nextMacrotask, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { type Mask, masked } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import type { CommandOptions, Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
@@ -129,13 +129,19 @@ export class Runs {
         if (!isThere || this.#journal.command === undefined) throw error;
       }
       try {
-        return resultOf(await giveCommand(this.#journal, id, command, signal === undefined ? {} : { signal }));
+        return resultOf(await this.#tellThere(id, command, signal));
       } catch (error) {
         // The owner has left the run between the two calls.
         if (!isUnowned(error) || tries >= MOST_TRIES) throw error;
         await sleep(this.#clock, BETWEEN_OWNERS, signal);
       }
     }
+  }
+
+  /** Gives a command to the owner of a run. A change has no secrets; an answer and a reason are words of a user, and may have some. */
+  #tellThere(id: string, command: RunCommand, signal: AbortSignal | undefined): Promise<unknown> {
+    const told = command.do === "answer" || command.do === "stop" ? masked(this.#mask, command) : command;
+    return giveCommand(this.#journal, id, told, signal === undefined ? {} : { signal });
   }
 
   /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
@@ -250,7 +256,7 @@ export class Runs {
           await sleep(this.#clock, BETWEEN_OWNERS, signal);
           continue;
         }
-        const owner: GiveCommand = (command) => giveCommand(this.#journal, id, command, { signal });
+        const owner: GiveCommand = (command) => this.#tellThere(id, command, signal);
         if (follower === undefined) follower = await this.#follower(controls, owner, o);
         else controls.follows(owner);
         const result = await follower.untilQuiet();

@@ -157,10 +157,29 @@ describe("a run that another living process owns", () => {
       ...journal,
       command: (id, command, o) => (given.push(command), journal.command?.(id, command, o) ?? Promise.resolve(null)),
     };
-    await new Team({ journal: telling, roles: [role], secrets: ["hunter2"] }).send("r", createMessage("it is hunter2"));
-    expect(JSON.stringify(given)).not.toContain("hunter2");
-    letGo("well");
+    const team = new Team({ journal: telling, roles: [role], secrets: ["hunter2"] });
+    await team.send("r", createMessage("it is hunter2"));
+    await expect(team.answer("r", "q", "hunter2")).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    const run = team.resume("r");
+    await run.started;
+    run.stop("because of hunter2");
     await owned.result;
+    expect(given.length).toBe(3);
+    expect(JSON.stringify(given)).not.toContain("hunter2");
+    letGo("too late");
+  });
+
+  test("a secret in the reason of a stop is not recorded", async () => {
+    const { shared } = world();
+    const { role, begun, letGo } = working();
+    const run = new Team({ journal: shared, roles: [role], secrets: ["hunter2"] }).run("go", { id: "r" });
+    await begun;
+    run.stop("because of hunter2");
+    await run.result;
+    const ended = (await eventsOf(shared, "r")).at(-1);
+    expect(ended?.type).toBe("run.ended");
+    expect(JSON.stringify(ended)).not.toContain("hunter2");
+    letGo("too late");
   });
 
   test("changes its team there: a role is found by its definition's name, and one without a definition is refused", async () => {
