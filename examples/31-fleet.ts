@@ -1,8 +1,9 @@
 // Teams whose runs are driven by workers: the same teams in one process, and the module of `troupe worker`.
 import { setTimeout } from "node:timers/promises";
-import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
+import { defineAction, defineRole, type Journal, memoryJournal, Team, usd } from "troupe";
 import { jsonLogger, type RunDriver, runWorkspaces, startWorker, type Worker } from "troupe/fleet";
 import { fileObjects } from "troupe/objects";
+import { postgresBudget, postgresLimits } from "troupe/postgres";
 import { memoryRunDriver, scriptedModel } from "troupe/testing";
 
 // #region teams
@@ -18,6 +19,15 @@ export const poets = ({ journal, driver }: { readonly journal: Journal; readonly
     journal,
     driver,
   });
+// #endregion
+
+// #region shared
+const url = process.env["TROUPE_JOURNAL"] ?? "postgres://troupe@127.0.0.1:5432/troupe";
+const budget = postgresBudget({ url, name: "acme", amount: usd(1) });
+const limits = postgresLimits({ url, name: "provider", requestsPerSecond: 10 });
+
+export const press = ({ journal, driver }: { readonly journal: Journal; readonly driver: RunDriver }): Team =>
+  new Team({ name: "press", roles: [defineRole({ name: "Dora", actions: [Draft] })], model, journal, driver, budget, limits });
 // #endregion
 
 // #region worker

@@ -80,8 +80,8 @@ const PAUSE = 1_000;
  * not know to be free; both are bounded by the calls that activations can have in flight.
  *
  * DatabaseLimits.D1 (`take_limit`) no more places are taken in all processes than the limits allow: under the lock of one row, by the
- * database's clock. DatabaseLimits.D2 (`#take`) a place counts from the latest time at which its call may begin, and one that came later is
- * not used: so the limits hold for the begin of calls. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds
+ * database's clock. DatabaseLimits.D2 (`#take`, `begin`) a place counts from the latest time at which its call may begin, and is not used
+ * after that: so the limits hold for the begin of calls. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds
  * has no call in flight. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. One call at a
  * time asks the database, in the order asked (`acquire`).
  */
@@ -154,37 +154,48 @@ class DatabaseLimits implements PostgresLimits {
   async #take({ tokens, clock, signal }: LimitRequest): Promise<Lease> {
     for (;;) {
       const id = randomUUID();
-      const late = await this.#placeOf(id, tokens, clock, signal).catch((error: unknown) => {
+      const { asked, slack } = await this.#placeOf(id, tokens, clock, signal).catch((error: unknown) => {
         // It is unknown whether the place was taken.
         this.#leave(id);
         throw error;
       });
-      if (late <= this.#late) {
+      const isInTime = (): boolean => clock.now() - asked <= slack;
+      if (isInTime()) {
         this.#late = Math.max(this.#leastLate, this.#late * CALMER);
-        return this.#lease(id);
+        return this.#lease(id, isInTime, slack);
       }
-      this.#leave(id);
-      this.#late *= 2;
+      this.#miss(id, slack);
     }
   }
 
-  /** Waits until a place is taken. @returns milliseconds from the last question to the answer */
-  async #placeOf(id: string, tokens: number, clock: Clock, signal: AbortSignal): Promise<number> {
+  /** Gives back a place that came too late, and allows later ones more time. @param slack milliseconds that it was allowed */
+  #miss(id: string, slack: number): void {
+    this.#leave(id);
+    this.#late = Math.max(this.#late, 2 * slack);
+  }
+
+  /** Waits until a place is taken. @returns the time of the last question, and the milliseconds after it in which the call may begin */
+  async #placeOf(
+    id: string,
+    tokens: number,
+    clock: Clock,
+    signal: AbortSignal,
+  ): Promise<{ readonly asked: number; readonly slack: number }> {
     for (;;) {
       throwIfAborted(signal);
       await this.#presence.opened();
       const asked = clock.now();
       const news = this.#news;
-      const wait = await this.#ask(id, tokens);
+      const slack = this.#late;
+      const wait = await this.#ask(id, tokens, slack);
       throwIfAborted(signal);
-      if (wait === 0) return clock.now() - asked;
+      if (wait === 0) return { asked, slack };
       if (news === this.#news) await this.#change(clock, Math.min(Math.ceil(wait), LOOK), signal);
     }
   }
 
-  async #ask(id: string, tokens: number): Promise<number> {
+  async #ask(id: string, tokens: number, slack: number): Promise<number> {
     const rates = this.#rates;
-    const slack = Number.isFinite(this.#late) ? this.#late : 0;
     const [row] = await this.#db.rows<{ wait: number }>(
       { name: "limit take", text: `SELECT ${this.#db.schema}.take_limit($1, $2, $3, $4, $5, $6, $7, $8, $9) AS wait` },
       [
@@ -192,7 +203,7 @@ class DatabaseLimits implements PostgresLimits {
         id,
         this.#presence.holder,
         Math.ceil(tokens),
-        slack,
+        Number.isFinite(slack) ? slack : 0,
         this.#atOnce ?? null,
         rates.map(({ within }) => within),
         rates.map(({ requests }) => requests),
@@ -221,9 +232,15 @@ class DatabaseLimits implements PostgresLimits {
     this.#changed();
   }
 
-  #lease(id: string): Lease {
+  #lease(id: string, isInTime: () => boolean, slack: number): Lease {
     let isHeld = true;
     return {
+      begin: () => {
+        if (isInTime()) return true;
+        if (isHeld) this.#miss(id, slack);
+        isHeld = false;
+        return false;
+      },
       release: (tokens) => {
         if (!isHeld) return;
         isHeld = false;

@@ -11,7 +11,7 @@ import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
-import type { ModelLimits } from "./limits.ts";
+import type { Lease, ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
@@ -137,10 +137,13 @@ type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok
 /** A call takes its place among the limits before it reserves money: a waiting call must not keep money from others. */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
   const { clock } = call.deps;
-  const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });
+  const place = (): Promise<Lease> => limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });
+  let lease = await place();
   let used: number | undefined = 0;
   try {
-    const tried = await oneTry(call, n, timeLeft, () => {
+    const tried = await oneTry(call, n, timeLeft, async () => {
+      // The reservation and the record may have taken long: calls that were held up so must not begin together.
+      while (lease.begin?.() === false) lease = await place();
       used = undefined;
     });
     const usage = tried.ok ? tried.reply.usage : usageOf(tried.error);
@@ -153,14 +156,16 @@ async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: 
 }
 
 /** @param begins called when the money is reserved, before the model is asked */
-async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => void): Promise<Tried> {
+async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Promise<void>): Promise<Tried> {
   const { deps, ending, model, request } = call;
   await deps.attempts.open(call.hold, { unpriced: call.price === undefined });
-  if (ending.ended !== undefined) {
+  try {
+    if (ending.ended !== undefined) throw interruptionBy(ending.ended.reason);
+    await begins?.();
+  } catch (error) {
     deps.attempts.settle({ cost: 0, basis: "none" });
-    throw interruptionBy(ending.ended.reason);
+    throw error;
   }
-  begins?.();
   const started = deps.clock.now();
   const streamed = deps.onDelta && new StreamedText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
   let answer: ChatResponse;

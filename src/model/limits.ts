@@ -28,6 +28,11 @@ export interface LimitRequest {
 
 /** A place among the calls in flight. */
 export interface Lease {
+  /**
+   * Called right before the call begins. False: too much time has passed since the place was given, as other calls count it, and the place is
+   * given back. The call must take another one. Left out: a place is good at any time.
+   */
+  begin?(): boolean;
   /** Gives the place back. Without `tokens` the estimate stands. A second release does nothing. */
   release(tokens?: number): void;
 }
@@ -156,7 +161,12 @@ class AllLimits implements ModelLimits {
       release(0);
       throw error;
     }
-    return { release };
+    const begin = (): boolean => {
+      const isGood = leases.every((lease) => lease.begin?.() !== false);
+      if (!isGood) release(0);
+      return isGood;
+    };
+    return { begin, release };
   }
 }
 

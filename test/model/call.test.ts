@@ -4,7 +4,7 @@ import type { AttemptOutcome, Attempts } from "../../src/kernel/step.ts";
 import { boundedRequest, callModel } from "../../src/model/call.ts";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { modelLimits } from "../../src/model/limits.ts";
+import { allLimits, modelLimits } from "../../src/model/limits.ts";
 import { holdFor } from "../../src/model/price.ts";
 import { defaultRetry } from "../../src/model/retry.ts";
 import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
@@ -506,6 +506,23 @@ describe("callModel and its neighbours", () => {
     await withTime(clock, callModel(scriptedModel([cut(), limited(), good], { price }), request, { ...deps, attempts }));
     const place = "place for more than the reply";
     expect(events).toEqual([place, "hold", "hold", "back as said", place, "hold", "none", "back 0", place, "hold", "usage", "back 15"]);
+  });
+
+  it("a place that grew old while the money was reserved is not used, and another one is taken", async () => {
+    const events: string[] = [];
+    const fresh = [false, true];
+    const limits = {
+      acquire: () => {
+        const isFresh = fresh.shift() === true;
+        events.push("place");
+        return Promise.resolve({ begin: () => isFresh, release: () => void events.push(`back, ${isFresh ? "used" : "old"}`) });
+      },
+    };
+    const { deps } = callSetup({ limits: allLimits(limits, modelLimits({ concurrency: 1 })) });
+    const attempts: Attempts = { open: () => Promise.resolve(void events.push("hold")), settle: ({ basis }) => void events.push(basis) };
+    const model = scriptedModel([good], { price });
+    await callModel(model, request, { ...deps, attempts });
+    expect(events).toEqual(["place", "hold", "back, old", "place", "usage", "back, used"]);
   });
 
   it("fifty calls at once on one signal make no noise", async () => {
