@@ -36,7 +36,11 @@ async function startBilling(): Promise<{ readonly url: string; readonly calls: {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, calls, close: () => void server.closeAllConnections() };
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${port}/`, calls, close };
 }
 
 describe.runIf(hasPostgres)("a fleet whose runs share a budget and limits", async () => {
