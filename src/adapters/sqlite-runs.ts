@@ -79,7 +79,7 @@ export function allRuns(db: Database): readonly RunInfo[] {
 const NEWEST = "WHERE number < ? ORDER BY number DESC LIMIT ?";
 // The two bounds of the id use its index. The number has a plus sign, so that its own order does not.
 const NEWEST_NAMED = "WHERE run >= ? AND run < ? AND +number < ? ORDER BY +number DESC LIMIT ?";
-const TALLY = "SELECT tally, hex(checksum) FROM tallies JOIN runs USING (number) WHERE run = ?";
+const TALLY = "SELECT CAST(tally AS BLOB), hex(checksum) FROM tallies JOIN runs USING (number) WHERE run = ?";
 
 /** The last character: no id that begins with a text comes after that text and this. */
 const LAST_CHARACTER = "\u{10ffff}";
@@ -106,7 +106,7 @@ export function infoOf(db: Database, runId: string): RunInfo {
 /** Leaves out a tally with more events than the run: the run was changed since. */
 function withTally(db: Database, info: RunInfo): RunInfo {
   const [text, checksum] = db.first(TALLY, [keyOf(info.runId)]) ?? [];
-  const tally = tallyIn(info.runId, text, checksum);
+  const tally = tallyIn(info.runId, textOf(text), checksum);
   return tally === undefined || tally.summary.events > info.events ? info : { ...info, tally };
 }
 

@@ -83,6 +83,7 @@ describe("the tallies of a journal in a file", () => {
   it.each([
     ["missing", "DELETE FROM tallies"],
     ["damaged", `UPDATE tallies SET tally = replace(tally, '"cost":0', '"cost":9')`],
+    ["no UTF-8", "UPDATE tallies SET tally = CAST(x'7bff' AS TEXT)"],
     ["no JSON", "UPDATE tallies SET tally = 'x'"],
     ["of another run", "UPDATE tallies SET checksum = x'00'"],
   ])("are made again where one is %s, and kept", async (_, sql) => {
