@@ -60,7 +60,7 @@ export function fileObjects(options: FileObjectsOptions): ObjectStore {
 }
 
 /**
- * Owns the files of a folder. FileObjects.O1 (`put`) a file is whole or absent, because it is renamed into its place. FileObjects.O2
+ * Owns the files of a folder. A file is whole or absent, because `put` renames it into its place. FileObjects.O2
  * (`#locked`) conditions hold among processes: every change is made under a lock of the key. FileObjects.O3 (`get`) a damaged file is told.
  */
 class FileObjects implements ObjectStore {

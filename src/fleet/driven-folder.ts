@@ -18,9 +18,9 @@ export interface DrivenFolderOptions {
 /**
  * The folder of a run that this worker drives. It owns when the folder is stored.
  *
- * DrivenFolder.D1 (`#afterRound`) one store is under way at a time, and begins when a round has ended. The next round does not wait for it, so a
- * command of that round may be at work in the folder. DrivenFolder.D2 (`rest`) a run that another worker has by now stores nothing. DrivenFolder.D3
- * (`#put`) a store that fails is told, and ends no run: the record has what the roles wrote.
+ * One store is under way at a time, and begins when a round has ended (`#afterRound`). The next round does not wait for it, so a
+ * command of that round may be at work in the folder. A run that another worker has by now stores nothing (`rest`). A
+ * store that fails is told, and ends no run: the record has what the roles wrote.
  */
 export class DrivenFolder {
   readonly #run: Run;

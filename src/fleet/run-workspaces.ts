@@ -100,7 +100,7 @@ const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEG
  * RunWorkspaces.W1 (`put`) only the machine that fetched a run last stores its folder, because the place is written on condition of its tag.
  * RunWorkspaces.W2 (`fetch`) a place names this machine only after its folder is whole, so a restore that was cut off is done again.
  * RunWorkspaces.W3 (`#setAside`) no file of a folder that was there is changed or removed. RunWorkspaces.W4 (`#restore`) bytes are restored only
- * if they have the sha256 that the place names. RunWorkspaces.W5 (`put`) the place names a bundle only after that is stored.
+ * if they have the sha256 that the place names. The place names a bundle only after that is stored.
  */
 class StoredWorkspaces implements RunWorkspaces {
   readonly #objects: ObjectStore;

@@ -29,7 +29,10 @@ export class Roster {
     const name = alias ?? role.name;
     assertRoleName(name);
     if (this.#roles.has(name)) {
-      throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another name.`);
+      throw new UsageError(
+        "ROLE_DUPLICATE",
+        `Expected roles of different names, got a second "${name}". Hire it under another name: hire(role, { name }).`,
+      );
     }
     const { actions } = roleSpec(role);
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);

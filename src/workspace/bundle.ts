@@ -212,8 +212,9 @@ async function branchOf(git: GitProgram, signal: AbortSignal | undefined): Promi
   return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** True where forks of the project are open: their folders are below `.troupe`, and in no bundle. */
+/** True where forks of the project are open: their folders are below `.troupe`, and in no bundle. @throws UsageError `ARGUMENT_INVALID` */
 export async function hasOpenForks(root: string): Promise<boolean> {
+  takes("hasOpenForks", "root", root, aText);
   const found = await ifThere(readdir(join(root, ".troupe", "trees")));
   return found !== undefined && found.length > 0;
 }

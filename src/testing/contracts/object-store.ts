@@ -54,7 +54,7 @@ function conditionChecks({ expect }: ContractKit, check: Check): void {
     expect(await codeOf(() => objects.put("a", bytes(5), { ifNone: true, ifMatch: second }))).toBe("OPTION_INVALID");
   });
 
-  check("Objects.O3 of puts at the same time with one condition, one succeeds", async (objects) => {
+  check("Objects.O3 FileObjects.O2 of puts at the same time with one condition, one succeeds", async (objects) => {
     const race = async (o: { readonly ifNone: true } | { readonly ifMatch: string }, from: number): Promise<number> => {
       const codes = await Promise.all(Array.from({ length: 6 }, (_, n) => codeOf(() => objects.put("a", bytes(from + n), o))));
       expect(codes.filter((code) => code === "OBJECT_CONFLICT").length).toBe(5);
