@@ -4,7 +4,7 @@ import type { Delivery } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { type RunEngine, runDriverContract } from "../../src/testing/index.ts";
 import { inSoak } from "../effort.ts";
-import { startDoomed } from "./graphile-process.ts";
+import { startDoomed } from "./doomed-process.ts";
 import { hasPostgres, startPostgres } from "./postgres-process.ts";
 
 interface GraphileEngine extends RunEngine {
@@ -27,7 +27,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
         opened.push(driver);
         return driver;
       },
-      doomed: async (team) => startDoomed({ url, schema, team }),
+      doomed: (team) => startDoomed(new URL("graphile-child.ts", import.meta.url), { url, schema, team }),
       async close() {
         for (const driver of opened) await driver.close();
       },

@@ -1,10 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
 import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
+import { restateDriver } from "../../src/adapters/restate.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { errorOf } from "../workspace/scratch.ts";
 
+vi.mock("@restatedev/restate-sdk", () => {
+  throw new Error("Cannot find package '@restatedev/restate-sdk'");
+});
 vi.mock("pg", () => {
   throw new Error("Cannot find package 'pg'");
 });
@@ -30,6 +34,16 @@ describe("an optional package that is not installed", () => {
       expect(await errorOf(work)).toMatchObject({ code: "PACKAGE_MISSING", message: expect.stringContaining("npm install pg") });
     }
     await journal.close();
+  });
+
+  it("restate: a worker says what to install before it listens", async () => {
+    const driver = restateDriver();
+    for (let n = 0; n < 2; n++) {
+      const working = errorOf(() => driver.work(async () => ({ is: "done" }), { teams: ["a"], concurrency: 1 }));
+      const message = expect.stringContaining("npm install @restatedev/restate-sdk");
+      expect(await working).toMatchObject({ code: "PACKAGE_MISSING", message });
+    }
+    await driver.close();
   });
 
   it("gpt-tokenizer: every count says what to install; a model that needs none is counted", async () => {

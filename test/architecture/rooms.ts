@@ -31,6 +31,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "pg",
     "graphile-worker",
     "aws4fetch",
+    "@restatedev/restate-sdk",
   ],
   tools: ["zod"],
   workspace: ["zod"],

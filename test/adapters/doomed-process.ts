@@ -1,20 +1,28 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { DoomedWorker } from "../../src/testing/index.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import { afterEachFile } from "../after-file.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
-import type { Task } from "./graphile-child.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const program = await sourceProgram(fileURLToPath(new URL("graphile-child.ts", import.meta.url)));
+const programs = new Map<string, Promise<string>>();
+
+/** The program of a file. It is made once. */
+function programOf({ href }: URL): Promise<string> {
+  const program = programs.get(href) ?? sourceProgram(fileURLToPath(href));
+  programs.set(href, program);
+  return program;
+}
 
 const running = new Set<ChildProcess>();
 afterEachFile(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts a worker in a process of its own, which takes one job and never ends it. */
-export function startDoomed(task: Task): DoomedWorker {
+/** Starts a worker in a process of its own, which takes one job and never ends it. @param file the program */
+export async function startDoomed(file: URL, task: Json): Promise<DoomedWorker> {
+  const program = await programOf(file);
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.end(program);
   running.add(child);

@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { connect, createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { ObjectContext } from "@restatedev/restate-sdk";
+import type { Logger } from "../kernel/emit.ts";
+import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import { HANDLER, type RestatePlace, serviceOf } from "./restate-server.ts";
+
+/** The virtual objects of teams, as the server of Restate calls them. */
+export interface RestateEndpoint {
+  /** The address of the object of a team. */
+  uri(team: string): string;
+  /** True for an address of this endpoint. */
+  has(uri: string): boolean;
+  close(): Promise<void>;
+}
+
+/** What an endpoint does with the calls of the server. */
+export interface RestateCalls {
+  /** Called for a call before its body is read. False: it is refused, and the server calls again later, whoever is the newest then. */
+  admits(invocation: string, response: Http2ServerResponse): boolean;
+  /** The handler of the object of a run. */
+  run(ctx: ObjectContext, sent: unknown): Promise<void>;
+}
+
+/** Milliseconds until a call that got no worker is made again: longer each time. */
+const RETRY = { initialInterval: 50, exponentiationFactor: 1.3, maxInterval: 500, maxAttempts: 1_000_000_000 };
+/** A handler is silent for as long as its run works: a worker that dies loses its connection. */
+const SILENCE = { days: 365 };
+/** The server keeps an ended call for so long, in which its worker hears of the end. */
+const KEPT = { minutes: 10 };
+const BUSY = 503;
+const OK = 200;
+
+/**
+ * Serves the virtual objects of teams. Each has an address of its own, so that it can be given to another worker without the others.
+ *
+ * @throws UsageError `PACKAGE_MISSING`; TroupeError `DRIVER_REFUSED` when the port is taken
+ */
+export async function serveObjects(
+  { host, port, logger }: Pick<RestatePlace, "host" | "port" | "logger">,
+  teams: readonly string[],
+  calls: RestateCalls,
+): Promise<RestateEndpoint> {
+  const { createEndpointHandler, object } = await loaded();
+  const handlers = teams.map((team) => {
+    const service = object({
+      name: serviceOf(team),
+      handlers: { [HANDLER]: (ctx: ObjectContext, sent: unknown) => calls.run(ctx, sent) },
+      options: { retryPolicy: RETRY, inactivityTimeout: SILENCE, abortTimeout: SILENCE, journalRetention: KEPT, idempotencyRetention: 0 },
+    });
+    return createEndpointHandler({ services: [service], logger: ({ level }, ...said: unknown[]) => toldBy(logger, level, said) });
+  });
+  const sessions = new Set<ServerHttp2Session>();
+  // A port may be given to another program after the death of its worker, which must not be taken for it.
+  const root = `/${randomUUID()}/`;
+  const server = createServer((request: Http2ServerRequest, response: Http2ServerResponse) => {
+    const handler = request.url.startsWith(root) ? handlers[Number.parseInt(request.url.slice(root.length))] : undefined;
+    const invocation = request.headers["x-restate-invocation-id"];
+    if (handler === undefined) response.writeHead(404).end();
+    else if (typeof invocation === "string" && !calls.admits(invocation, response)) response.writeHead(BUSY).end();
+    else handler(request, response);
+  });
+  server.on("session", (session) => {
+    sessions.add(session);
+    // A connection that breaks is the end of its streams, which is all that is asked.
+    session.on("error", () => undefined);
+    session.once("close", () => sessions.delete(session));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(portTaken(host, port, cause)));
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const base = `http://${host.includes(":") ? `[${host}]` : host}:${bound}${root}`;
+  return {
+    uri: (team) => `${base}${teams.indexOf(team)}`,
+    has: (uri) => uri.startsWith(base),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const session of sessions) session.destroy();
+      }),
+  };
+}
+
+/** Milliseconds in which a living worker answers. */
+const ANSWER = 2_000;
+
+/** True when the endpoint of an address answers. */
+export function answers(uri: string): Promise<boolean> {
+  const { origin, pathname } = new URL(uri);
+  return new Promise((resolve) => {
+    const session = connect(origin);
+    const tell = (is: boolean): void => {
+      session.destroy();
+      resolve(is);
+    };
+    session.setTimeout(ANSWER, () => tell(false));
+    session.once("error", () => tell(false));
+    const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` });
+    request.once("response", (headers) => tell(headers[":status"] === OK));
+    request.once("error", () => tell(false));
+    request.end();
+  });
+}
+
+/** The package needs a function of JavaScript that Node has since version 22, and takes it from where all programs do. */
+async function loaded(): Promise<typeof import("@restatedev/restate-sdk")> {
+  if (!("withResolvers" in Promise)) {
+    Object.defineProperty(Promise, "withResolvers", { value: withResolvers, configurable: true, writable: true });
+  }
+  try {
+    return await import("@restatedev/restate-sdk");
+  } catch (cause) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      'Expected the package "@restatedev/restate-sdk" (1.17) beside this one, got none that can be loaded. Install it: npm install @restatedev/restate-sdk@1.17.2.',
+      { cause },
+    );
+  }
+}
+
+function withResolvers<T>(this: PromiseConstructor): object {
+  let [resolve, reject] = [(_value: T): void => undefined, (_reason: unknown): void => undefined];
+  const promise = new this<T>((...given) => ([resolve, reject] = given));
+  return { promise, resolve, reject };
+}
+
+function toldBy(logger: Logger, level: string, said: readonly unknown[]): void {
+  logger.debug(`The package of Restate tells: ${said.map(thrownText).join(" ")}`, { level });
+}
+
+function portTaken(host: string, port: number, cause: unknown): TroupeError {
+  return new TroupeError(
+    "DRIVER_REFUSED",
+    `Expected to listen at ${host}:${port} for the server of Restate, got: ${thrownText(cause)}. Choose another port, or 0 for any.`,
+    { cause },
+  );
+}

@@ -1,0 +1,189 @@
+import { type Clock, sleep } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { TroupeError } from "../kernel/errors.ts";
+import { isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import type { JobInfo, RunJob } from "../team/run-driver.ts";
+
+/** What a call of the virtual object of a run holds. */
+export interface RestateJob {
+  readonly job: RunJob;
+  /** Deliveries before this call. */
+  readonly attempts: number;
+}
+
+/** Where the server of Restate is, and where it finds this process. */
+export interface RestatePlace {
+  readonly ingress: string;
+  readonly admin: string;
+  readonly host: string;
+  readonly port: number;
+  readonly timeout: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** A call that is not done. */
+interface RestateCall {
+  readonly id: string;
+  readonly service: string;
+  /** The time of its submission, as a text that sorts. */
+  readonly since: string;
+}
+
+/** A row of the server's tables. */
+type RestateRow = Readonly<Record<string, unknown>>;
+
+/** The handler of the virtual object. */
+export const HANDLER = "run";
+
+const PREFIX = "troupe.";
+const TOLD = 200;
+/** Milliseconds between two tries to call a service that was announced a moment ago. */
+const AGAIN = 25;
+/** Milliseconds between two tries to call a server that is away. */
+const AWAY = 100;
+
+/** The name of the virtual object of a team: names of services have few letters. */
+export function serviceOf(team: string): string {
+  return `${PREFIX}${Buffer.from(team).toString("base64url")}`;
+}
+
+function teamOf(service: string): string {
+  return Buffer.from(service.slice(PREFIX.length), "base64url").toString();
+}
+
+/** The calls of the interfaces of a server. Its tables tell what waits. */
+export class RestateServer {
+  readonly place: RestatePlace;
+
+  constructor(place: RestatePlace) {
+    this.place = place;
+  }
+
+  /** Calls the object of a run without waiting for its answer. @param announce makes the service of a team known where nobody did */
+  async send(sent: RestateJob, announce: () => Promise<void>): Promise<void> {
+    const { runId, team } = sent.job;
+    const { ingress, timeout, clock } = this.place;
+    const url = `${ingress}/${serviceOf(team)}/${encodeURIComponent(runId)}/${HANDLER}/send`;
+    const until = clock.now() + timeout;
+    for (let isAnnounced = false; ; isAnnounced = true) {
+      const { status, text } = await this.#call("POST", url, sent);
+      if (status < 300) return;
+      if (status !== 404 || clock.now() > until) throw refused(url, status, text);
+      if (isAnnounced) await sleep(clock, AGAIN);
+      else await announce();
+    }
+  }
+
+  /** Makes the newest deployment of its services of an address. */
+  async register(uri: string): Promise<void> {
+    await this.#admin("POST", "/deployments", { uri, force: true });
+  }
+
+  /** Gives what is pinned to a deployment to another address. */
+  async move(deployment: string, uri: string): Promise<void> {
+    await this.#admin("PATCH", `/deployments/${deployment}`, { uri });
+  }
+
+  /** Ends a call. A handler that works on it loses its connection. */
+  async kill(invocation: string): Promise<void> {
+    const url = `${this.place.admin}/invocations/${invocation}/kill`;
+    const { status, text } = await this.#call("PATCH", url);
+    // It has ended meanwhile.
+    if (status >= 300 && status !== 404 && status !== 409) throw refused(url, status, text);
+  }
+
+  /** The calls of a run that are not done, the oldest first. */
+  async callsOf(runId: string): Promise<readonly RestateCall[]> {
+    const rows = await this.rows(
+      `SELECT id, target_service_name AS service, created_at AS since FROM sys_invocation
+       WHERE target_service_name LIKE '${PREFIX}%' AND target_service_key = ${quoted(runId)} AND status <> 'completed' ORDER BY created_at`,
+    );
+    return rows.map(({ id, service, since }) => ({ id: String(id), service: String(service), since: String(since) }));
+  }
+
+  async list(limit: number): Promise<readonly JobInfo[]> {
+    // A call has one command for its input and two for each delivery.
+    const rows = await this.rows(
+      `SELECT * FROM (
+         SELECT target_service_name AS service, target_service_key AS key, idempotency_key AS mark, created_at AS since,
+           coalesce(journal_commands_size, 1) AS commands, status = 'running' AND journal_commands_size > 1 AS is_delivered,
+           CASE WHEN status = 'scheduled' THEN scheduled_start_at END AS due,
+           row_number() OVER (PARTITION BY target_service_name, target_service_key
+             ORDER BY CASE WHEN status = 'running' AND journal_commands_size > 1 THEN 0 ELSE 1 END, created_at DESC) AS place
+         FROM sys_invocation WHERE target_service_name LIKE '${PREFIX}%' AND status <> 'completed'
+       ) WHERE place = 1 ORDER BY since LIMIT ${limit}`,
+    );
+    return rows.map(({ service, key, mark, commands, is_delivered, due }) => ({
+      runId: String(key),
+      team: teamOf(String(service)),
+      state: is_delivered === true ? "delivered" : "waiting",
+      attempts: Number(/\.(\d+)$/.exec(String(mark))?.[1] ?? 0) + Math.ceil((Number(commands) - 1) / 2),
+      ...(isText(due) ? { due: Date.parse(due) } : {}),
+    }));
+  }
+
+  /** Asks the tables of the server. */
+  async rows(query: string): Promise<readonly RestateRow[]> {
+    const answer = await this.#admin("POST", "/query", { query });
+    const rows: unknown = isRecord(answer) ? answer["rows"] : undefined;
+    return isList(rows) ? rows.filter(isRecord) : [];
+  }
+
+  async #admin(method: string, path: string, body: unknown): Promise<unknown> {
+    const url = `${this.place.admin}${path}`;
+    const { status, text } = await this.#call(method, url, body);
+    if (status >= 300) throw refused(url, status, text);
+    return JSON.parse(text);
+  }
+
+  /** Calls the server, again while it is away or begins. A call that is made twice does no harm: the second job takes the place of the first. */
+  async #call(method: string, url: string, body?: unknown): Promise<Answer> {
+    const { timeout, clock } = this.place;
+    const until = clock.now() + timeout;
+    for (;;) {
+      const isLast = clock.now() + AWAY > until;
+      try {
+        const answer = await this.#once(method, url, body);
+        if (answer.status < 500 || isLast) return answer;
+      } catch (cause) {
+        if (isLast) throw unreachable(url, cause);
+      }
+      await sleep(clock, AWAY);
+    }
+  }
+
+  async #once(method: string, url: string, body: unknown): Promise<Answer> {
+    const headers = { "content-type": "application/json", accept: "application/json" };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(url, { method, headers, ...sent, signal: AbortSignal.timeout(this.place.timeout) });
+    return { status: answer.status, text: await answer.text() };
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+function unreachable(url: string, cause: unknown): TroupeError {
+  return new TroupeError(
+    "DRIVER_UNREACHABLE",
+    `Expected a server of Restate at ${new URL(url).origin}, got no answer: ${thrownText(cause)}. Start it, or give its addresses: ingress, admin.`,
+    { cause },
+  );
+}
+
+/** A text as a literal of the server's query language. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function refused(url: string, status: number, text: string): TroupeError {
+  const { origin, pathname } = new URL(url);
+  return new TroupeError(
+    "DRIVER_REFUSED",
+    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got status ${status}: ${text.slice(0, TOLD)}. Check its version (1.7) and its addresses.`,
+  );
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import type { Http2ServerResponse } from "node:http2";
+import type { ObjectContext } from "@restatedev/restate-sdk";
+import { sleep } from "../kernel/clock.ts";
+import { AbortedError } from "../kernel/errors.ts";
+import { isCount, isRecord } from "../kernel/value-kind.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import { type DeliveryHandler, parseRunJob, type RunJob, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
+import { HANDLER, quoted, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
+
+/** Milliseconds between two looks for calls that no worker takes. */
+const LOOK = 500;
+/** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 30_000;
+
+/** A delivery whose worker is gone. */
+const LOST = { is: "lost" } as const;
+
+/** A call that this worker has. */
+interface Slot {
+  /** Tells the deliveries of this worker from those of others. */
+  readonly token: string;
+  readonly abort: AbortController;
+  /** Connections on which the server waits for the end of the call. */
+  streams: number;
+  verdict: Promise<Verdict> | undefined;
+  isSettled: boolean;
+}
+
+/**
+ * A worker that the server of Restate calls. It owns the endpoint and the calls in hand.
+ *
+ * RestateWork.W1 (`admits`) at most so many calls as the concurrency are in hand. RestateWork.W2 (`#run`) a call ends only with a recorded
+ * verdict, and its path depends on recorded values alone. RestateWork.W3 (`#deliver`) a call that comes again while its handler works joins
+ * it. RestateWork.W4 (`#left`) a handler whose call was ended hears of it, and a server that is away ends none.
+ */
+export class RestateWork implements Working {
+  readonly ended: Promise<void>;
+  readonly #server: RestateServer;
+  readonly #handler: DeliveryHandler;
+  readonly #options: WorkOptions;
+  readonly #slots = new Map<string, Slot>();
+  readonly #closing = new AbortController();
+  #end: () => void = () => undefined;
+  /** Called when the last call has gone. */
+  #emptied: () => void = () => undefined;
+  #looked: Promise<void> = Promise.resolve();
+  #stopping: Promise<void> | undefined;
+  #endpoint: RestateEndpoint | undefined;
+
+  /** @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING` */
+  static async start(server: RestateServer, handler: DeliveryHandler, o: WorkOptions): Promise<RestateWork> {
+    const work = new RestateWork(server, handler, o);
+    const endpoint = await serveObjects(server.place, o.teams, {
+      admits: (invocation, response) => work.#admits(invocation, response),
+      run: (ctx, sent) => work.#run(ctx, sent),
+    });
+    work.#endpoint = endpoint;
+    try {
+      for (const team of o.teams) await server.register(endpoint.uri(team));
+    } catch (error) {
+      await endpoint.close();
+      throw error;
+    }
+    work.#looked = work.#lookAround(endpoint);
+    return work;
+  }
+
+  private constructor(server: RestateServer, handler: DeliveryHandler, o: WorkOptions) {
+    this.#server = server;
+    this.#handler = handler;
+    this.#options = o;
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#looked;
+    if (this.#slots.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+    await this.#endpoint?.close();
+    this.#end();
+  }
+
+  #admits(invocation: string, response: Http2ServerResponse): boolean {
+    let slot = this.#slots.get(invocation);
+    if (slot === undefined) {
+      if (this.#closing.signal.aborted || this.#slots.size >= this.#options.concurrency) return false;
+      slot = { token: randomUUID(), abort: new AbortController(), streams: 0, verdict: undefined, isSettled: false };
+      this.#slots.set(invocation, slot);
+    }
+    const admitted = slot;
+    admitted.streams += 1;
+    response.once("close", () => {
+      admitted.streams -= 1;
+      this.#left(invocation, admitted);
+    });
+    return true;
+  }
+
+  /** The handler of the virtual object. After the death of a worker it runs again over what was recorded. */
+  async #run(ctx: ObjectContext, sent: unknown): Promise<void> {
+    const { id } = ctx.request();
+    const { job, attempts } = restateJob(sent);
+    for (let attempt = attempts + 1; ; attempt += 1) {
+      const token = await ctx.run("begun", () => this.#slots.get(id)?.token ?? "");
+      const verdict = await ctx.run("ended", () => this.#deliver(id, token, { job, attempts: attempt }));
+      if (verdict.is === "lost") continue;
+      if (verdict.is === "done") return;
+      ctx.genericSend({
+        service: serviceOf(job.team),
+        method: HANDLER,
+        key: job.runId,
+        parameter: new TextEncoder().encode(JSON.stringify({ job: verdict.job ?? job, attempts: attempt })),
+        delay: verdict.after,
+        idempotencyKey: `${id}.${attempt}`,
+      });
+      return;
+    }
+  }
+
+  async #deliver(id: string, token: string, o: RestateJob): Promise<Verdict | typeof LOST> {
+    const slot = this.#slots.get(id);
+    if (slot === undefined || slot.token !== token) return LOST;
+    slot.verdict ??= this.#handled(id, slot, o).finally(() => {
+      slot.isSettled = true;
+      this.#left(id, slot);
+    });
+    return slot.verdict;
+  }
+
+  async #handled(id: string, { abort }: Slot, { job, attempts }: RestateJob): Promise<Verdict> {
+    if (await this.#isReplaced(id, job)) return { is: "done" };
+    try {
+      const verdict = await this.#handler({ ...job, attempt: attempts, signal: abort.signal });
+      if (verdict.is === "done" || (await this.#isReplaced(id, job))) return { is: "done" };
+      return verdict.job === undefined ? verdict : { ...verdict, job: parseRunJob(verdict.job) };
+    } catch (error) {
+      const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempts - 1, 10), LONGEST_PAUSE);
+      this.#server.place.logger.warn("A delivery failed, and comes again.", { reason: thrownText(error), after });
+      return { is: "again", after };
+    }
+  }
+
+  /** True when a job of the run was submitted after this one. Ends what was submitted before: it waits for its time. */
+  async #isReplaced(id: string, { runId, team }: RunJob): Promise<boolean> {
+    try {
+      const calls = (await this.#server.callsOf(runId)).filter(({ service }) => service === serviceOf(team));
+      const since = calls.find((call) => call.id === id)?.since;
+      if (since === undefined) return false;
+      for (const call of calls) if (call.since < since) await this.#server.kill(call.id);
+      return calls.some((call) => call.since > since);
+    } catch {
+      // A server that is away tells nothing, and a job that is delivered twice repeats nothing.
+      return false;
+    }
+  }
+
+  #left(id: string, slot: Slot): void {
+    if (slot.streams > 0) return;
+    if (slot.verdict !== undefined && !slot.isSettled) {
+      void this.#askCancelled(id, slot);
+      return;
+    }
+    this.#slots.delete(id);
+    if (this.#slots.size === 0) this.#emptied();
+  }
+
+  /**
+   * Asks whether a call whose connection broke was cancelled. The server keeps an ended call for a while, and only that is taken for an end:
+   * right after its start it does not know yet all calls that it has.
+   */
+  async #askCancelled(id: string, slot: Slot): Promise<void> {
+    const { clock } = this.#server.place;
+    while (slot.streams === 0 && !slot.isSettled) {
+      const rows = await this.#server.rows(`SELECT status FROM sys_invocation WHERE id = ${quoted(id)}`).catch(() => []);
+      const status = rows[0]?.["status"];
+      if (status === "completed") slot.abort.abort(new AbortedError("the job of the run was cancelled"));
+      if (status !== undefined) return;
+      await sleep(clock, LOOK);
+    }
+  }
+
+  async #lookAround(endpoint: RestateEndpoint): Promise<void> {
+    const { clock, logger } = this.#server.place;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await this.#look(endpoint).catch((error: unknown) => logger.debug("A look at the calls failed.", { reason: thrownText(error) }));
+      await sleep(clock, LOOK, signal).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Takes what the server cannot deliver. The server calls the newest deployment alone, and stays with one that has begun. So a worker takes
+   * the address of a dead one, and with room makes itself the newest when another one refuses calls.
+   */
+  async #look(endpoint: RestateEndpoint): Promise<void> {
+    const { teams, concurrency } = this.#options;
+    const rows = await this.#server.rows(
+      `SELECT DISTINCT i.target_service_name AS service, d.id AS deployment, d.endpoint AS uri, i.pinned_deployment_id IS NOT NULL AS is_pinned
+       FROM sys_invocation i JOIN sys_deployment d ON d.id = coalesce(i.pinned_deployment_id, i.last_attempt_deployment_id)
+       WHERE i.status = 'backing-off' AND i.target_service_name IN (${teams.map((team) => quoted(serviceOf(team))).join(", ")})`,
+    );
+    for (const { service, deployment, uri, is_pinned } of rows) {
+      const team = teams.find((name) => serviceOf(name) === service);
+      if (team === undefined || typeof uri !== "string" || endpoint.has(uri)) continue;
+      if (!(await answers(uri))) await this.#server.move(String(deployment), endpoint.uri(team));
+      else if (is_pinned !== true && this.#slots.size < concurrency) await this.#server.register(endpoint.uri(team));
+    }
+  }
+}
+
+function restateJob(sent: unknown): RestateJob {
+  const { job, attempts } = isRecord(sent) ? sent : { job: undefined, attempts: 0 };
+  return { job: parseRunJob(job), attempts: isCount(attempts) ? attempts : 0 };
+}

@@ -1,0 +1,142 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { valueText } from "../kernel/value-text.ts";
+import {
+  checkWork,
+  type DeliveryHandler,
+  driverClosed,
+  type JobInfo,
+  parseRunJob,
+  type RunDriver,
+  type RunJob,
+  type Working,
+  type WorkOptions,
+} from "../team/run-driver.ts";
+import { serveObjects } from "./restate-endpoint.ts";
+import { RestateServer } from "./restate-server.ts";
+import { RestateWork } from "./restate-work.ts";
+
+/** Options of {@link restateDriver}. */
+export interface RestateOptions {
+  /** Takes calls of programs. Default `http://127.0.0.1:8080`. */
+  readonly ingress?: string;
+  /** Knows the workers and what waits. Default `http://127.0.0.1:9070`. */
+  readonly admin?: string;
+  /** The address of this machine on which the server reaches this process. Whoever reaches it can give it runs. Default `127.0.0.1`. */
+  readonly host?: string;
+  /** The port on which workers listen, for one call of `work`. Default 0: any that is free. */
+  readonly port?: number;
+  /** Most milliseconds of one call of the server, and those for which a server that is away is waited for. Default 10,000. */
+  readonly timeout?: number;
+  /** Told of deliveries that failed. Default: none. */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+const restateOptions: Known<RestateOptions> = {
+  ingress: true,
+  admin: true,
+  host: true,
+  port: true,
+  timeout: true,
+  logger: true,
+  clock: true,
+};
+
+const INGRESS = "http://127.0.0.1:8080";
+const ADMIN = "http://127.0.0.1:9070";
+const TIMEOUT = 10_000;
+const LAST_PORT = 65_535;
+
+/**
+ * Delivers runs by a server of Restate 1.7, which you install and start yourself: its licence is the Business Source License 1.1, which is not
+ * that of this package. Each run is a virtual object, and a job is a one-way call to it. A worker listens for the calls and tells the server
+ * where. The calls of a worker that died go to another one within about a second. The package `@restatedev/restate-sdk` is loaded at the
+ * first use; without it, that call throws UsageError `PACKAGE_MISSING`. On Node 20 that adds `Promise.withResolvers` to the program, which
+ * later versions have. Other errors have the codes `DRIVER_UNREACHABLE` and `DRIVER_REFUSED`.
+ *
+ * @throws UsageError `RESTATE_URL_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { restateDriver } from "troupe/restate";
+ *
+ * export const driver = restateDriver({ ingress: "http://127.0.0.1:8080", admin: "http://127.0.0.1:9070" });
+ * await driver.close();
+ */
+export function restateDriver(options: RestateOptions = {}): RunDriver {
+  checkKnownOptions("restateDriver", options, restateOptions);
+  const { host = "127.0.0.1", port = 0, timeout = TIMEOUT, logger = silentLogger, clock = systemClock } = options;
+  if (typeof host !== "string" || host === "") throw invalid("host", "the address of this machine", host);
+  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) throw invalid("port", `a whole number from 0 to ${LAST_PORT}`, port);
+  if (!(Number.isFinite(timeout) && timeout > 0)) throw invalid("timeout", "a positive number of milliseconds", timeout);
+  const [ingress, admin] = [originOf("ingress", options.ingress ?? INGRESS), originOf("admin", options.admin ?? ADMIN)];
+  return new Driver(new RestateServer({ ingress, admin, host, port, timeout, logger, clock }));
+}
+
+/** An address with a password is refused, so that none comes into an error. */
+function originOf(name: string, url: unknown): string {
+  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.href === `${parsed.origin}/`) return parsed.origin;
+  throw new UsageError(
+    "RESTATE_URL_INVALID",
+    `Expected ${name} of restateDriver to be an address such as http://127.0.0.1:8080, without user and path, got something else.`,
+  );
+}
+
+function invalid(name: string, expected: string, came: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${name} of restateDriver to be ${expected}, got ${valueText(came)}.`);
+}
+
+class Driver implements RunDriver {
+  readonly #server: RestateServer;
+  readonly #works = new Set<RestateWork>();
+  #closing: Promise<void> | undefined;
+
+  constructor(server: RestateServer) {
+    this.#server = server;
+  }
+
+  async submit(given: RunJob): Promise<void> {
+    this.#assertOpen();
+    const job = parseRunJob(given);
+    await this.#server.send({ job, attempts: 0 }, () => this.#announce(job.team));
+  }
+
+  async work(handler: DeliveryHandler, o: WorkOptions): Promise<Working> {
+    checkWork(handler, o);
+    this.#assertOpen();
+    const work = await RestateWork.start(this.#server, handler, o);
+    this.#works.add(work);
+    return work;
+  }
+
+  async cancel(runId: string): Promise<void> {
+    this.#assertOpen();
+    for (const { id } of await this.#server.callsOf(runId)) await this.#server.kill(id);
+  }
+
+  async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    this.#assertOpen();
+    return this.#server.list(limit);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= Promise.all([...this.#works].map((work) => work.stop())).then(() => undefined);
+    return this.#closing;
+  }
+
+  /** The server keeps calls of services that it knows, and asks an address for them. A worker takes the place of this address. */
+  async #announce(team: string): Promise<void> {
+    const endpoint = await serveObjects({ ...this.#server.place, port: 0 }, [team], { admits: () => false, run: async () => undefined });
+    try {
+      await this.#server.register(endpoint.uri(team));
+    } finally {
+      await endpoint.close();
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw driverClosed();
+  }
+}

@@ -1,0 +1,16 @@
+// A worker of a fleet on Restate, as a program of a user starts one.
+import { jsonLogger, startWorker } from "../../dist/src/fleet/index.js";
+import { postgres } from "../../dist/src/adapters/postgres.js";
+import { restateDriver } from "../../dist/src/adapters/restate.js";
+import { writers } from "./teams.mjs";
+
+const { FLEET_JOURNAL = "", FLEET_INGRESS = "", FLEET_ADMIN = "" } = process.env;
+
+const logger = jsonLogger({ level: "info" });
+const journal = postgres({ url: FLEET_JOURNAL });
+const driver = restateDriver({ ingress: FLEET_INGRESS, admin: FLEET_ADMIN, logger });
+const worker = await startWorker({ driver, journal, teams: [writers({ journal, driver })], concurrency: 3, logger });
+process.once("SIGTERM", () => void worker.drain());
+await worker.ended;
+await driver.close();
+await journal.close();
