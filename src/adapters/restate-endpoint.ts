@@ -48,7 +48,7 @@ export async function serveObjects(
     const service = object({
       name: serviceOf(team),
       handlers: { [HANDLER]: (ctx: ObjectContext, sent: unknown) => calls.run(ctx, sent) },
-      options: { retryPolicy: RETRY, inactivityTimeout: SILENCE, abortTimeout: SILENCE, journalRetention: KEPT, idempotencyRetention: 0 },
+      options: { retryPolicy: RETRY, inactivityTimeout: SILENCE, abortTimeout: SILENCE, journalRetention: 0, idempotencyRetention: KEPT },
     });
     return createEndpointHandler({ services: [service], logger: ({ level }, ...said: unknown[]) => toldBy(logger, level, said) });
   });
