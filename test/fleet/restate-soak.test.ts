@@ -93,7 +93,7 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
   }
 
   it(
-    `does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills of workers and of the server as one process does`,
+    `RestateWork.W2 RestateWork.W3 does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills of workers and of the server as one process does`,
     { timeout: 2 * LIMIT },
     async () => {
       const driver = restateDriver({ ingress, admin });

@@ -81,7 +81,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
     expect(others.count).toBe(3);
   });
 
-  check("RunDriver.D4 JobsInMemory.J2 a worker has no more deliveries than its concurrency", async (engine) => {
+  check("RunDriver.D4 JobsInMemory.J2 RestateWork.W1 a worker has no more deliveries than its concurrency", async (engine) => {
     const driver = await engine.open();
     let most = 0;
     let present = 0;
@@ -203,7 +203,7 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
   });
 
   check(
-    "RunDriver.D7 a cancelled job that waits is gone, and one that is delivered hears of it and does not come again",
+    "RunDriver.D7 RestateWork.W4 a cancelled job that waits is gone, and one that is delivered hears of it and does not come again",
     async (engine) => {
       const driver = await engine.open();
       await driver.submit({ runId: "waits", team: "x" });
