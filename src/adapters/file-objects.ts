@@ -45,7 +45,7 @@ const TAG_BYTES = 64;
  * import { fileObjects } from "troupe/objects";
  *
  * const objects = fileObjects({ dir: ".troupe/objects" });
- * const tag = await objects.put("notes/one", new TextEncoder().encode("rain"), { ifNone: true });
+ * const tag = await objects.put("notes/one", new TextEncoder().encode("rain"));
  * await objects.put("notes/one", new TextEncoder().encode("snow"), { ifMatch: tag });
  * console.log(await objects.list("notes")); // [ 'notes/one' ]
  */

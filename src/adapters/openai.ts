@@ -99,10 +99,11 @@ class Connection {
     this.#mask = redactor(secretsOf(server));
   }
 
-  async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
+  async chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
+    const { signal } = o;
     const reply = new ReplyBuilder(this.#dialect.model);
     try {
-      const response = await this.#send(request, signal, false);
+      const response = await this.#send(request, o, false);
       reply.add(this.#wholeReply(request, response, await response.text()));
       signal.throwIfAborted();
     } catch (error) {
@@ -115,7 +116,7 @@ class Connection {
     let began = false;
     let pieces: AsyncIterator<unknown> | undefined;
     try {
-      const response = await this.#send(request, o.signal, this.#server.streams);
+      const response = await this.#send(request, o, this.#server.streams);
       o.signal.throwIfAborted();
       // Some servers answer whole whatever they were asked, and some addresses lead to a web page.
       if (!this.#server.streams || /json|html/.test(response.headers.get("content-type") ?? "")) {
@@ -144,10 +145,11 @@ class Connection {
     }
   }
 
-  async #send(request: ChatRequest, signal: AbortSignal, stream: boolean): Promise<Response> {
+  async #send(request: ChatRequest, { signal, key }: ChatOptions, stream: boolean): Promise<Response> {
     const { client } = await this.#load();
     const body = requestBody(request, this.#dialect, stream) as unknown as ChatCompletionCreateParams;
-    return client.chat.completions.create(body, { signal }).asResponse();
+    const headers = key === undefined ? {} : { headers: { "Idempotency-Key": key } };
+    return client.chat.completions.create(body, { signal, ...headers }).asResponse();
   }
 
   /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */

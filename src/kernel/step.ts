@@ -92,6 +92,11 @@ export interface Attempts {
   settle(outcome: AttemptOutcome): void;
   /** The try opened last. Undefined for steps without a record. */
   readonly current?: StepTry | undefined;
+  /**
+   * The idempotency key of the try opened last: the same after a resume, and for a retry after a failure that the receiver did not answer.
+   * Undefined for steps without a record.
+   */
+  readonly key?: string | undefined;
   /** The budget that bounds the effect, for a run or an agent that it starts. Their spending is part of the step's cost. */
   readonly budget?: BudgetPool | undefined;
 }

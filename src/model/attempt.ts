@@ -18,6 +18,8 @@ export interface AttemptBounds {
   readonly onText?: (text: string) => void;
   /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
+  /** See {@link ChatOptions.key}. */
+  readonly key?: string | undefined;
 }
 
 /**
@@ -46,9 +48,9 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   }
 }
 
-async function readWhole(model: ChatModel, request: ChatRequest, { life }: Watch, { onText }: AttemptBounds): Promise<ChatResponse> {
+async function readWhole(model: ChatModel, request: ChatRequest, { life }: Watch, { onText, key }: AttemptBounds): Promise<ChatResponse> {
   // A model written in JavaScript may give its answer without a promise.
-  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal })));
+  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...keyed(key) })));
   if (reply.content !== "") onText?.(reply.content);
   return reply;
 }
@@ -58,11 +60,11 @@ async function readStream(
   request: ChatRequest,
   builder: ReplyBuilder,
   watch: Watch,
-  { onText }: AttemptBounds,
+  { onText, key }: AttemptBounds,
 ): Promise<ChatResponse> {
   const { life } = watch;
   watch.expectLife();
-  const pieces = model.stream(request, { signal: life.signal, alive: () => watch.expectLife() })[Symbol.asyncIterator]();
+  const pieces = model.stream(request, { signal: life.signal, ...keyed(key), alive: () => watch.expectLife() })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await life.until(Promise.resolve(pieces.next()));
@@ -76,6 +78,10 @@ async function readStream(
     void pieces.return?.().then(undefined, () => {});
     throw error;
   }
+}
+
+function keyed(key: string | undefined): { readonly key?: string } {
+  return key === undefined ? {} : { key };
 }
 
 /**

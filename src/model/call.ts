@@ -176,6 +176,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
       timeouts: timeoutsOf(model.timeouts, deps.timeouts),
       timeLeft,
       takesCut: deps.takesCut,
+      key: deps.attempts.key,
       ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
   } catch (error) {

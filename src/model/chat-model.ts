@@ -26,6 +26,11 @@ export interface ChatModel {
 /** Options of one attempt. */
 export interface ChatOptions {
   readonly signal: AbortSignal;
+  /**
+   * The idempotency key of this request, for providers that drop a request which they have already done. It is the address of the step, so a
+   * resumed run has it again; a retry has the same one unless the failed try was answered. Undefined outside a run. It is no part of a request.
+   */
+  readonly key?: string;
   /** For an adapter to call whenever bytes arrive, also those that make no chunk: a server that says it is alive has not stalled. */
   readonly alive?: () => void;
 }

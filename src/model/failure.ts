@@ -99,6 +99,18 @@ export function errorData(error: ModelError): ModelErrorData {
   return typeof error.data === "object" && error.data !== null ? (error.data as ModelErrorData) : {};
 }
 
+/** Failures of tries that the server did not answer, or not to their end. */
+const UNANSWERED: ReadonlySet<string> = new Set(["MODEL_UNREACHABLE", "MODEL_TIMEOUT", "MODEL_CUT"]);
+
+/**
+ * True for the failure of a try that its receiver has answered: the same idempotency key would bring the same answer again.
+ *
+ * @param code of the error
+ */
+export function isAnswered(code: string): boolean {
+  return !UNANSWERED.has(code);
+}
+
 /** Refusals that come before the model runs. */
 const REFUSED_BEFORE: ReadonlySet<string> = new Set([
   "MODEL_RATE_LIMIT",

@@ -440,6 +440,20 @@ describe("openai and secrets", () => {
     expect(error.message).toContain("boo hidden");
   });
 
+  it("the idempotency key goes along as a header, and not at all where there is none", async () => {
+    const sent: (string | null)[] = [];
+    const answer: typeof fetch = (_url, init) => {
+      sent.push(new Headers(init?.headers as Headers).get("idempotency-key"));
+      return Promise.resolve(Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }] }));
+    };
+    const model = openai({ model: "m", apiKey: KEY, fetch: answer });
+    const { signal } = new AbortController();
+    await model.chat(request, { signal, key: "a-0" });
+    for await (const _ of model.stream(request, { signal, key: "a-1" }));
+    await model.chat(request, { signal });
+    expect(sent).toEqual(["a-0", "a-1", null]);
+  });
+
   it("what the environment says of other accounts is sent to OpenAI alone", async () => {
     vi.stubEnv("OPENAI_ORG_ID", "org-private");
     vi.stubEnv("OPENAI_PROJECT_ID", "proj-private");

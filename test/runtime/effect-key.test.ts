@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { defineTool } from "../../src/agent/index.ts";
 import { type Action, defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import type { ChatModel } from "../../src/model/chat-model.ts";
+import { modelError } from "../../src/model/failure.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { call, calls } from "../agent/setup.ts";
@@ -49,4 +52,36 @@ test("effects have keys of their own: of one activation, of two, and of two runs
   for (const id of ["r1", "r2"]) await new Team({ journal: memoryJournal(), roles }).run("x", { id }).result;
   expect(keys).toHaveLength(8);
   expect(new Set(keys).size).toBe(8);
+});
+
+test("Tries.Y5 a model call has one key through cut connections and deaths of the process, and another one after an answered failure", async () => {
+  const failures = [modelError("MODEL_CUT", "cut"), modelError("MODEL_SERVER", "failed"), modelError("MODEL_UNREACHABLE", "away")];
+  const asked = (left: Error[]): { readonly keys: (string | undefined)[]; readonly team: (journal: Journal) => Team } => {
+    const keys: (string | undefined)[] = [];
+    const chat: ChatModel["chat"] = async (_request, { key }) => {
+      keys.push(key);
+      const failure = left.shift();
+      if (failure !== undefined) throw failure;
+      return { content: "done", toolCalls: [], finishReason: "stop" };
+    };
+    const keyed: ChatModel = { ...scriptedModel([]), id: "keyed", streams: false, chat };
+    const roles = [defineRole({ name: "A", actions: [defineAction({ name: "Ask", prompt: (ctx) => ctx.text })] })];
+    const patience = { retry: { baseDelay: 1, maxDelay: 1 } };
+    return { keys, team: (journal) => new Team({ journal, model: keyed, roles, seed: "s", calls: patience }) };
+  };
+  const journal = memoryJournal();
+  const whole = asked([...failures]);
+  expect((await whole.team(journal).run("x", { id: "r" }).result).status).toBe("finished");
+  const [first] = whole.keys;
+  const later = first?.replace(/-0$/, "-2");
+  expect(whole.keys).toEqual([first, first, later, later]);
+  expect(later).not.toBe(first);
+  const events = await eventsOf(journal, "r");
+  const starts = [...events.keys()].filter((n) => events[n]?.type === "step.started");
+  expect(JSON.stringify(events)).not.toContain(first);
+  for (const [n, at] of starts.entries()) {
+    const resumed = asked([]);
+    await resumed.team(await journalWith("r", events.slice(0, at + 1))).resume("r").result;
+    expect(resumed.keys).toEqual([whole.keys[n]]);
+  }
 });

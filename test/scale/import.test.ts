@@ -6,8 +6,11 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { entryPoints, root } from "../architecture/read-house.ts";
 
-/** Bytes of our own that a first message loads: measured 553,000. They take 3 of the 29 ms of processor time that the import takes beside zod. */
-const MOST_OWN_BYTES = 620_000;
+/**
+ * Bytes of our own that a first message loads: measured 620,000, of which 67,000 are owners, followers, hiring and summaries of runs. Measured
+ * with 553,000, they take 3 of the 29 ms of processor time that the import takes beside zod.
+ */
+const MOST_OWN_BYTES = 640_000;
 /** Bytes of our own that the help of the command loads: measured 47,000. */
 const MOST_HELP_BYTES = 60_000;
 /** Bytes of our own that a Tab in a shell loads: measured 53,000. */

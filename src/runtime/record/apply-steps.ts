@@ -1,4 +1,5 @@
 import type { Usage } from "../../model/chat-model.ts";
+import { isAnswered } from "../../model/failure.ts";
 import type { Settlement } from "../../model/ledger.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { APPROVAL_STEP, isAlways } from "../../tool/approval.ts";
@@ -17,7 +18,7 @@ export function openStep(state: RunState, event: StepStarted): void {
   const before = steps.get(event.key);
   if (before?.outcome !== undefined) throw damaged(`a step was tried again after its answer: ${event.act} ${event.key}`);
   if (before?.inFlight === true) settleAtHold(state, before.started);
-  steps.set(event.key, { started: event, inFlight: true, paid: before?.paid ?? 0, outcome: undefined });
+  steps.set(event.key, { started: event, inFlight: true, paid: before?.paid ?? 0, answered: before?.answered ?? 0, outcome: undefined });
   state.ledger.open(holdKey(event), event.hold as MicroUsd, event.unpriced === true);
 }
 
@@ -42,7 +43,8 @@ export function endStep(state: RunState, event: StepEnded): void {
   state.saved += event.saved ?? 0;
   const paid = record.paid + (event.cost ?? 0);
   if (event.retry === true) {
-    steps.set(event.key, { ...record, inFlight: false, paid });
+    const answered = event.error !== undefined && isAnswered(event.error.code) ? event.try : record.answered;
+    steps.set(event.key, { ...record, inFlight: false, paid, answered });
     return;
   }
   progress(state);

@@ -18,6 +18,8 @@ export interface StepRecord {
   readonly inFlight: boolean;
   /** Micro-dollars of the tries that have ended. */
   readonly paid: number;
+  /** The last try that its receiver has answered with a failure; 0: none. */
+  readonly answered: number;
   readonly outcome: StepOutcome | undefined;
 }
 

@@ -71,8 +71,8 @@ function rareJson(rare: Readonly<RareParts>, { messages, definitions }: Tables):
 }
 
 function openJson(open: OpenActivation, { chats }: Tables): Complete<OpenActivation, OpenJson> {
-  const records = Array.from(open.steps.values(), ({ started, inFlight, paid, outcome }): Complete<StepRecord, StepJson> => {
-    return { ...chats.without(started), inFlight, paid, outcome };
+  const records = Array.from(open.steps.values(), ({ started, inFlight, paid, answered, outcome }): Complete<StepRecord, StepJson> => {
+    return { ...chats.without(started), inFlight, paid, answered, outcome };
   });
   return { ...open, steps: records };
 }

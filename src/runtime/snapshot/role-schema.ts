@@ -69,6 +69,7 @@ function stepSchema(): z.ZodType<StepJson> {
     chat: place,
     inFlight: flag,
     paid: whole,
+    answered: whole,
     outcome: outcomeSchema().optional(),
   });
 }

@@ -90,8 +90,8 @@ class StateReader {
     return { kind: "open", open: { ...open, steps: new Map(steps.map((step) => [step.started.key, step])) }, retry };
   }
 
-  #step({ started, chat, inFlight, paid, outcome }: StepJson) {
-    return { started: this.#started(started, chat), inFlight, paid, outcome: outcome && outcomeOf(outcome) };
+  #step({ started, chat, inFlight, paid, answered, outcome }: StepJson) {
+    return { started: this.#started(started, chat), inFlight, paid, answered, outcome: outcome && outcomeOf(outcome) };
   }
 
   #started(started: StepStarted, chat: number | undefined): StepStarted {

@@ -5,6 +5,7 @@ import { StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { AttemptOutcome, Attempts, StepDoor, StepSpec, StepTry } from "../../kernel/step.ts";
+import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
@@ -12,6 +13,7 @@ import type { RunLog } from "../record/run-log.ts";
 import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import type { LentBudget } from "./lent-budget.ts";
+import { stepId } from "./step-requests.ts";
 
 /** The parts of the steps of one activation. */
 export interface StepsParts {
@@ -79,6 +81,7 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
  * Tries.Y3 (`#start`) tries of one step are numbered on from the recorded ones.
  * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
  * step. The hold of pools above the run is settled with the try, also where the journal takes no more events.
+ * Tries.Y5 (`key`) a try has the idempotency key of the one before it, in whatever process, unless that one was answered.
  */
 export class Tries implements Attempts {
   readonly #parts: StepsParts;
@@ -88,6 +91,8 @@ export class Tries implements Attempts {
   /** Micro-dollars of the recorded tries, with those of failed attempts of the activation. */
   readonly #paid: number;
   #try: number;
+  /** The last try that its receiver has answered with a failure. */
+  #answered: number;
   #started: StartedTry | undefined;
   /** The hold of the pools above the run for the started try. */
   #taken: BudgetHold | undefined;
@@ -101,11 +106,17 @@ export class Tries implements Attempts {
     this.#recorded = recorded?.started.try ?? 0;
     this.#paid = (parts.paid.get(step.key) ?? 0) + (recorded?.paid ?? 0);
     this.#try = this.#recorded;
+    this.#answered = recorded?.answered ?? 0;
     this.#deadline = recorded?.started.deadline;
   }
 
   get current(): StepTry {
     return { act: this.#parts.act, key: this.#step.key, try: this.#try };
+  }
+
+  get key(): string {
+    const { runId, act } = this.#parts;
+    return `${stepId(runId, act, this.#step.key)}-${this.#answered}`;
   }
 
   /** Milliseconds since 1970: the deadline of the step, which its first try set. */
@@ -128,7 +139,11 @@ export class Tries implements Attempts {
   settle(outcome: AttemptOutcome): void {
     if (this.#started === undefined || this.#started.isSettled) return;
     if (outcome.error === undefined) this.#started = { outcome, isSettled: true };
-    else this.#end(outcome, { ok: false, retry: true, error: maskedError(this.#parts.mask, outcome.error) });
+    else {
+      const error = maskedError(this.#parts.mask, outcome.error);
+      this.#end(outcome, { ok: false, retry: true, error });
+      if (isAnswered(error.code)) this.#answered = this.#try;
+    }
   }
 
   /** Records the answer of the step. */
