@@ -20,7 +20,7 @@ const MOST_ATTEMPTS = 32_767;
 const LONGEST_TEAM = 128;
 const LONGEST_RUN = 512;
 
-/** What a row of the queue holds besides the columns of the package. */
+/** The content of a row of the queue, besides the columns of the package. */
 export interface QueuedJob {
   readonly job: RunJob;
   /** Deliveries before this row was written. */

@@ -99,7 +99,7 @@ export class PostgresAccount implements BudgetAccount {
   }
 
   async #send(): Promise<void> {
-    // What is settled in one turn goes together.
+    // Settlements of one turn are sent together.
     await Promise.resolve();
     while (this.#isBehind) await this.#sendOnce();
     this.#sending = undefined;

@@ -10,8 +10,8 @@ const PAUSE = 200;
 /** Milliseconds between two questions whether the connection still answers. */
 const PING = 10_000;
 
-/** What a session tells. */
-export interface SessionEars {
+/** The listener of a session. */
+export interface SessionListener {
   /** A notification came. */
   heard(channel: string, payload: string): void;
   /** The connection was lost and another one opened: notifications may have been missed. Rejects when the database is away again. */
@@ -35,7 +35,7 @@ interface OpenSession {
  */
 export class PostgresSession {
   readonly #db: PostgresDatabase;
-  readonly #ears: SessionEars;
+  readonly #ears: SessionListener;
   readonly #channels = new Map<string, number>();
   #opening: Promise<OpenSession> | undefined;
   #now: OpenSession | undefined;
@@ -44,7 +44,7 @@ export class PostgresSession {
   #stopPing: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(db: PostgresDatabase, ears: SessionEars) {
+  constructor(db: PostgresDatabase, ears: SessionListener) {
     this.#db = db;
     this.#ears = ears;
   }

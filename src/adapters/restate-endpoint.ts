@@ -16,7 +16,7 @@ export interface RestateEndpoint {
   close(): Promise<void>;
 }
 
-/** What an endpoint does with the calls of the server. */
+/** The receiver of the calls of the server. */
 export interface RestateCalls {
   /** Called for a call before its body is read. False: it is refused, and the server calls again later, whoever is the newest then. */
   admits(invocation: string, response: Http2ServerResponse): boolean;

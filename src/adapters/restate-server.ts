@@ -5,14 +5,14 @@ import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { JobInfo, RunJob } from "../team/run-driver.ts";
 
-/** What a call of the virtual object of a run holds. */
+/** The input of a call of the virtual object of a run. */
 export interface RestateJob {
   readonly job: RunJob;
   /** Deliveries before this call. */
   readonly attempts: number;
 }
 
-/** Where the server of Restate is, and where it finds this process. */
+/** The address of the server of Restate, and the address at which it finds this process. */
 export interface RestatePlace {
   readonly ingress: string;
   readonly admin: string;

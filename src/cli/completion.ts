@@ -21,7 +21,7 @@ export interface Candidate {
  */
 type Source = "nothing" | "files" | "folders" | "runs" | "demos" | "memories" | StoredPart;
 
-/** What can stand at the cursor. */
+/** The words that can stand at the cursor. */
 interface Expected {
   readonly candidates: readonly Candidate[];
   readonly source: Source;
@@ -119,7 +119,7 @@ export async function complete(host: Host, program: Command, [shell = "", , ...w
   host.stdout.write(`${[byShell, ...lines].join("\n")}\n`);
 }
 
-/** What can stand at the cursor, by the tree of commands alone. */
+/** The words that can stand at the cursor, by the tree of commands alone. */
 function expectedAt(program: Command, before: readonly string[], current: string): Expected {
   const place = placeOf(program, before);
   const [first = ""] = place.given;

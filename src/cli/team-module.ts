@@ -11,7 +11,7 @@ import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Team } from "../team/team.ts";
 import { shown } from "./screen/text.ts";
 
-/** What a worker gives to the functions of a module of teams. */
+/** The parts that a worker gives to the functions of a module of teams. */
 export interface TeamMeans {
   /** Every team must have it. */
   readonly journal: Journal;

@@ -78,7 +78,7 @@ export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
   return new StoredWorkspaces(objects, resolve(folder), mostBytes, logger);
 }
 
-/** Where the folder of a run is, and its newest bundle: the one object of a run that changes. */
+/** The place of the folder of a run, and its newest bundle: the one object of a run that changes. */
 interface Place {
   /** The machine that has the newest folder; empty while one is being restored. */
   readonly place: string;

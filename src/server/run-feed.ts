@@ -1,7 +1,7 @@
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { EventFrames } from "./event-frames.ts";
 
-/** What watchers of a run hear besides its events. */
+/** The notices that watchers of a run get besides its events. */
 const NOTICES: readonly RunNotice["type"][] = [
   "role.active",
   "role.idle",

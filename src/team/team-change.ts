@@ -7,7 +7,7 @@ import type { RoleState } from "../runtime/record/role-state.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { type Crew, hiredBy } from "./crew.ts";
 
-/** What becomes of a run whose team differs from its record: it is refused with `TEAM_CHANGED`, or goes on with the team there is now. */
+/** The handling of a run whose team differs from its record: it is refused with `TEAM_CHANGED`, or goes on with the team there is now. */
 export type OnTeamChange = "refuse" | "continue";
 
 /** One difference between the team that a run has recorded and the team that is to go on with it. */

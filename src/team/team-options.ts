@@ -105,7 +105,7 @@ export interface ResumeOptions {
   readonly onOwned?: OnOwned;
 }
 
-/** What becomes of a run that another living process owns: it is followed there, taken from there, or refused with `RUN_OWNED`. */
+/** The handling of a run that another living process owns: it is followed there, taken from there, or refused with `RUN_OWNED`. */
 export type OnOwned = "follow" | "take" | "refuse";
 
 /** The names of the options. @internal */

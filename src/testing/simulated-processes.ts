@@ -30,7 +30,7 @@ interface Life {
   isAlive: boolean;
 }
 
-/** What a process gets that has been killed. */
+/** The result of every call of a process that has been killed: it never comes. */
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }

@@ -34,7 +34,7 @@ export function hashOf(route: Route): string {
   }
 }
 
-/** What `troupe inspect` and `troupe serve` print behind the address of the page. */
+/** The text that `troupe inspect` and `troupe serve` print behind the address of the page. */
 export interface Admission {
   readonly token: string;
   /** The run to open. */

@@ -7,7 +7,7 @@ import { endOf, type Fate } from "./lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** What became of a message at one recipient. */
+/** The fate of a message at one recipient. */
 export interface Hearer {
   readonly role: string;
   readonly fate: Fate;

@@ -8,7 +8,7 @@ import type { RunTally } from "./run-summary.ts";
 export interface RunInfo {
   readonly runId: string;
   readonly events: number;
-  /** What the journal keeps of the run's summary: the fold of its first events, at most `events` of them. */
+  /** The kept part of the run's summary: the fold of its first events, at most `events` of them. */
   readonly tally?: RunTally;
 }
 

@@ -30,7 +30,7 @@ export function ActivationSign({ end }: { readonly end: ActivationEnd }) {
   );
 }
 
-/** What became of an activation, in words. */
+/** The outcome of an activation, in words. */
 export function activationWords({ end, took, said, from, until }: ActivationFact, isOpen: boolean): string {
   const when = isOpen || until === undefined ? `from event ${from}` : from === until ? `event ${from}` : `events ${from} to ${until}`;
   const words = WORDS[isOpen ? "open" : end];
