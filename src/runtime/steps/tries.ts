@@ -80,7 +80,7 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
  * Tries.Y2 (`answer`) exactly the last `step.ended` of a step that was not interrupted is its answer; all before have `retry`.
  * Tries.Y3 (`#start`) tries of one step are numbered on from the recorded ones.
  * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
- * step. The hold of pools above the run is settled with the try, also where the journal takes no more events.
+ * step. The hold of pools above the run is settled when the end of the try is durable, and as a whole where the journal takes no more events.
  * Tries.Y5 (`key`) a try has the idempotency key of the one before it, in whatever process, unless that one was answered.
  */
 export class Tries implements Attempts {
@@ -94,8 +94,8 @@ export class Tries implements Attempts {
   /** The last try that its receiver has answered with a failure. */
   #answered: number;
   #started: StartedTry | undefined;
-  /** The hold of the pools above the run for the started try. */
-  #taken: BudgetHold | undefined;
+  /** The hold of the pools above the run for the started try, and its amount. */
+  #taken: { readonly hold: BudgetHold; readonly amount: number } | undefined;
   #lent: LentBudget | undefined;
   #deadline: number | undefined;
 
@@ -197,7 +197,7 @@ export class Tries implements Attempts {
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
       ...more,
     });
-    this.#taken = taken;
+    this.#taken = taken && { hold: taken, amount: hold };
   }
 
   #end(
@@ -218,10 +218,23 @@ export class Tries implements Attempts {
     try {
       log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end, cost, basis, ...usage, at, ...late });
     } finally {
-      if (taken !== undefined) taken.settle(outcome.cost ?? 0);
+      if (taken !== undefined) this.#giveBack(taken, outcome.cost ?? 0);
       else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
     }
     gate.settled();
+  }
+
+  /**
+   * Settles the hold of pools when the record has the cost. Another process that goes on with the run without this record counts the whole hold,
+   * so what is left of it may not be spent before.
+   */
+  #giveBack({ hold, amount }: { readonly hold: BudgetHold; readonly amount: number }, cost: number): void {
+    const { log } = this.#parts;
+    if (log.isDurable) return hold.settle(cost);
+    log.durable().then(
+      () => hold.settle(cost),
+      () => hold.settle(Math.max(cost, amount)),
+    );
   }
 }
 
