@@ -1,4 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
+import { aText, takes } from "./argument.ts";
+import { UsageError } from "./errors.ts";
+import { valueText } from "./value-text.ts";
 
 /** A stream of numbers in [0, 1), 32 bits each. */
 export type Random = () => number;
@@ -16,6 +19,76 @@ export function randomStream(seed: string, ...path: readonly (string | number)[]
 /** Returns four bytes as a number, least significant first. */
 function int32At(bytes: string, at: number): number {
   return bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8) | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24);
+}
+
+/**
+ * A named stream of random numbers: called, it returns its next number in [0, 1), of 32 bits. The seed of the run, the owner of the stream
+ * and its name determine the numbers, so they depend neither on what else is drawn nor on which other streams there are.
+ *
+ * @example
+ * import { defineRole } from "troupe";
+ *
+ * const walker = defineRole({
+ *   name: "Walker",
+ *   react(ctx) {
+ *     const steps = ctx.stream("steps");
+ *     const [x, y] = [steps.split("x"), steps.split("y")];
+ *     return ctx.message(`${x()} ${y()}`);
+ *   },
+ * });
+ */
+export interface RandomStream {
+  (): number;
+  /**
+   * Returns a stream of its own, which depends on this one's name alone and not on how many numbers were drawn from it.
+   *
+   * @throws UsageError `STREAM_TAKEN` when this stream was split under that name before: both would give the same numbers
+   */
+  split(name: string): RandomStream;
+}
+
+/** Returns the stream of an owner. @param owner its kind, its name, and what else tells it apart */
+export function namedStream(seed: string, ...owner: readonly (string | number)[]): RandomStream {
+  const mixer = new Cyrb128();
+  addPart(mixer, seed);
+  for (const part of owner) addPart(mixer, part);
+  return streamOf(mixer, owner);
+}
+
+function streamOf(mixer: Cyrb128, path: readonly (string | number)[]): RandomStream {
+  let random: Random | undefined;
+  let taken: Set<string> | undefined;
+  const stream = (): number => (random ??= numbersOf(mixer))();
+  stream.split = (name: string): RandomStream => {
+    takes("stream", "name", name, aText);
+    if (taken?.has(name) === true) throw streamTaken(path, name);
+    (taken ??= new Set()).add(name);
+    const own = mixer.copy();
+    addPart(own, name);
+    return streamOf(own, [...path, name]);
+  };
+  return stream;
+}
+
+/** Its kind and its length tell each part from all others. */
+function addPart(mixer: Cyrb128, part: string | number): void {
+  const text = String(part);
+  mixer.add(`${typeof part === "number" ? "n" : "s"}${text.length} `);
+  mixer.add(text);
+}
+
+function numbersOf(mixer: Cyrb128): Random {
+  const [one, two, three, four] = mixer.mixed();
+  const random = sfc32(one ^ two ^ three ^ four, one ^ two, one ^ three, one ^ four);
+  for (let discarded = 0; discarded < STIRRED; discarded += 1) random();
+  return random;
+}
+
+function streamTaken(path: readonly (string | number)[], name: string): UsageError {
+  return new UsageError(
+    "STREAM_TAKEN",
+    `Expected each name of a stream of ${path.join(" ")} once, got ${valueText(name)} again. It would give the same numbers: keep the first stream, or name this one otherwise.`,
+  );
 }
 
 function sfc32(one: number, two: number, three: number, from: number): Random {
@@ -108,6 +181,15 @@ class Cyrb128 {
     this.#b = b;
     this.#c = c;
     this.#d = d;
+  }
+
+  copy(): Cyrb128 {
+    const copy = new Cyrb128();
+    copy.#a = this.#a;
+    copy.#b = this.#b;
+    copy.#c = this.#c;
+    copy.#d = this.#d;
+    return copy;
   }
 
   mixed(): readonly [number, number, number, number] {

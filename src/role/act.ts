@@ -300,6 +300,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   get random(): RoleContext<S>["random"] {
     return () => this.#rc.random();
   }
+  get stream(): RoleContext<S>["stream"] {
+    return (name) => this.#rc.stream(name);
+  }
   get now(): RoleContext<S>["now"] {
     return () => this.#rc.now();
   }

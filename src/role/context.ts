@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
+import type { RandomStream } from "../kernel/random.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "./plan.ts";
@@ -163,6 +164,13 @@ export interface RoleContext<S = CustomState> {
   publish(message: Message, cause?: string): Receipt;
   /** Returns a number in [0, 1) from the role's own stream; the same in every run of one seed. */
   random(): number;
+  /**
+   * Returns the activation's stream of that name: a function of the seed, the role's name, how often it has acted, and the name. What is
+   * drawn from other streams, or by {@link random}, does not change it.
+   *
+   * @throws UsageError `STREAM_TAKEN` for a name that this activation has asked for before
+   */
+  stream(name: string): RandomStream;
   /** Returns milliseconds: the time of the last released answer, or of the activation's start. */
   now(): number;
   /** Returns an id that is unique in the run and the same in every run of one seed. */

@@ -1,5 +1,6 @@
 import type { CustomState } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
+import type { RandomStream } from "../kernel/random.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import type { Role, RoleOptions } from "./role.ts";
 
@@ -21,6 +22,13 @@ export interface StepOut {
   say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
   /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
   random(): number;
+  /**
+   * Returns the activation's stream of that name: a function of the seed, the role's name, how often it has acted, and the name. What is
+   * drawn from other streams, or by {@link random}, does not change it.
+   *
+   * @throws UsageError `STREAM_TAKEN` for a name that this activation has asked for before
+   */
+  stream(name: string): RandomStream;
   /** Returns milliseconds: when the activation began. */
   now(): number;
 }

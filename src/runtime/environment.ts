@@ -7,7 +7,7 @@ import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
-import { freshSeed } from "../kernel/random.ts";
+import { freshSeed, namedStream, type RandomStream } from "../kernel/random.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { createMessage, type Message, type Receipt, serializeMessage } from "../message/message.ts";
@@ -75,6 +75,7 @@ export class Environment {
   /** True also while a run completes without waiting. */
   #isRunning = false;
   #hasWarned = false;
+  #streams: RandomStream | undefined;
 
   constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
     checkOwnOptions(options, backing);
@@ -262,6 +263,23 @@ export class Environment {
 
   get seed(): string {
     return this.state.seed;
+  }
+
+  /**
+   * Returns a stream of the environment's own, for what is drawn outside the roles, such as where they begin: a function of the seed and the
+   * name.
+   *
+   * @throws UsageError `STREAM_TAKEN` for a name that was asked for before
+   *
+   * @example
+   * import { Environment } from "troupe";
+   *
+   * const world = new Environment({ seed: 1 });
+   * const start = world.stream("start");
+   * const cells = [1, 2, 3].map(() => Math.floor(start() * 100));
+   */
+  stream(name: string): RandomStream {
+    return (this.#streams ??= namedStream(this.seed, "environment")).split(name);
   }
 
   get roleNames(): readonly string[] {

@@ -1,7 +1,7 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Cancellation } from "../../kernel/cancellation.ts";
-import { type Random, randomStream } from "../../kernel/random.ts";
+import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
@@ -88,6 +88,12 @@ class ScheduledRun {
     return (this.#stream ??= randomStream(seed, "scheduler", activations))();
   };
 
+  #streams: RandomStream | undefined;
+  readonly #named = (name: string): RandomStream => {
+    const { seed, activations } = this.#host.state;
+    return (this.#streams ??= namedStream(seed, "scheduler", activations)).split(name);
+  };
+
   constructor(scheduler: Scheduler, host: DriverHost) {
     this.#scheduler = scheduler;
     this.#host = host;
@@ -156,7 +162,15 @@ class ScheduledRun {
     if (ready.length === 0) return ready;
     const { round, acted } = this.#host.state;
     this.#stream = undefined;
-    const view: SchedulerView = { ready: Object.freeze(ready), round, acted, running: this.#running, random: this.#random };
+    this.#streams = undefined;
+    const view: SchedulerView = {
+      ready: Object.freeze(ready),
+      round,
+      acted,
+      running: this.#running,
+      random: this.#random,
+      stream: this.#named,
+    };
     const chosen = new Set<RoleState>();
     for (const place of this.#scheduler.select(view)) {
       const role = typeof place === "number" ? ready[place] : undefined;

@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
+import type { RandomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
 /**
@@ -37,6 +38,12 @@ export interface SchedulerView {
    * activations have ended: a run that is resumed after a kill gets the same numbers.
    */
   random(): number;
+  /**
+   * Returns the stream of that name for this choice: a function of the seed, the number of ended activations, and the name.
+   *
+   * @throws UsageError `STREAM_TAKEN` for a name that this choice has asked for before
+   */
+  stream(name: string): RandomStream;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
+import type { RandomStream } from "../../kernel/random.ts";
 import type { StepPort } from "../../kernel/step.ts";
 import { Memory } from "../../memory/memory.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
@@ -42,7 +43,7 @@ import type { RoleTurn } from "./turn.ts";
  * asking its questions.
  *
  * Activation.A1 (`changes`) nothing of an activation is visible to others before its end is committed.
- * Activation.A2 (`random`, `now`, `id`) ids, random numbers and times are functions of the seed, the role, how often it has acted, and
+ * Activation.A2 (`random`, `stream`, `now`, `id`) ids, random numbers and times are functions of the seed, the role, how often it has acted, and
  * recorded answers.
  * Activation.A3 (`close`) afterwards it makes, sends, remembers and changes nothing.
  */
@@ -279,6 +280,10 @@ export class Activation implements RoleContext {
 
   random(): number {
     return this.#changing.random(this.#turn.tools.host.seed);
+  }
+
+  stream(name: string): RandomStream {
+    return this.#changing.stream(this.#turn.tools.host.seed, name);
   }
 
   now(): number {

@@ -1,6 +1,6 @@
 import { ContextClosedError, PlanError } from "../../kernel/errors.ts";
 import { contentHash, type Json } from "../../kernel/json.ts";
-import { type Random, randomStream } from "../../kernel/random.ts";
+import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
 import type { JoinMarks } from "../../role/context.ts";
@@ -13,7 +13,7 @@ import { StateDraft } from "./state-draft.ts";
  * The drafts of one activation. It owns the changes of the role's state, plan, working memory and joins, and the counters of ids and random
  * numbers.
  *
- * Drafts.D1 (`random`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted.
+ * Drafts.D1 (`random`, `stream`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted.
  * Drafts.D2 (`close`) a closed draft can be read and not written.
  */
 export class Drafts {
@@ -27,6 +27,7 @@ export class Drafts {
   /** Messages that each reaction consumed here, by the reaction's place. */
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #random: Random | undefined;
+  #streams: RandomStream | undefined;
   #ids = 0;
 
   constructor(role: RoleState, act: string) {
@@ -62,6 +63,11 @@ export class Drafts {
   random(seed: string): number {
     this.#random ??= randomStream(seed, "role", this.#role.name, this.#role.n);
     return this.#random();
+  }
+
+  stream(seed: string, name: string): RandomStream {
+    this.#streams ??= namedStream(seed, "role", this.#role.name, this.#role.n);
+    return this.#streams.split(name);
   }
 
   id(): string {

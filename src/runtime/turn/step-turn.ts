@@ -1,6 +1,6 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../kernel/json.ts";
-import { LightStream } from "../../kernel/random.ts";
+import { LightStream, namedStream, type RandomStream } from "../../kernel/random.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Message, MessageFields } from "../../message/message.ts";
@@ -86,7 +86,7 @@ function stateIn(given: unknown, name: string): JsonObject {
  * The output of a step function. It owns the messages of one attempt.
  *
  * StepOutbox.S1 (`say`) once closed, no message is sent.
- * StepOutbox.S2 (`random`, `now`) the values are functions of the seed, the role's name, how often the role has acted, and when the
+ * StepOutbox.S2 (`random`, `stream`, `now`) the values are functions of the seed, the role's name, how often the role has acted, and when the
  * activation began.
  */
 class StepOutbox implements StepOut {
@@ -100,6 +100,7 @@ class StepOutbox implements StepOut {
   #unanswered: string[] = [];
   #hasAnswered = true;
   #random: LightStream | undefined;
+  #streams: RandomStream | undefined;
 
   constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, begun: Begun) {
     this.#host = host;
@@ -140,6 +141,11 @@ class StepOutbox implements StepOut {
   random(): number {
     this.#random ??= new LightStream(this.#host.seed, this.name, this.#role.n);
     return this.#random.next();
+  }
+
+  stream(name: string): RandomStream {
+    this.#streams ??= namedStream(this.#host.seed, "role", this.name, this.#role.n);
+    return this.#streams.split(name);
   }
 
   now(): number {
