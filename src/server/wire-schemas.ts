@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Json } from "../kernel/json.ts";
 import type {
   AnswerRequest,
   ContinueRequest,
@@ -13,6 +14,9 @@ import type {
 /*
  * The JSON that goes over the wire. The same schemas check requests and describe them in the OpenAPI document.
  */
+
+/** Any value of a body that was JSON. A reference to a recursive schema would point outside of the OpenAPI document. */
+const AnyJson = z.custom<Json>((value) => value !== undefined, "a JSON value");
 
 /** Characters of an id that a client chooses for a run. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -38,7 +42,7 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
 });
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
-  answer: z.json().describe("A text, or JSON that the form of the question accepts."),
+  answer: AnyJson.describe("A text, or JSON that the form of the question accepts."),
 });
 
 export const NewRole: z.ZodType<HireRequest> = z.strictObject({
@@ -68,7 +72,7 @@ export const NewFork: z.ZodType<ForkRequest> = z.strictObject({
         seq: z.int().nonnegative(),
         nth: z.int().nonnegative().exactOptional(),
         content: z.string().exactOptional(),
-        instructContent: z.json().exactOptional(),
+        instructContent: AnyJson.exactOptional(),
         drop: z.literal(true).exactOptional(),
       }),
     )
@@ -139,7 +143,7 @@ export const ErrorSchema: z.ZodType = z.object({
     name: z.string(),
     code: z.string().describe("Stable, upper snake case."),
     message: z.string(),
-    data: z.json().exactOptional(),
+    data: AnyJson.exactOptional(),
   }),
 });
 

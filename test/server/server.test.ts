@@ -183,6 +183,10 @@ describe("a server of runs and its client", () => {
     expect(JSON.stringify(document.paths["/api/runs"])).toContain("Idempotency-Key");
     // A generated client leaves a member that is only read out of its requests.
     expect(JSON.stringify(document).includes("readOnly")).toBe(false);
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer = ""]) => pointer.split("/"));
+    const found = refs.map((path) => path.reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], document));
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).not.toContain(undefined);
     await server.close();
   });
 });
