@@ -46,7 +46,8 @@ const MOST_LEVELS = 4;
 const MOST_REFERENCES = 8;
 
 /**
- * Returns the fields of a form in their order. Members of inner objects are fields too; there is at least one.
+ * Returns the fields of a form: required ones first, in the order in which the schema requires them. Members of inner objects are fields too;
+ * there is at least one.
  *
  * @throws UsageError `ARGUMENT_INVALID`
  */
@@ -81,8 +82,15 @@ function addFields(fields: FormField[], place: Place): void {
     return;
   }
   const required = isList(node["required"]) ? node["required"] : [];
-  for (const [name, member] of Object.entries(properties).slice(0, MOST_FIELDS + 1))
+  for (const [name, member] of inOrder(properties, required))
     addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root });
+}
+
+/** Required members come first, as the list of them was written. A record sorts the names of an object, but no list. */
+function inOrder(properties: SchemaNode, required: readonly unknown[]): readonly (readonly [string, unknown])[] {
+  const members = Object.entries(properties).slice(0, MOST_FIELDS + 1);
+  const placeOf = ([name]: readonly [string, unknown]): number => (required.includes(name) ? required.indexOf(name) : required.length);
+  return members.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function fieldAt({ path, node: given, isRequired, root }: Place): FormField {

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { inputJsonSchema } from "../../src/model/json-schema.ts";
 import { fieldsForm } from "../../src/role/human.ts";
 import { schemaFaults } from "../../src/tool/answer-faults.ts";
+import { jsonRoundTrip } from "../../src/kernel/json.ts";
 import { fieldFault, filledIn, formFields, readField } from "../../src/tool/form-fields.ts";
 import { checkAnswer, faultsText, isQuestionForm, type QuestionForm } from "../../src/tool/question-form.ts";
 import { tries } from "../effort.ts";
@@ -91,6 +92,12 @@ describe("an answer with fields", () => {
       }),
       { numRuns: tries(300, 10_000) },
     );
+  });
+
+  test("asks for what is required in the order of the schema, also from a record, which sorts names", () => {
+    const schema = z.object({ when: z.string(), note: z.string().optional(), city: z.string(), days: z.int().default(1), by: z.string() });
+    const recorded = jsonRoundTrip(inputJsonSchema(schema));
+    expect(formFields(recorded).map((field) => field.name)).toEqual(["when", "city", "by", "days", "note"]);
   });
 
   const Order = z.object({
