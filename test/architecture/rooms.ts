@@ -15,8 +15,11 @@ export interface Room {
 }
 
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
-/** What a room of the core may load when it first needs it, and must not import before. */
-const LAZY: Readonly<Record<string, readonly string[]>> = { memory: ["minisearch"] };
+/** What a room may load when it first needs it, and must not import before. */
+const LAZY: Readonly<Record<string, readonly string[]>> = {
+  memory: ["minisearch"],
+  research: ["jstat", "vega", "vega-interpreter", "vega-lite"],
+};
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: [
@@ -41,12 +44,13 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   inspector: ["zod", "preact", "@preact/signals"],
   server: ["zod", "hono", "@hono/node-server"],
   fleet: [],
+  research: [],
 };
 
 /** All rooms, in order. */
 export const ROOMS: readonly Room[] = [
   ...CORE.map((name): Room => ({ name, kind: "core", packages: CORE_PACKAGES, lazy: LAZY[name] ?? [], node: ["node:crypto"] })),
-  ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, node: "any" })),
+  ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, lazy: LAZY[name] ?? [], node: "any" })),
   { name: "index", kind: "index", packages: [], node: [] },
   { name: "actions", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },
   { name: "roles", kind: "shelf", packages: ["zod"], lazy: ["@dagrejs/graphlib"], node: ["node:crypto", "node:path", "node:path/posix"] },

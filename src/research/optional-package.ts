@@ -1,0 +1,19 @@
+import { UsageError } from "../kernel/errors.ts";
+
+/**
+ * Loads a package that a program installs only when it needs it.
+ *
+ * @param version the version that a program should install
+ * @throws UsageError `PACKAGE_MISSING` when it cannot be loaded
+ */
+export async function optionalPackage<T>(name: string, version: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      `Expected the package "${name}" (${version}) beside this one, got none that can be loaded. Install it: npm install ${name}@${version}.`,
+      { cause },
+    );
+  }
+}

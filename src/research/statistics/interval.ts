@@ -1,0 +1,58 @@
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { distributions } from "./distributions.ts";
+import { deviationOf, meanOf, sampleOf } from "./sample.ts";
+
+/** An estimate and the interval around it. */
+export interface Interval {
+  readonly estimate: number;
+  readonly low: number;
+  readonly high: number;
+  /** The share of intervals of this kind that contain the true value, between 0 and 1. */
+  readonly confidence: number;
+  /** The number of values. */
+  readonly n: number;
+  readonly method: "t" | "percentile" | "bca";
+}
+
+/** Options of an interval. All have defaults. */
+export interface IntervalOptions {
+  /** Between 0 and 1. Default 0.95. */
+  readonly confidence?: number;
+}
+
+const intervalOptions: Known<IntervalOptions> = { confidence: true };
+
+/** The default share of intervals that contain the true value. */
+export const DEFAULT_CONFIDENCE = 0.95;
+
+/**
+ * Returns the t interval of the mean of at least two values: `mean ± t(n - 1) · standard error`. It is exact for values from a normal
+ * distribution, and good for means of many values from others. It needs the package `jstat`.
+ *
+ * @throws UsageError `SAMPLE_INVALID` for too few values, or one that is no finite number; `OPTION_INVALID`; `PACKAGE_MISSING`
+ * @example
+ * import { tInterval } from "troupe/research";
+ *
+ * const { estimate, low, high } = await tInterval([12, 15, 11, 14]);
+ * console.log(estimate, low.toFixed(2), high.toFixed(2)); // 13 10.09 15.91
+ */
+export async function tInterval(values: Iterable<number>, o: IntervalOptions = {}): Promise<Interval> {
+  checkKnownOptions("tInterval", o, intervalOptions);
+  const confidence = checkedConfidence("tInterval", o.confidence);
+  const sample = sampleOf("tInterval", values, 2);
+  const estimate = meanOf(sample, "tInterval");
+  const { tQuantile } = await distributions();
+  const half = (tQuantile((1 + confidence) / 2, sample.length - 1) * deviationOf(sample, "tInterval")) / Math.sqrt(sample.length);
+  return { estimate, low: estimate - half, high: estimate + half, confidence, n: sample.length, method: "t" };
+}
+
+/** @throws UsageError `OPTION_INVALID` */
+export function checkedConfidence(door: string, confidence: unknown = DEFAULT_CONFIDENCE): number {
+  if (typeof confidence === "number" && confidence > 0 && confidence < 1) return confidence;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the option confidence of ${door} to be a number between 0 and 1, got ${valueText(confidence)}. Write 0.95 for 95 %.`,
+  );
+}

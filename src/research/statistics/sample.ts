@@ -1,0 +1,107 @@
+import { iterable, takes } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
+
+/**
+ * Returns the arithmetic mean of at least one finite number.
+ *
+ * @throws UsageError `SAMPLE_INVALID`
+ * @example
+ * import { mean } from "troupe/research";
+ *
+ * console.log(mean([1, 2, 6])); // 3
+ */
+export function mean(values: Iterable<number>): number {
+  return meanOf(sampleOf("mean", values, 1), "mean");
+}
+
+/**
+ * Returns the sample standard deviation of at least two finite numbers, with n - 1 in the denominator.
+ *
+ * @throws UsageError `SAMPLE_INVALID`
+ * @example
+ * import { standardDeviation } from "troupe/research";
+ *
+ * console.log(standardDeviation([2, 4, 6])); // 2
+ */
+export function standardDeviation(values: Iterable<number>): number {
+  return deviationOf(sampleOf("standardDeviation", values, 2), "standardDeviation");
+}
+
+/**
+ * Returns the standard error of the mean of at least two finite numbers: their standard deviation over the root of their number.
+ *
+ * @throws UsageError `SAMPLE_INVALID`
+ * @example
+ * import { standardError } from "troupe/research";
+ *
+ * console.log(standardError([1, 3, 5, 7]).toFixed(3)); // 1.291
+ */
+export function standardError(values: Iterable<number>): number {
+  const sample = sampleOf("standardError", values, 2);
+  return deviationOf(sample, "standardError") / Math.sqrt(sample.length);
+}
+
+/**
+ * Returns the values as a list of finite numbers.
+ *
+ * @param door the function that got them, as its caller writes it
+ * @param least the fewest values it can use
+ * @throws UsageError `SAMPLE_INVALID` for fewer values, and for a value that is no finite number
+ */
+export function sampleOf(door: string, values: Iterable<number>, least: number): readonly number[] {
+  takes(door, "values", values, iterable("numbers"));
+  const sample: number[] = [];
+  for (const value of values as Iterable<unknown>) {
+    if (typeof value === "number" && Number.isFinite(value)) sample.push(value);
+    else
+      throw new UsageError(
+        "SAMPLE_INVALID",
+        `Expected finite numbers in the values of ${door}, got ${valueText(value)} at place ${sample.length}. Leave out rows without a value, and say so.`,
+      );
+  }
+  if (sample.length >= least) return sample;
+  throw new UsageError(
+    "SAMPLE_INVALID",
+    `Expected at least ${least} value${least === 1 ? "" : "s"} of ${door}, got ${sample.length}. Add repetitions.`,
+  );
+}
+
+/** Returns the mean of a list that is not empty. */
+export function meanOf(sample: readonly number[], door: string): number {
+  return inRange(sumOf(sample) / sample.length, door);
+}
+
+/** Returns the sample standard deviation of a list of at least two. The second sum corrects the rounding of the mean (Chan et al. 1983). */
+export function deviationOf(sample: readonly number[], door: string): number {
+  const centre = meanOf(sample, door);
+  let squares = 0;
+  let rest = 0;
+  for (const value of sample) {
+    const distance = value - centre;
+    squares += distance * distance;
+    rest += distance;
+  }
+  const spread = Math.max(0, squares - (rest * rest) / sample.length);
+  return inRange(Math.sqrt(spread / (sample.length - 1)), door);
+}
+
+/** Returns a sum with compensation for lost low digits (Neumaier 1974). */
+function sumOf(sample: readonly number[]): number {
+  let sum = 0;
+  let lost = 0;
+  for (const value of sample) {
+    const next = sum + value;
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return sum + lost;
+}
+
+function inRange(result: number, door: string): number {
+  if (Number.isFinite(result)) return result;
+  throw new UsageError(
+    "SAMPLE_INVALID",
+    `Expected values of ${door} whose sums fit a number, got values that are too large. Write them in a larger unit.`,
+  );
+}
