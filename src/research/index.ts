@@ -9,3 +9,6 @@ export { type Interval, type IntervalOptions, tInterval } from "./statistics/int
 export { compareBySeed, type PairedComparison, type PairedOptions, type SeededValue } from "./statistics/paired.ts";
 export { mean, standardDeviation, standardError } from "./statistics/sample.ts";
 export { type PrecisionOptions, sampleSize } from "./statistics/sample-size.ts";
+
+// A result of the literature beside what a study found.
+export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";
