@@ -195,9 +195,10 @@ async function connections({ database: { server } }: GraphileQueue, concurrency:
     max: Math.min(concurrency, CONNECTIONS) + 1,
     connectionTimeoutMillis: server.timeout,
     query_timeout: server.timeout,
-    statement_timeout: server.timeout,
     keepAlive: true,
     application_name: "troupe queue",
+    // A pooler takes no limit of time with the connection.
+    verify: (client, done) => void client.query(`SET statement_timeout = ${Math.ceil(server.timeout)}`).then(() => done(), done),
   });
   const ended = (error: Error): void => server.logger.debug("A connection of the queue ended.", { code: systemCode(error) });
   pool.on("error", ended);

@@ -10,6 +10,7 @@ import {
   postgresForeign,
   postgresMissing,
   postgresNewer,
+  postgresPooled,
 } from "./postgres-errors.ts";
 import type { LoadPostgres, PostgresServer } from "./postgres-server.ts";
 
@@ -42,7 +43,8 @@ const LONGEST_PAUSE = 1_000;
  * PostgresDatabase.P3 (`#migrate`) tables are brought to their newest version in one transaction, by one process at a time; tables of a
  * newer version, or of another program, are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it.
  * PostgresDatabase.P5 (`#opened`) there are at most `connections` connections in the pool. PostgresDatabase.P6 (`close`) after it, work that
- * waits ends with the error `closed`, and no connection is left.
+ * waits ends with the error `closed`, and no connection is left. PostgresDatabase.P7 (`#assertUnshared`) a connection outside the pool is
+ * not one that a pooler changes between statements.
  */
 export class PostgresDatabase {
   readonly part: PostgresPart;
@@ -54,6 +56,7 @@ export class PostgresDatabase {
   #package: ReturnType<LoadPostgres> | undefined;
   #pool: Pool | undefined;
   #isReady = false;
+  #isUnshared = false;
   #preparing: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
   #isAway = false;
@@ -116,7 +119,7 @@ export class PostgresDatabase {
   /**
    * Opens a connection outside the pool, once; the caller ends it with `end`. Its tables are ready.
    *
-   * @throws errors of `pg`, which {@link isPassing} tells apart
+   * @throws errors of `pg`, which {@link isPassing} tells apart; error of the part `refused` behind a pooler that changes connections
    */
   async connection(): Promise<{ readonly client: Client; readonly rows: PostgresConnection["rows"] }> {
     await this.#prepared();
@@ -128,6 +131,7 @@ export class PostgresDatabase {
       await this.#within("connecting to Postgres", () => client.connect());
       await this.#begin(client);
       const { rows } = this.#asking(client);
+      await this.#assertUnshared(rows);
       await rows(SEEN_GONE);
       return { client, rows };
     } catch (error) {
@@ -194,17 +198,37 @@ export class PostgresDatabase {
     return pool;
   }
 
-  #config(): { readonly connectionString: string; readonly application_name: string; readonly statement_timeout: number } {
-    const { url, timeout } = this.server;
-    return { connectionString: url, application_name: `troupe ${this.part.name}`, statement_timeout: Math.ceil(timeout) };
+  #config(): { readonly connectionString: string; readonly application_name: string } {
+    return { connectionString: this.server.url, application_name: `troupe ${this.part.name}` };
   }
 
-  /** A commit without a wait for the disk is not durable. Settings that wait for more stay. */
+  /**
+   * Sets what statements need. A pooler takes no limit of time with the connection. A commit without a wait for the disk is not durable;
+   * settings that wait for more stay.
+   */
   async #begin(client: Client | PoolClient): Promise<void> {
     if (this.#begun.has(client)) return;
     const { rows } = this.#asking(client);
-    await rows("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'");
+    await rows(
+      `SELECT set_config('statement_timeout', $1, false),
+         set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`,
+      [String(Math.ceil(this.server.timeout))],
+    );
     this.#begun.add(client);
+  }
+
+  /**
+   * Looks whether the server has one process for two clients: then a pooler changes connections between statements, and locks and
+   * notifications belong to nobody.
+   *
+   * @throws error of the part `refused`
+   */
+  async #assertUnshared(rows: PostgresConnection["rows"]): Promise<void> {
+    if (this.#isUnshared) return;
+    const own = await backendOf(rows);
+    const other = await this.#connected((connection) => backendOf(connection.rows));
+    if (own === other || own !== (await backendOf(rows))) throw postgresPooled(this.part, this.server);
+    this.#isUnshared = true;
   }
 
   #loaded(): ReturnType<LoadPostgres> {
@@ -296,6 +320,12 @@ export class PostgresDatabase {
 
 /** A row as `pg` describes it. */
 type QueryRow = { [column: string]: unknown };
+
+/** Returns the id of the server's process that answers. */
+async function backendOf(rows: PostgresConnection["rows"]): Promise<number | undefined> {
+  const [found] = await rows<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return found?.pid;
+}
 
 async function inTransaction<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {
   await connection.rows("BEGIN");

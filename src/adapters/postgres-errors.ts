@@ -99,6 +99,15 @@ export function postgresForeign(part: PostgresPart, { shown, schema }: PostgresS
   );
 }
 
+/** The error for a connection that changes between statements. */
+export function postgresPooled(part: PostgresPart, { shown }: PostgresServer): TroupeError {
+  return part.error(
+    "refused",
+    `Expected a connection to Postgres at ${shown} that belongs to the ${part.name} alone, got one that a pooler gives to several clients. Set the pooler to its mode session, or use the address of the server.`,
+    { data: { database: shown } },
+  );
+}
+
 /** The error for a `pg` package that cannot be loaded. */
 export function postgresMissing(cause: unknown): UsageError {
   return new UsageError(

@@ -1,43 +1,21 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { type GraphileDriver, graphileDriver } from "../../src/adapters/graphile.ts";
+import { graphileDriver } from "../../src/adapters/graphile.ts";
 import type { Delivery } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
-import { type RunEngine, runDriverContract } from "../../src/testing/index.ts";
+import { runDriverContract } from "../../src/testing/index.ts";
 import { inSoak } from "../effort.ts";
-import { startDoomed } from "./doomed-process.ts";
+import { graphileEngine } from "./graphile-engine.ts";
 import { hasPostgres, startPostgres } from "./postgres-process.ts";
-
-interface GraphileEngine extends RunEngine {
-  open(): GraphileDriver;
-}
 
 describe.runIf(hasPostgres)("with a real server", async () => {
   const server = hasPostgres ? await startPostgres() : undefined;
   const url = server?.url ?? "";
   afterAll(() => server?.kill());
-  let made = 0;
 
-  function engine(): GraphileEngine {
-    made += 1;
-    const schema = `engine_${made}`;
-    const opened: GraphileDriver[] = [];
-    return {
-      open() {
-        const driver = graphileDriver({ url, schema });
-        opened.push(driver);
-        return driver;
-      },
-      doomed: (team) => startDoomed(new URL("graphile-child.ts", import.meta.url), { url, schema, team }),
-      async close() {
-        for (const driver of opened) await driver.close();
-      },
-    };
-  }
-
-  inSoak(runDriverContract)({ describe, it, expect }, { name: "graphileDriver", make: engine });
+  inSoak(runDriverContract)({ describe, it, expect }, { name: "graphileDriver", make: () => graphileEngine(url) });
 
   it("GraphileSession.S3 delivers a job, knows its workers, and asks them to drain", async () => {
-    const { open, close } = engine();
+    const { open, close } = graphileEngine(url);
     const driver = open();
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
     let seen: (delivery: Delivery) => void = () => undefined;

@@ -1,0 +1,27 @@
+import { type GraphileDriver, graphileDriver } from "../../src/adapters/graphile.ts";
+import type { RunEngine } from "../../src/testing/index.ts";
+import { startDoomed } from "./doomed-process.ts";
+
+export interface GraphileEngine extends RunEngine {
+  open(): GraphileDriver;
+}
+
+let made = 0;
+
+/** A queue in a schema of its own. */
+export function graphileEngine(url: string): GraphileEngine {
+  made += 1;
+  const schema = `engine_${made}`;
+  const opened: GraphileDriver[] = [];
+  return {
+    open() {
+      const driver = graphileDriver({ url, schema });
+      opened.push(driver);
+      return driver;
+    },
+    doomed: (team) => startDoomed(new URL("graphile-child.ts", import.meta.url), { url, schema, team }),
+    async close() {
+      for (const driver of opened) await driver.close();
+    },
+  };
+}
