@@ -1,7 +1,7 @@
 // Teams whose runs are driven by workers: the same teams in one process, and the module of `troupe worker`.
 import { setTimeout } from "node:timers/promises";
 import { defineAction, defineRole, type Journal, memoryJournal, Team, usd } from "troupe";
-import { jsonLogger, type RunDriver, runWorkspaces, startWorker, type Worker } from "troupe/fleet";
+import { effectTeam, jsonLogger, remoteEffects, type RunDriver, runWorkspaces, startWorker, type Worker } from "troupe/fleet";
 import { fileObjects } from "troupe/objects";
 import { postgresBudget, postgresLimits } from "troupe/postgres";
 import { memoryRunDriver, scriptedModel } from "troupe/testing";
@@ -28,6 +28,23 @@ const limits = postgresLimits({ url, name: "provider", requestsPerSecond: 10 });
 
 export const press = ({ journal, driver }: { readonly journal: Journal; readonly driver: RunDriver }): Team =>
   new Team({ name: "press", roles: [defineRole({ name: "Dora", actions: [Draft] })], model, journal, driver, budget, limits });
+// #endregion
+
+// #region effects
+// The module of the worker that renders. Another module has the teams that ask.
+export const renderer = ({ journal }: { readonly journal: Journal }): Team =>
+  effectTeam("step:render", (request) => `a picture for ${JSON.stringify(request)}`, { journal });
+
+const Draw = defineAction({ name: "Draw", run: (ctx) => ctx.step("render", { of: ctx.text }, () => Promise.resolve("drawn here")) });
+
+export const painters = ({ journal, driver }: { readonly journal: Journal; readonly driver: RunDriver }): Team =>
+  new Team({
+    name: "painters",
+    roles: [defineRole({ name: "Pia", actions: [Draw] })],
+    journal,
+    driver,
+    effects: remoteEffects({ driver, journal, effects: ["step:render"] }),
+  });
 // #endregion
 
 // #region worker
@@ -68,4 +85,9 @@ for await (const event of journal.read(runId, 0)) {
   if (event.type === "run.ended") console.log(event.status);
 }
 await worker.drain();
+
+const far = await startWorker({ driver, journal, teams: [renderer({ journal })] });
+const { output } = await painters({ journal, driver }).run("a house").result;
+console.log(output?.content);
+await far.drain();
 await driver.close();

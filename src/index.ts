@@ -90,6 +90,7 @@ export type { RecalledMessage } from "./memory/recall-window.ts";
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./role/action.ts";
 export type { Deps } from "./kernel/deps.ts";
 export type { RandomStream } from "./kernel/random.ts";
+export type { EffectCall, EffectEnd, EffectPort } from "./kernel/effect.ts";
 export type { ActionContext, AskOptions, EffectDoor, RoleCard, RoleContext, StepOptions } from "./role/context.ts";
 
 export type { ChosenOf, Human, HumanAskOptions } from "./role/human.ts";

@@ -130,7 +130,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "0 RUN_UNKNOWN",
     "200",
   ],
-  "31-fleet": ["Rain on tin roofs.", "finished"],
+  "31-fleet": ["Rain on tin roofs.", "finished", 'a picture for {"of":"a house"}'],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -1,6 +1,8 @@
 /** Runs that are driven by many processes. Published as `troupe/fleet`. */
 
 export type { Delivery, DeliveryHandler, JobInfo, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../team/run-driver.ts";
+export { askServedModel, effectTeam, type EffectTeamOptions, type ServedEffect } from "./effect-team.ts";
+export { remoteEffects, type RemoteEffectsOptions } from "./effects.ts";
 export { startWorker, type Worker } from "./worker.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 export { jsonLogger, type JsonLoggerOptions, type LogLevel } from "../server/json-logger.ts";

@@ -97,8 +97,23 @@ export interface Attempts {
    * Undefined for steps without a record.
    */
   readonly key?: string | undefined;
+  /**
+   * Does the effect of the try opened last: in this process, or where the port of effects has it done. Undefined for steps without a record,
+   * whose effects are done here.
+   *
+   * @throws the error of the effect
+   */
+  run?<T>(effect: () => Promise<T>, o?: TriedEffect): Promise<T>;
   /** The budget that bounds the effect, for a run or an agent that it starts. Their spending is part of the step's cost. */
   readonly budget?: BudgetPool | undefined;
+}
+
+/** An effect that differs from that of its step. */
+export interface TriedEffect {
+  /** The request of this try. Default: that of the step. */
+  readonly request?: unknown;
+  /** Stops this try. Default: the signal of the step. */
+  readonly ending?: Cancellation;
 }
 
 /** The outcome of a try. */

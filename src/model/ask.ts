@@ -197,9 +197,13 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
     get current() {
       return attempts.current;
     },
+    get key() {
+      return attempts.key;
+    },
     get budget() {
       return attempts.budget;
     },
+    run: (effect, o) => attempts.run?.(effect, o) ?? effect(),
     async open(hold, o = {}) {
       await attempts.open(hold, o);
       meter.opened(hold, o.unpriced === true);

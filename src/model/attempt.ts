@@ -5,6 +5,7 @@ import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, Too
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { hasFunction, type ToolCall } from "./chat-message.ts";
+import type { Attempts } from "../kernel/step.ts";
 import type { SetTimeouts } from "./timeouts.ts";
 
 /** The limits of one try, in milliseconds. */
@@ -18,8 +19,8 @@ export interface AttemptBounds {
   readonly onText?: (text: string) => void;
   /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
-  /** See {@link ChatOptions.key}. */
-  readonly key?: string | undefined;
+  /** The tries of the step: they tell {@link ChatOptions.key}, and may have this one done elsewhere. Default: a call without a step. */
+  readonly attempts?: Pick<Attempts, "key" | "run"> | undefined;
 }
 
 /**
@@ -36,9 +37,9 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   const builder = new ReplyBuilder(model.id);
   const watch = new Watch(model.id, bounds, above, () => builder.began);
   try {
-    const reply = await (model.streams === false
-      ? readWhole(model, request, watch, bounds)
-      : readStream(model, request, builder, watch, bounds));
+    const here = (): Promise<ChatResponse> =>
+      model.streams === false ? readWhole(model, request, watch, bounds) : readStream(model, request, builder, watch, bounds);
+    const reply = await (bounds.attempts?.run === undefined ? here() : bounds.attempts.run(here, { request, ending: watch.life }));
     checkReply(model.id, request, reply, bounds.takesCut);
     return reply;
   } catch (error) {
@@ -48,9 +49,14 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   }
 }
 
-async function readWhole(model: ChatModel, request: ChatRequest, { life }: Watch, { onText, key }: AttemptBounds): Promise<ChatResponse> {
+async function readWhole(
+  model: ChatModel,
+  request: ChatRequest,
+  { life }: Watch,
+  { onText, attempts }: AttemptBounds,
+): Promise<ChatResponse> {
   // A model written in JavaScript may give its answer without a promise.
-  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...keyed(key) })));
+  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...keyed(attempts?.key) })));
   if (reply.content !== "") onText?.(reply.content);
   return reply;
 }
@@ -60,11 +66,13 @@ async function readStream(
   request: ChatRequest,
   builder: ReplyBuilder,
   watch: Watch,
-  { onText, key }: AttemptBounds,
+  { onText, attempts }: AttemptBounds,
 ): Promise<ChatResponse> {
   const { life } = watch;
   watch.expectLife();
-  const pieces = model.stream(request, { signal: life.signal, ...keyed(key), alive: () => watch.expectLife() })[Symbol.asyncIterator]();
+  const pieces = model
+    .stream(request, { signal: life.signal, ...keyed(attempts?.key), alive: () => watch.expectLife() })
+    [Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await life.until(Promise.resolve(pieces.next()));

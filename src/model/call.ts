@@ -176,9 +176,11 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
       timeouts: timeoutsOf(model.timeouts, deps.timeouts),
       timeLeft,
       takesCut: deps.takesCut,
-      key: deps.attempts.key,
+      attempts: deps.attempts,
       ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
+    // An answer that was given elsewhere was not streamed.
+    if (streamed?.isSent === false && answer.content !== "") streamed.send(answer.content);
   } catch (error) {
     const failed = error instanceof Error ? error : new Error(String(error));
     deps.attempts.settle({ ...failedSettlement(call, failed), error: failed });

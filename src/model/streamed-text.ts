@@ -37,6 +37,11 @@ export class StreamedText {
     this.#info = { act, step: key, try: nth };
   }
 
+  /** True when text was passed on that was not taken back. */
+  get isSent(): boolean {
+    return this.#isSent;
+  }
+
   /** Passes on the next piece. */
   send(text: string): void {
     const { onDelta } = this.#listener;

@@ -1,3 +1,4 @@
+import { anEffectPort } from "../kernel/effect.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -29,6 +30,8 @@ export function checkOptions(options: EnvironmentOptions): void {
     throw refused("models", "models by the names of roles", models, 'Write models: { Alex: openai({ model: "..." }) }.');
   if (human !== undefined && typeof human !== "function")
     throw refused("human", "a function", human, "Write human: (question) => answer, or leave it out: then questions wait.");
+  if (options.effects !== undefined && !anEffectPort.fits(options.effects))
+    throw refused("effects", anEffectPort.says, options.effects, "Make one by remoteEffects(...) of troupe/fleet.");
   sharedLimits(options.limits);
   checkTuning(options.calls);
   checkRoleMemory(options.memory);

@@ -102,8 +102,8 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
-    const { log, clock, past, mode, mask, answerer, onFailure } = this.#parts;
-    return { log, clock, gate: this.#gate, past, mode, mask, answerer, onFailure, host: this, scopes, leavesTraces };
+    const { log, clock, effects, past, mode, mask, answerer, onFailure } = this.#parts;
+    return { log, clock, gate: this.#gate, effects, past, mode, mask, answerer, onFailure, host: this, scopes, leavesTraces };
   }
 
   get runId(): string {

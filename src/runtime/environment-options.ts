@@ -1,5 +1,6 @@
 import type { Known } from "../kernel/known-options.ts";
 import type { Deps } from "../kernel/deps.ts";
+import type { EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
@@ -64,6 +65,8 @@ export interface EnvironmentOptions {
   readonly calls?: CallTuning;
   /** Dependencies that roles get as `ctx.deps`: see {@link Deps}. Never recorded. Default: none. */
   readonly deps?: Deps;
+  /** Does the effects of steps, here or elsewhere, such as `remoteEffects(...)` of `troupe/fleet`. Default: all are done here. */
+  readonly effects?: EffectPort;
   /** Texts that must never be recorded, besides texts that look like a key. */
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
@@ -89,6 +92,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   limits: true,
   calls: true,
   deps: true,
+  effects: true,
   secrets: true,
   messageLimit: true,
   mailbox: true,

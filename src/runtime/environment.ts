@@ -2,6 +2,7 @@ import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { MovedError, UsageError } from "../kernel/errors.ts";
+import { localEffects } from "../kernel/effect.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
@@ -119,13 +120,12 @@ export class Environment {
       opening: this.#opening,
       logger,
       mask,
-      funds: backing.funds,
+      ...{ funds: backing.funds, past: backing.past, resumed: backing.resumed },
       deps: options.deps,
+      effects: options.effects ?? localEffects,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
-      past: backing.past,
       mode: backing.mode ?? "live",
       announcer,
-      resumed: backing.resumed,
     });
   }
 

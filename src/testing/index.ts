@@ -41,6 +41,7 @@ export { cacheContract, type MakeCache } from "./contracts/cache.ts";
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
 export { journalContract, type MakeJournal } from "./contracts/journal.ts";
 export { journalOwnersContract, type JournalOwnersContract, type TwoJournals } from "./contracts/journal-owners.ts";
+export { type ContractEffect, type EffectPlace, effectPortContract, type EffectPortContract } from "./contracts/effect-port.ts";
 export { type LimitsTime, type MakeLimits, modelLimitsContract } from "./contracts/model-limits.ts";
 export { type MakeStore, messageStoreContract } from "./contracts/message-store.ts";
 export { type MakeObjects, objectStoreContract } from "./contracts/object-store.ts";

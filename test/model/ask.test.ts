@@ -5,7 +5,7 @@ import { jsonRoundTrip } from "../../src/kernel/json.ts";
 import { randomStream } from "../../src/kernel/random.ts";
 import { directSteps, type StepDoor, type StepPort, type StepSpec, type Attempts } from "../../src/kernel/step.ts";
 import { type AskInput, askModel, chatStep } from "../../src/model/ask.ts";
-import type { ChatModel } from "../../src/model/chat-model.ts";
+import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -207,6 +207,26 @@ describe("askModel for a text that its length limit cut", () => {
     expect(voided).toEqual(["s0", "s1"]);
   });
 });
+
+describe("a metered call", () => {
+  it("has the idempotency key of its try, and may be done elsewhere", async () => {
+    const keys: (string | undefined)[] = [];
+    const reply = (content: string): ChatResponse => ({ content, toolCalls: [], finishReason: "stop" });
+    const model: ChatModel = { ...scriptedModel([]), streams: false, chat: async (_request, { key }) => (keys.push(key), reply("here")) };
+    const meter = { opened: () => undefined, settled: () => undefined };
+    const asked = (more: Partial<Attempts>): Promise<string> => {
+      const { input, recorder } = setup(model, { meter });
+      const step: StepPort["step"] = (spec, effect) => recorder.step(spec, (door) => effect({ ...door, attempts: { ...free, ...more } }));
+      return askModel({ ...input, steps: { step } });
+    };
+    expect(await asked({ key: "k" })).toBe("here");
+    // The effect of a model call is its reply.
+    expect(await asked({ run: async <T>() => reply("there") as T })).toBe("there");
+    expect(keys).toEqual(["k"]);
+  });
+});
+
+const free: Attempts = { open: () => Promise.resolve(), settle: () => undefined };
 
 /** Attempts whose try belongs to a step of the given key. */
 function numbered(attempts: Attempts, key: string): Attempts {

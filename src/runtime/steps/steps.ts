@@ -10,7 +10,7 @@ import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests } from "./step-requests.ts";
-import { type AskedStep, type StepsParts, Tries, uncertain } from "./tries.ts";
+import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
 
@@ -182,16 +182,16 @@ export class ActivationSteps implements StepPort {
 
   /** Lets the effect happen, and records its tries and its answer. */
   async #live<T>(step: AskedStep, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
-    const { scope, begin, mask, clock, recorded, log } = this.#parts;
-    const { spec, key } = step;
+    const { scope, begin, mask, clock, log } = this.#parts;
+    const { spec } = step;
     begin();
     const untimed = isUntimed(spec);
     if (untimed) this.#countUntimed(1);
     try {
-      if (recorded?.has(key) === true && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(scope);
-      const value = await scope.until(effect(this.#door(step, tries, tries.deadline)));
+      const door = this.#door(step, tries, tries.deadline);
+      const value = await scope.until(spec.metered === true ? effect(door) : tries.run(() => effect(door)));
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
       return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), teamAt: log.state.teamChanges });

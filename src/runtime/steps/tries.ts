@@ -1,10 +1,11 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import type { CancellationScope } from "../../kernel/cancellation.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { StepError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
-import type { Mask } from "../../kernel/mask.ts";
-import type { AttemptOutcome, Attempts, StepDoor, StepSpec, StepTry } from "../../kernel/step.ts";
+import { type EffectCall, type EffectPort, localEffects } from "../../kernel/effect.ts";
+import { stepErrorFrom } from "../../kernel/errors.ts";
+import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
+import { type Mask, masked } from "../../kernel/mask.ts";
+import type { AttemptOutcome, Attempts, StepDoor, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
@@ -20,6 +21,8 @@ export interface StepsParts {
   readonly act: string;
   readonly log: RunLog;
   readonly gate: BudgetGate;
+  /** Does the effects. */
+  readonly effects: EffectPort;
   readonly mask: Mask;
   readonly clock: Clock;
   readonly scope: CancellationScope;
@@ -81,7 +84,7 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
  * Tries.Y3 (`#start`) tries of one step are numbered on from the recorded ones.
  * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
  * step. The hold of pools above the run is settled when the end of the try is durable, and as a whole where the journal takes no more events.
- * Tries.Y5 (`key`) a try has the idempotency key of the one before it, in whatever process, unless that one was answered.
+ * Tries.Y5 (`key`, `run`) a try has the idempotency key of the one before it, in whatever process, unless that one was answered.
  */
 export class Tries implements Attempts {
   readonly #parts: StepsParts;
@@ -136,6 +139,16 @@ export class Tries implements Attempts {
     if (!log.isDurable) await log.durable();
   }
 
+  async run<T>(effect: () => Promise<T>, o: TriedEffect = {}): Promise<T> {
+    const { spec } = this.#step;
+    const { answer, cost, usage } = await (isOwners(spec) ? localEffects : this.#parts.effects).run(this.#callOf(o), effect);
+    if (spec.metered !== true && (cost !== undefined || usage !== undefined))
+      this.settle({ cost: cost ?? 0, basis: "usage", ...(usage === undefined ? {} : { usage }) });
+    if (!answer.ok) throw stepErrorFrom(answer.error);
+    // The port answers with the value of this effect.
+    return answer.value as T;
+  }
+
   settle(outcome: AttemptOutcome): void {
     if (this.#started === undefined || this.#started.isSettled) return;
     if (outcome.error === undefined) this.#started = { outcome, isSettled: true };
@@ -168,6 +181,26 @@ export class Tries implements Attempts {
   interrupt(): void {
     if (this.#started === undefined || this.#step.spec.kind === "human") return;
     this.#end(this.#started.outcome, { ok: false, retry: true }, { isLast: true });
+  }
+
+  /** Members that only a port elsewhere reads are made when it reads them. */
+  #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
+    const { key } = this;
+    const { mask } = this.#parts;
+    const { spec, request: recorded } = this.#step;
+    return {
+      key,
+      kind: spec.kind,
+      name: spec.name,
+      get request() {
+        return request === undefined ? recorded : masked(mask, jsonRoundTrip<unknown>(request) as Json);
+      },
+      idempotent: spec.idempotent !== false,
+      began: this.#try > 1,
+      get signal() {
+        return ending.signal;
+      },
+    };
   }
 
   #deadlineOf(deadline: number | Date): number {
@@ -238,25 +271,15 @@ export class Tries implements Attempts {
   }
 }
 
+/** True for steps that only the owner of the run can do: questions, and writes that are repeated from the record. */
+function isOwners({ kind, again }: StepSpec): boolean {
+  return again === true || kind === "human";
+}
+
 const NOTHING: AttemptOutcome = { cost: 0, basis: "none" };
 
 /** Returns the recorded form of an answer. */
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
   if (ok) return { ok, value };
   return error === undefined ? { ok } : { ok, error };
-}
-
-const UNCERTAIN = "STEP_UNCERTAIN";
-
-/** True for the failure of an activation because it is unknown whether one of its effects has happened. */
-export function isUncertain(error: unknown): boolean {
-  return error instanceof StepError && error.code === UNCERTAIN;
-}
-
-/** The effect may have happened before a crash, and must not happen twice: a person has to check. */
-export function uncertain(name: string): StepError {
-  return new StepError(
-    UNCERTAIN,
-    `Expected to know whether "${name}" had happened when the run stopped, but nobody does, and it must not happen twice. Look, then resume the run: it is tried again.`,
-  );
 }

@@ -16,8 +16,8 @@ import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
-import { isUncertain } from "../steps/tries.ts";
 import type { Logger } from "../../kernel/emit.ts";
+import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { RoleMemory } from "../role-memories.ts";
 import type { Directory } from "../routing/directory.ts";
@@ -28,6 +28,7 @@ export interface TurnTools {
   readonly log: RunLog;
   readonly clock: Clock;
   readonly gate: BudgetGate;
+  readonly effects: EffectPort;
   readonly past: AnswerSource | undefined;
   readonly mode: StepDoor["mode"];
   readonly mask: Mask;

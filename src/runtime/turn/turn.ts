@@ -196,12 +196,13 @@ export class RoleTurn {
   }
 
   #makeSteps(): ActivationSteps {
-    const { log, clock, gate, mask, past, mode } = this.tools;
+    const { log, clock, gate, effects, mask, past, mode } = this.tools;
     const { role, begun } = this;
     return new ActivationSteps({
       act: begun.act,
       log,
       gate,
+      effects,
       mask,
       clock,
       scope: this.scope,

@@ -1,0 +1,200 @@
+import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { listOf, aText, takes } from "../kernel/argument.ts";
+import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { type EffectCall, type EffectEnd, type EffectPort, isUncertain, localEffects, uncertain } from "../kernel/effect.ts";
+import { type ErrorRecord, errorRecord, JournalError, MovedError, StepError, TimeoutError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { addUsage, type Usage } from "../model/chat-model.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import { aJournal, type Journal } from "../runtime/record/journal.ts";
+import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
+import { effectIdea, effectTeamName } from "./effect-team.ts";
+
+/** Options of {@link remoteEffects}. */
+export interface RemoteEffectsOptions {
+  readonly driver: RunDriver;
+  /** The journal of the workers that do the effects. */
+  readonly journal: Journal;
+  /** Names of effects that are done elsewhere: kind and name of the step, as "tool:render". All others are done here. */
+  readonly effects: readonly string[];
+  /** Milliseconds until the end of an effect, after which it is cancelled. Default 3,600,000. */
+  readonly limit?: number;
+  readonly clock?: Clock;
+}
+
+const remoteEffectsOptions: Known<RemoteEffectsOptions> = { driver: true, journal: true, effects: true, limit: true, clock: true };
+
+const LIMIT = 3_600_000;
+/** Milliseconds between two looks at an effect in a journal without `watch`. */
+const LOOK = 250;
+
+/**
+ * Lets workers do the effects of steps: each effect is a run of its own, of the team that {@link effectTeam} makes, in the same journal and the
+ * same queue. So its tries, its cost and the deaths of its workers are recorded there, and it goes on when the process that asked for it dies:
+ * the next owner of the run finds it by its key. Its cost is charged to the run that asked, when the answer comes; no budget bounds it
+ * before, so give the team of the effect one.
+ *
+ * Steps that fail with `EFFECT_UNANSWERED` have an effect that ended without an answer; `EFFECT_TOO_LONG` one whose request is too long.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @example
+ * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ * import { effectTeam, remoteEffects, startWorker } from "troupe/fleet";
+ * import { memoryRunDriver } from "troupe/testing";
+ *
+ * const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+ * const render = effectTeam("step:render", (request) => `rendered ${JSON.stringify(request)}`, { journal });
+ * const worker = await startWorker({ driver, journal, teams: [render] }); // mostly in another process
+ *
+ * const Draw = defineAction({ name: "Draw", run: (ctx) => ctx.step("render", { text: ctx.text }, () => Promise.resolve("here")) });
+ * const effects = remoteEffects({ driver, journal, effects: ["step:render"] });
+ * const team = new Team({ roles: [defineRole({ name: "Ada", actions: [Draw] })], journal, effects });
+ * const { output } = await team.run("a house").result;
+ * console.log(output); // rendered {"text":"a house"}
+ * await worker.drain();
+ */
+export function remoteEffects(options: RemoteEffectsOptions): EffectPort {
+  checkGivenOptions("remoteEffects", options, remoteEffectsOptions);
+  const { driver, journal, effects, limit = LIMIT, clock = systemClock } = options;
+  takes("remoteEffects", "driver", driver, aRunDriver);
+  takes("remoteEffects", "journal", journal, aJournal);
+  takes("remoteEffects", "effects", effects, listOf(aText));
+  if (!(limit > 0)) throw new UsageError("OPTION_INVALID", `Expected limit to be milliseconds above 0, got ${valueText(limit)}.`);
+  return new RemoteEffects({ driver, journal, effects, limit, clock });
+}
+
+/**
+ * Effects as runs of their own.
+ *
+ * RemoteEffects.E1 (`#begin`) an effect has one run, which is created before it is queued. So an effect whose run exists is never begun a
+ * second time under its key, and one that must not happen twice and has no run is uncertain. RemoteEffects.E2 (`#failure`) an effect is
+ * cancelled when the run that asked is stopped or late, and goes on when that run has moved. RemoteEffects.E3 (`#end`) an answer that is
+ * recorded is taken, whoever asked for it. RemoteEffects.E4 (`#failure`) an effect that must not happen twice, and that may have been queued, is
+ * uncertain when its answer cannot be had: nobody may take its failure for one of the effect.
+ */
+class RemoteEffects implements EffectPort {
+  readonly #parts: Required<RemoteEffectsOptions>;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(parts: Required<RemoteEffectsOptions>) {
+    this.#parts = parts;
+    this.#names = new Set(parts.effects);
+  }
+
+  async run(call: EffectCall, effect: () => Promise<unknown>): Promise<EffectEnd> {
+    if (!this.#names.has(nameOf(call))) return localEffects.run(call, effect);
+    const { clock, limit } = this.#parts;
+    const runId = `effect-${call.key}`;
+    const late = new AbortController();
+    const cancelTimer = clock.timer(limit, () => late.abort(new TimeoutError(`the effect "${call.name}"`, limit)));
+    const signal = AbortSignal.any([call.signal, late.signal]);
+    // Refused before it is queued.
+    const idea = effectIdea(call);
+    try {
+      throwIfAborted(signal);
+      const since = await this.#begin(runId, call, idea);
+      return await this.#end(runId, since, signal);
+    } catch (error) {
+      throw await this.#failure(error, runId, call, signal);
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  /** Queues an effect unless it has its answer. @returns the number of events before its end counts */
+  async #begin(runId: string, call: EffectCall, idea: string): Promise<number> {
+    const { driver, journal } = this.#parts;
+    const known = await eventsFrom(journal, runId, 0);
+    if (call.began && !call.idempotent && known === undefined) throw uncertain(call.name);
+    // A run that asks for the first time had its id from an older one.
+    const isOlder = known !== undefined && !call.began;
+    if (isOlder) await journal.remove(runId);
+    if (isOlder || known === undefined) await journal.create(runId);
+    const events = isOlder ? [] : (known ?? []);
+    if (endOf(events)?.isFinal === true) return 0;
+    await driver.submit({ runId, team: effectTeamName(nameOf(call)), idea, events: events.length });
+    return events.length;
+  }
+
+  async #end(runId: string, since: number, signal: AbortSignal): Promise<EffectEnd> {
+    const { journal } = this.#parts;
+    const events: RunEvent[] = [];
+    for await (const _ of this.#growth(runId, signal)) {
+      events.push(...((await eventsFrom(journal, runId, events.length)) ?? []));
+      const end = endOf(events);
+      if (end !== undefined && (end.isFinal || events.length > since)) return end;
+    }
+    throwIfAborted(signal);
+    throw unanswered("its run was removed");
+  }
+
+  async *#growth(runId: string, signal: AbortSignal): AsyncIterable<void> {
+    const { journal, clock } = this.#parts;
+    if (journal.watch !== undefined) yield* journal.watch(runId, { signal });
+    else
+      for (;;) {
+        yield;
+        await sleep(clock, LOOK, signal);
+      }
+  }
+
+  /** Returns the reason why an effect has no answer here, and cancels it unless another process asks for it. */
+  async #failure(error: unknown, runId: string, { name, idempotent, signal: asked }: EffectCall, signal: AbortSignal): Promise<unknown> {
+    const reason: unknown = signal.aborted ? signal.reason : error;
+    // A queue that is away cannot be told; the answer is not waited for then.
+    if (signal.aborted && !(reason instanceof MovedError)) await this.#parts.driver.cancel(runId).catch(() => undefined);
+    if (asked.aborted) return abortReason(asked);
+    return idempotent || isUncertain(reason) ? reason : uncertain(name, reason);
+  }
+}
+
+function nameOf({ kind, name }: Pick<EffectCall, "kind" | "name">): string {
+  return `${kind}:${name}`;
+}
+
+/** Returns the events of a run from one on; undefined for a run that the journal does not have. */
+async function eventsFrom(journal: Journal, runId: string, from: number): Promise<readonly RunEvent[] | undefined> {
+  const events: RunEvent[] = [];
+  try {
+    for await (const event of journal.read(runId, from)) events.push(event);
+  } catch (error) {
+    if (error instanceof JournalError && error.code === "RUN_UNKNOWN") return undefined;
+    throw error;
+  }
+  return events;
+}
+
+/** The end of an effect in its record. */
+interface RecordedEnd extends EffectEnd {
+  /** False where going on with its run may still give an answer. */
+  readonly isFinal: boolean;
+}
+
+/** Returns the end of an effect; undefined while it is under way. */
+function endOf(events: readonly RunEvent[]): RecordedEnd | undefined {
+  const last = events.at(-1);
+  const ends = events.flatMap((event) => (event.type === "step.ended" ? [event] : []));
+  const inside = new Set(events.flatMap((event) => (event.type === "step.started" && event.in !== undefined ? [event.key] : [])));
+  const answer = ends.findLast(({ key, retry }) => retry !== true && !inside.has(key));
+  const isFinal = answer !== undefined && (answer.ok || answer.error?.retryable !== true);
+  if (!isFinal && last?.type !== "run.ended") return undefined;
+  const cost = ends.reduce((sum, end) => sum + (end.cost ?? 0), 0);
+  const usages = ends.flatMap(({ usage }) => (usage === undefined ? [] : [usage as unknown as Usage]));
+  const spent = {
+    ...(cost === 0 ? {} : { cost }),
+    ...(usages.length === 0 ? {} : { usage: { ...usages.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }) } as Json }),
+  };
+  if (answer?.ok === true) return { answer: { ok: true, value: answer.value ?? null }, ...spent, isFinal };
+  const told: ErrorRecord | undefined = answer?.error ?? (last?.type === "run.ended" ? last.error : undefined);
+  const error = told ?? errorRecord(unanswered(last?.type === "run.ended" ? `its run ended with status ${last.status}` : "it failed"));
+  return { answer: { ok: false, error }, ...spent, isFinal };
+}
+
+function unanswered(why: string): StepError {
+  return new StepError(
+    "EFFECT_UNANSWERED",
+    `Expected an answer of the effect, but ${why}. Look at its run in the journal, then resume the run.`,
+  );
+}
