@@ -56,6 +56,7 @@ const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
   "act.ended": true,
   "act.failed": true,
   "round.ended": true,
+  "clock.advanced": true,
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,

@@ -297,6 +297,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   get publish(): RoleContext<S>["publish"] {
     return (message, cause = this.action) => this.#rc.publish(message, cause);
   }
+  get publishAfter(): RoleContext<S>["publishAfter"] {
+    return (delay, message, cause = this.action) => this.#rc.publishAfter(delay, message, cause);
+  }
   get random(): RoleContext<S>["random"] {
     return () => this.#rc.random();
   }

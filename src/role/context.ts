@@ -162,6 +162,13 @@ export interface RoleContext<S = CustomState> {
   issue(message: Message, cause?: string): Message;
   /** Issues a message and publishes it when the activation ends. The receipt lists its recipients. */
   publish(message: Message, cause?: string): Receipt;
+  /**
+   * As `publish`, for a message that is delivered `delay` ticks after the activation has ended. A tick is a round; with a scheduler without
+   * rounds, an activation of any role. Without a delay a message arrives at the next tick, so 0 and 1 are as `publish`.
+   *
+   * @throws UsageError `DELAY_INVALID` for a delay below 0 or that is no number
+   */
+  publishAfter(delay: number, message: Message, cause?: string): Receipt;
   /** Returns a number in [0, 1) from the role's own stream; the same in every run of one seed. */
   random(): number;
   /**

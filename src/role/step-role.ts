@@ -20,6 +20,14 @@ export interface StepOut {
    * @throws NotJsonError when the payload or the metadata are not plain JSON.
    */
   say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
+  /**
+   * As `say`, for a message that is delivered `delay` ticks from now. A tick is a round; with a scheduler without rounds, an activation of any
+   * role. Without a delay a message arrives at the next tick, so 0 and 1 are as `say`.
+   *
+   * @throws UsageError `DELAY_INVALID` for a delay below 0 or that is no number; `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`
+   * @throws NotJsonError when the payload or the metadata are not plain JSON.
+   */
+  after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P>;
   /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
   random(): number;
   /**

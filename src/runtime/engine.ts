@@ -14,10 +14,10 @@ import type { Announcer, Tell } from "./observers.ts";
 import type { Opening } from "./opening.ts";
 import type { MessagePublished } from "./record/event.ts";
 import type { RoleState } from "./record/role-state.ts";
-import { isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
+import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
-import { assertRoomOutside, deadlock, fullAtBarrier } from "./record/delivery.ts";
+import { assertRoomOutside, deadlock, fullAt } from "./record/delivery.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
@@ -62,7 +62,7 @@ interface BrokenTurn {
  * Runs roles on a run's state. It owns the budget gate and the turns under way. It changes the state through the log alone, and the driver
  * chooses the role that acts next.
  *
- * Engine.E1 (`isIdle`) a run is idle when no role has mail and no turn is under way; both are counted.
+ * Engine.E1 (`isIdle`) a run is idle when no role has mail, no message is delayed and no turn is under way; all are counted.
  * Engine.E2 (`#ended`) a failing role never keeps others from acting, and its failure is kept for the result.
  * Engine.E3 (`#follow`) the signal that may stop the run holds no reference to the engine while the run is not under way.
  */
@@ -128,12 +128,12 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   get isIdle(): boolean {
-    return this.state.ready.size === 0 && this.#running === 0 && !this.midRound;
+    return !hasMail(this.state) && this.#running === 0 && !this.midRound;
   }
 
-  /** True while a role may act or a round has not ended: the opposite of the end `idle` of a drive. */
+  /** True while a role may act, a message is delayed or a round has not ended: the opposite of the end `idle` of a drive. */
   get hasWork(): boolean {
-    return this.midRound || [...this.state.ready].some((role) => this.mayAct(role));
+    return this.midRound || this.state.delayed.length > 0 || [...this.state.ready].some((role) => this.mayAct(role));
   }
 
   /** The failure that stopped the run: of a role, or of a broken journal. */
@@ -303,9 +303,20 @@ export class Engine implements DriverHost, ActivationHost {
 
   /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: then no message of the round is delivered */
   endRound(): void {
-    const full = fullAtBarrier(this.state);
+    const { round } = this.state;
+    this.#assertRoomAt(round + 1);
+    this.#parts.log.record({ type: "round.ended", round });
+  }
+
+  /** @throws QueueFullError `MAILBOX_FULL` where a message that is due has no room: then none of them is delivered */
+  advance(tick: number): void {
+    this.#assertRoomAt(tick);
+    this.#parts.log.record({ type: "clock.advanced", tick });
+  }
+
+  #assertRoomAt(tick: number): void {
+    const full = fullAt(this.state, tick);
     if (full !== undefined) throw full;
-    this.#parts.log.record({ type: "round.ended", round: this.state.round });
   }
 
   /**

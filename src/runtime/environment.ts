@@ -251,7 +251,7 @@ export class Environment {
     return this.#engine.hasWork;
   }
 
-  /** True when no role has mail and no turn is under way. Both are counted. */
+  /** True when no role has mail, no message is delayed and no turn is under way. All are counted. */
   get isIdle(): boolean {
     return this.#engine.isIdle;
   }

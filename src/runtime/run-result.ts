@@ -101,9 +101,10 @@ function lastWord(state: RunState): Message | undefined {
   return state.outputs.at(-1) ?? waitingWords(state).findLast(({ order }) => order !== OUTSIDE)?.sent.message ?? state.lastSaid;
 }
 
-/** Returns the messages of a round that has not ended, in the order of their delivery. */
-function waitingWords({ pending }: RunState): readonly Pending[] {
-  return pending.filter(({ sent }) => sent.dropped !== true).toSorted((a, b) => a.order - b.order);
+/** Returns the messages of a round that has not ended, and the delayed ones, in the order of their delivery. */
+function waitingWords({ pending, delayed }: RunState): readonly Pending[] {
+  const later = delayed.toSorted((a, b) => a.due - b.due || a.nth - b.nth);
+  return [...pending.toSorted((a, b) => a.order - b.order), ...later].filter(({ sent }) => sent.dropped !== true);
 }
 
 /** A placeholder for a list that is made later: it fixes the order of the members of a result. */

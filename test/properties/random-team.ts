@@ -21,7 +21,8 @@ type Work =
   | "twice"
   | "remembered"
   | "noted"
-  | "aside";
+  | "aside"
+  | "later";
 
 interface RoleSketch {
   readonly hearsIdea: boolean;
@@ -54,6 +55,7 @@ const work: fc.Arbitrary<Work> = fc.constantFrom(
   "remembered",
   "noted",
   "aside",
+  "later",
 );
 
 /** What depends on what was heard together, or on its order. */
@@ -188,6 +190,12 @@ const working: Readonly<Record<Work, (rc: RoleContext, outside: Outside, what: s
   async noted(rc) {
     rc.workingMemory.addBatch(rc.news);
     return `noted ${rc.workingMemory.size}`;
+  },
+  /** With nothing to follow from it, as an aside. */
+  async later(rc, _outside, what) {
+    const sendTo = rc.name === "R0" ? ROUTE_TO_NONE : "R0";
+    const { recipients } = rc.publishAfter(3, rc.message(`later of ${brief(what)}`, { sendTo, metadata: { left: 0 } }));
+    return `later to ${recipients.join()}`;
   },
   /** Not to itself: it would speak of that, too. */
   async aside(rc, _outside, what) {

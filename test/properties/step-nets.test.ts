@@ -56,7 +56,7 @@ describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under
       fc.asyncProperty(netSketch, async (sketch) => {
         const { events } = await live(companyOf(sketch, scheduler, 8));
         for (const event of events) {
-          expect(["run.started", "message", "act.ended", "act.failed", "round.ended", "run.ended"]).toContain(event.type);
+          expect(["run.started", "message", "act.ended", "act.failed", "round.ended", "clock.advanced", "run.ended"]).toContain(event.type);
           if (event.type === "act.ended") expect([event.memory, event.working]).toEqual([[], []]);
         }
       }),

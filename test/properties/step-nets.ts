@@ -14,6 +14,8 @@ interface NodeSketch {
   readonly notes: number;
   /** Whether its words and its state depend on its chance. */
   readonly gambles: boolean;
+  /** After how many ticks its words arrive. */
+  readonly delay: number;
 }
 
 /** A net of roles that are plain functions, as fast-check makes it up. */
@@ -34,6 +36,7 @@ export const netSketch: fc.Arbitrary<NetSketch> = fc.record({
       policy: fc.constantFrom<FailurePolicy>("skip", retry(1, "skip"), retry(2, "skip")),
       notes: fc.integer({ min: 1, max: 4 }),
       gambles: fc.boolean(),
+      delay: fc.constantFrom(0, 0, 1, 2, 2.5, 9),
     }),
     { minLength: 2, maxLength: 4 },
   ),
@@ -56,7 +59,8 @@ export function stepNet({ nodes, depth }: NetSketch): Role[] {
         const chance = node.gambles ? Math.floor(out.random() * 10) : 1;
         const sum = state.sum + message.content.length + chance;
         const left = Number(message.metadata["left"] ?? depth);
-        if (left > 0) for (const sendTo of node.tells) out.say(`${out.name} ${sum} ${out.now()}`, { sendTo, metadata: { left: left - 1 } });
+        for (const sendTo of left > 0 ? node.tells : [])
+          out.after(node.delay, `${out.name} ${sum} ${out.now()}`, { sendTo, metadata: { left: left - 1 } });
         if (sum % node.failsAt === 0) throw new Error(`${out.name} failed at ${sum}`);
         if (chance === 3) return undefined;
         const notes = { ...state.notes, [message.sentFrom]: sum };

@@ -126,6 +126,8 @@ describe("events", () => {
           return event.error.message;
         case "round.ended":
           return String(event.round);
+        case "clock.advanced":
+          return String(event.tick);
         case "role.hired":
           return event.roles.map(({ name }) => name).join();
         case "role.retired":

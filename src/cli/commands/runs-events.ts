@@ -67,6 +67,8 @@ function eventText(event: RunEvent): string {
       return `${shown(event.act, 80)} ${event.then}: ${shown(event.error.message, 200)}`;
     case "round.ended":
       return String(event.round);
+    case "clock.advanced":
+      return String(event.tick);
     case "role.hired":
       return event.roles.map(({ name }) => shown(name, 40)).join(", ");
     case "role.retired":

@@ -73,6 +73,8 @@ function textOf(event: RunEvent): string {
       return `${event.act}  ${event.error.message}`.slice(0, MOST);
     case "round.ended":
       return `Round ${event.round} ended: its messages are delivered.`;
+    case "clock.advanced":
+      return `The clock is at ${event.tick}: the messages that are due are delivered.`;
     case "role.hired":
       return event.roles
         .map(({ name }) => name)

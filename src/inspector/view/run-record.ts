@@ -43,8 +43,7 @@ export class RunRecord {
     switch (event.type) {
       case "message": {
         const way = this.#send(event, event.seq, 0, undefined);
-        if (event.atBarrier === true) this.ways.wait(way);
-        else this.ways.deliver(way);
+        this.ways.begin(way, event.due, event.atBarrier === true);
         break;
       }
       case "act.started":
@@ -62,6 +61,10 @@ export class RunRecord {
         break;
       case "round.ended":
         this.ways.deliverWaiting();
+        this.ways.deliverDue(event.round + 1);
+        break;
+      case "clock.advanced":
+        this.ways.deliverDue(event.tick);
         break;
       default:
     }
@@ -142,8 +145,7 @@ export class RunRecord {
     for (const [nth, sent] of event.said.entries()) {
       const ways = this.#send(sent, event.seq, nth, activation.place);
       activation.said.push(this.sent.length - 1);
-      if (before.delivery === "round") this.ways.wait(ways);
-      else this.ways.deliver(ways);
+      this.ways.begin(ways, sent.due, before.delivery === "round");
     }
   }
 

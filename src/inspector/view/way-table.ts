@@ -8,8 +8,8 @@ type Way = { -readonly [Key in keyof WayFact]: WayFact[Key] };
 const BLOCK = 256;
 
 /**
- * The ways of messages to their recipients, in the order in which they were sent. It owns the ways and where each of them is: sent, held by a
- * full mailbox, delivered, taken, consumed or dropped.
+ * The ways of messages to their recipients, in the order in which they were sent. It owns the ways and where each of them is: sent, delayed,
+ * held by a full mailbox, delivered, taken, consumed or dropped.
  *
  * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
  * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, and a block with a way that has no end is
@@ -27,6 +27,7 @@ export class WayTable {
   readonly #ids: string[] = [];
   /** Sent in the present round. */
   #waiting: number[] = [];
+  #delayed: { readonly place: number; readonly due: number }[] = [];
   /** Delivered by the present event, if their mailboxes have room. */
   #coming: number[] = [];
   #held: Way[] = [];
@@ -57,20 +58,23 @@ export class WayTable {
     return place;
   }
 
-  /** Their messages are delivered at the end of the round. */
-  wait(places: readonly number[]): void {
-    this.#waiting.push(...places);
-  }
-
-  /** Their messages are delivered by the present event. */
-  deliver(places: readonly number[]): void {
-    this.#coming.push(...places);
+  /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
+  begin(places: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
+    if (due !== undefined) for (const place of places) this.#delayed.push({ place, due });
+    else (isAtBarrier ? this.#waiting : this.#coming).push(...places);
   }
 
   /** The round ends with the present event. */
   deliverWaiting(): void {
     this.#coming.push(...this.#waiting);
     this.#waiting = [];
+  }
+
+  /** The clock comes to a tick with the present event. */
+  deliverDue(tick: number): void {
+    if (this.#delayed.length === 0) return;
+    this.#coming.push(...this.#delayed.filter(({ due }) => due <= tick).map(({ place }) => place));
+    this.#delayed = this.#delayed.filter(({ due }) => due > tick);
   }
 
   /** An activation began with the message. */

@@ -6,9 +6,10 @@ import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { deliveryOf } from "../schedulers/scheduler.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
+import { advanceClock, endRound, send } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
-import { damaged, openNamed, roleOf, progress, addRoleState, type DeadLetter, OUTSIDE, RunState } from "./run-state.ts";
-import { deliver, deliverHeld, measureMailboxes } from "./delivery.ts";
+import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
+import { deliverHeld, measureMailboxes } from "./delivery.ts";
 import {
   type ActEnded,
   type ActFailed,
@@ -18,7 +19,6 @@ import {
   type HiredRole,
   type MessagePublished,
   type RecordedMemoryOp,
-  type RoundEnded,
   type RunEnded,
   type RunEvent,
   type RunEventBody,
@@ -107,6 +107,8 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return failActivation(state, event);
     case "round.ended":
       return endRound(state, event);
+    case "clock.advanced":
+      return advanceClock(state, event);
     case "role.hired":
       return hire(state, event);
     case "role.retired":
@@ -137,7 +139,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
 function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
   state.takes = 0;
-  if (status === "finished" && state.ready.size === 0) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
+  if (status === "finished" && !hasMail(state)) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
 function publish(state: RunState, event: MessagePublished): void {
@@ -145,36 +147,16 @@ function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.told.set(sent.message.id, sent);
-  if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent });
-  else deliver(state, sent, OUTSIDE);
+  send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 
-function sentIn({ message, to, dead, dropped }: MessagePublished): Sent {
-  return { message, to, ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
-}
-
-function endRound(state: RunState, event: RoundEnded): void {
-  if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
-  if (state.dead.length > state.deadBefore) orderDead(state);
-  const pending = state.pending.sort((a, b) => a.order - b.order);
-  state.pending = [];
-  if (state.held.length > 0) deliverHeld(state);
-  for (const { order, sent } of pending) deliver(state, sent, order);
-  state.acted = 0;
-  state.round += 1;
-  state.deadBefore = state.dead.length;
-}
-
-/** Sorts the dead letters of a round in the order of hiring. */
-function orderDead(state: RunState): void {
-  const came = state.dead.slice(state.deadBefore);
-  const ordered = came.toSorted((a, b) => placeOf(state, a) - placeOf(state, b));
-  if (ordered.some((letter, place) => letter !== came[place])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
-}
-
-/** The first failing role depends on latency. Letters without a failing role come before. */
-function placeOf(state: RunState, { reason }: DeadLetter): number {
-  return reason.kind === "failed" ? roleOf(state, reason.role).index : -1;
+function sentIn({ message, to, dead, dropped, due }: MessagePublished): Sent {
+  return {
+    ...{ message, to },
+    ...(dead === undefined ? {} : { dead }),
+    ...(dropped === undefined ? {} : { dropped }),
+    ...(due === undefined ? {} : { due }),
+  };
 }
 
 function resume(state: RunState, event: RunResumed): void {
@@ -266,8 +248,7 @@ function endActivation(state: RunState, event: ActEnded): void {
   if (event.summary !== undefined) role.summary = event.summary;
   completeActivation(state, role);
   for (const sent of event.said) {
-    if (state.delivery === "round") state.pending.push({ order: role.index, sent });
-    else deliver(state, sent, role.index);
+    send(state, { order: role.index, sent }, state.delivery === "round");
   }
 }
 
@@ -320,7 +301,10 @@ function completeActivation(state: RunState, role: RoleState): void {
   if (state.delivery === "round") {
     role.ranIn = state.round;
     state.acted += 1;
-  } else if (state.held.length > 0) deliverHeld(state);
+    return;
+  }
+  state.tick += 1;
+  if (state.held.length > 0) deliverHeld(state);
 }
 
 /** Returns the role of an activation that ended: it must be the role's open one, or its next one. */

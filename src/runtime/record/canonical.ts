@@ -2,7 +2,7 @@ import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { deliveryOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
-import type { ActEnded, ActFailed, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
 /**
  * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps stand in the order they were
@@ -90,6 +90,8 @@ class CanonicalLog {
       case "round.ended":
         this.#round = event.round + 1;
         return;
+      case "clock.advanced":
+        return this.#advance(event);
       case "run.ended":
         this.#end = { type: event.type, status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
         return;
@@ -106,6 +108,12 @@ class CanonicalLog {
       case "act.resumed":
         return;
     }
+  }
+
+  /** A round may be reached in one step or, where the run was stopped on the way, in two. */
+  #advance({ type, tick }: ClockAdvanced): void {
+    if (this.#isDeliveredAtOnce) this.#push(0, [{ type, tick }]);
+    else this.#round = tick;
   }
 
   /** New roles come after the known ones. */
@@ -191,7 +199,7 @@ export function canonicalEnd(event: ActEnded | ActFailed): string {
 type Names = ReadonlyMap<string, string>;
 
 function sent(event: Sent, names: Names): object {
-  return { message: timeless(event.message, names), to: event.to, dead: event.dead, dropped: event.dropped };
+  return { message: timeless(event.message, names), to: event.to, dead: event.dead, dropped: event.dropped, due: event.due };
 }
 
 function timeless(message: Message, names: Names): object {

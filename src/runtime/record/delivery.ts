@@ -1,6 +1,7 @@
 import { ROUTE_TO_ALL } from "../../message/address.ts";
 import { MAILBOX_LIMIT, type Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
+import { dueAt } from "./delayed.ts";
 import { roleOf, OUTSIDE, type RunState, type Pending } from "./run-state.ts";
 import type { Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
@@ -96,8 +97,13 @@ function dropOldest(state: RunState, role: RoleState): void {
  *
  * Nothing is counted as long as fewer messages were sent than the smallest mailbox holds (`isSurelyRoom`).
  * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
- * are counted at its end, in hire order (`fullAtBarrier`), so that the failing role does not depend on latency.
+ * are counted at its end, in hire order (`fullAt`), so that the failing role does not depend on latency.
+ * Delivery.D3 (`assertRoomForAct`, `fullAt`) a delayed message needs room when it arrives, and at most {@link DELAYED_LIMIT} messages are
+ * delayed at a time.
  */
+
+/** Limit on the delayed messages of a run that have not arrived yet: ten for each role of a population of a million. */
+export const DELAYED_LIMIT = 10_000_000;
 
 /** @throws QueueFullError `MAILBOX_FULL` where a message from outside has no room */
 export function assertRoomOutside(state: RunState, to: readonly string[]): void {
@@ -118,7 +124,12 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
   if (isSurelyRoom(state, said.length)) return;
   const counts = new Map<string, number>();
-  for (const { to } of said) for (const name of to) counts.set(name, (counts.get(name) ?? 0) + 1);
+  let later = 0;
+  for (const { to, due } of said) {
+    if (due !== undefined) later += 1;
+    else for (const name of to) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  if (state.delayed.length + later > DELAYED_LIMIT) throw manyDelayed(speaker.name);
   for (const [name, count] of counts) {
     const role = state.roles.get(name);
     if (role === undefined || !role.isHired) continue;
@@ -129,11 +140,14 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
   }
 }
 
-/** Returns the error where the first message of a round finds no room at its end; undefined where there is room for all. */
-export function fullAtBarrier(state: RunState): QueueFullError | undefined {
+/**
+ * Returns the error where the first of the messages that arrive at a tick finds no room, with those that wait for the end of the round;
+ * undefined where there is room for all.
+ */
+export function fullAt(state: RunState, tick: number): QueueFullError | undefined {
   if (isSurelyRoom(state, 0)) return undefined;
   const counts = new Map<string, number>();
-  for (const { sent } of state.pending.toSorted((a, b) => a.order - b.order)) {
+  for (const { sent } of [...dueAt(state, tick), ...state.pending].sort((a, b) => a.order - b.order)) {
     if (sent.dropped === true) continue;
     for (const name of sent.to) {
       const role = state.roles.get(name);
@@ -148,8 +162,8 @@ export function fullAtBarrier(state: RunState): QueueFullError | undefined {
   return undefined;
 }
 
-function isSurelyRoom({ delivered, pending, smallestMailbox }: RunState, more: number): boolean {
-  return delivered + pending.length + more <= smallestMailbox;
+function isSurelyRoom({ delivered, pending, delayed, smallestMailbox }: RunState, more: number): boolean {
+  return delivered + pending.length + delayed.length + more <= smallestMailbox;
 }
 
 function waitingAtBarrier(pending: readonly Pending[], name: string): number {
@@ -162,6 +176,14 @@ function full(name: string, limit: number, sender: string): QueueFullError {
     "MAILBOX_FULL",
     `Expected room for a message of ${sender} in the mailbox of ${name}, which is full with ${limit}. Let ${name} act more often, raise its limit, or let it drop or block: mailbox: { limit, overflow }.`,
     { role: name, limit },
+  );
+}
+
+function manyDelayed(sender: string): QueueFullError {
+  return new QueueFullError(
+    DELAYED_LIMIT,
+    "DELAYED_FULL",
+    `Expected at most ${DELAYED_LIMIT} delayed messages in the run, but ${sender} sends one more. Let roles delay fewer messages, or for a shorter time.`,
   );
 }
 

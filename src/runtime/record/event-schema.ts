@@ -121,7 +121,13 @@ const partSchemas = ({ jsonRecord, number, text, texts, whole }: Values) => {
     metadata: jsonRecord,
   });
 
-  const sentFields = { message, to: texts, dead: texts.exactOptional(), dropped: z.literal(true).exactOptional() };
+  const sentFields = {
+    message,
+    to: texts,
+    dead: texts.exactOptional(),
+    dropped: z.literal(true).exactOptional(),
+    due: number.exactOptional(),
+  };
 
   const memoryOp = z.union([
     z.tuple([z.literal("+"), text]).readonly(),
@@ -230,8 +236,9 @@ const activationEnds = ({ error, event, json, jsonRecord, lastLife, memoryOp, nu
   }),
 });
 
-const closings = ({ bounds, error, event, hiredRole, text, whole }: Parts) => ({
+const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Parts) => ({
   "round.ended": event("round.ended", { round: whole }),
+  "clock.advanced": event("clock.advanced", { tick: number }),
   "role.hired": event("role.hired", { roles: list(hiredRole) }),
   "role.retired": event("role.retired", { role: text, keeps: whole }),
   "run.resumed": event("run.resumed", {

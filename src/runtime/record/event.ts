@@ -18,6 +18,8 @@ export interface Sent {
   readonly dead?: readonly string[];
   /** A fork has removed the message: only its sender knows of it. */
   readonly dropped?: true;
+  /** The tick of the run's clock at which it is delivered. Left out for a message without a delay. */
+  readonly due?: number;
 }
 
 /** A change of a memory. A message that the run already has stands as its id alone. */
@@ -251,6 +253,13 @@ export interface RunResumed {
   readonly saved?: number;
 }
 
+/** The clock of the run moved on without an activation: the messages that are due are delivered. */
+export interface ClockAdvanced {
+  readonly type: "clock.advanced";
+  /** The new tick; with rounds, the number of the next round. */
+  readonly tick: number;
+}
+
 /** Roles were hired on the way: they get the messages that are routed from here on. */
 export interface RoleHired {
   readonly type: "role.hired";
@@ -286,6 +295,7 @@ export type RunEventBody =
   | ActEnded
   | ActFailed
   | RoundEnded
+  | ClockAdvanced
   | RoleHired
   | RoleRetired
   | RunResumed
@@ -348,6 +358,7 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "act.ended": true,
   "act.failed": true,
   "round.ended": true,
+  "clock.advanced": true,
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,

@@ -5,6 +5,7 @@ import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { Delivery } from "../schedulers/scheduler.ts";
+import type { Delayed } from "./delayed.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent } from "./event.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 
@@ -49,8 +50,8 @@ const noBounds: RecordedBounds = Object.freeze({});
  * RunState.S1 (`ready`) it holds exactly the roles with mail, in the order in which they got it; a role that has acted and still has mail
  * stands last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
- * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for room is in `held`, and a
- * delivered message is in one mailbox for each recipient.
+ * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
+ * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
  * RunState.S4 (`endStep`) `ledger`, `byRole` and `byModel` are sums of the step events.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  *
@@ -88,6 +89,8 @@ export class RunState {
   /** Names of the roles with an open activation. */
   readonly open: Set<string> = new Set();
   round: number = 0;
+  /** The clock of the run, which delays of messages count on: the round; without rounds, the activations that have ended. It may jump ahead. */
+  tick: number = 0;
   /** Activations that have ended. */
   activations: number = 0;
   /** The largest number of activations that one role has ended. */
@@ -96,6 +99,10 @@ export class RunState {
   readonly deliveries: Message[] = [];
   readonly hasHistory: boolean;
   pending: Pending[] = [];
+  /** Messages that wait for a tick. The first one is due first. */
+  delayed: Delayed[] = [];
+  /** The number of messages that were ever delayed. */
+  delays: number = 0;
   /** Delivered messages, each counted once whatever its number of recipients. */
   delivered: number = 0;
   /** The smallest limit of a mailbox. */
@@ -202,8 +209,14 @@ export function isGrave(state: RunState): boolean {
 }
 
 /** True for a run that has finished and has no mail: none came after its end, and none is for a role that a later team may hire. */
-export function isFinished({ phase, ready }: RunState): boolean {
-  return phase.phase === "ended" && phase.status === "finished" && ready.size === 0;
+export function isFinished(state: RunState): boolean {
+  const { phase } = state;
+  return phase.phase === "ended" && phase.status === "finished" && !hasMail(state);
+}
+
+/** True where some role has mail, or will have some at a later tick. */
+export function hasMail({ ready, delayed }: RunState): boolean {
+  return ready.size > 0 || delayed.length > 0;
 }
 
 /** Returns the rounds so far. Where messages are delivered at once there are no rounds: the most activations of one role count instead. */

@@ -16,6 +16,7 @@ export function copyState(state: RunState): RunState {
     open: new Set(state.open),
     deliveries: [...state.deliveries],
     pending: [...state.pending],
+    delayed: [...state.delayed],
     held: state.held.map(moved),
     blocked: new Map(state.blocked),
     justDropped: state.justDropped.map(moved),

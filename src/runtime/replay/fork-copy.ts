@@ -75,7 +75,7 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
  * @throws UsageError `FORK_CHANGE`
  */
 export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
-  const isPending = state.pending.some((waiting) => waiting.sent.message.id === sent.message.id);
+  const isPending = [...state.pending, ...state.delayed].some((waiting) => waiting.sent.message.id === sent.message.id);
   const readers = isPending ? [] : sent.to.filter((name) => !isWaiting(state, name, sent.message.id));
   if (readers.length === 0) return;
   throw new UsageError(

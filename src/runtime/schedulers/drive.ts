@@ -37,6 +37,8 @@ export interface DriverHost {
   turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
   /** Delivers the messages of the round. */
   endRound(): void;
+  /** Moves the clock on to a tick, and delivers the messages that are due. */
+  advance(tick: number): void;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
   /** @throws QueueFullError where roles have mail and all of them wait for room in mailboxes */
@@ -66,8 +68,9 @@ interface Batch {
  * One drive of a run. It owns the set of turns under way, and the reason of its end.
  *
  * ScheduledRun.S1 (`#aside`) a role has at most one turn under way.
- * ScheduledRun.S2 (`run`) the run is idle when no role may act and no turn is under way; both are counted.
+ * ScheduledRun.S2 (`run`) the run is idle when no role may act, no message is delayed and no turn is under way; all are counted.
  * ScheduledRun.S3 (`#turned`) with delivery `round` a failing role does not keep the others of its round from acting.
+ * ScheduledRun.S5 (`#jump`, `#deliverDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
  * ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
  */
 class ScheduledRun {
@@ -120,6 +123,7 @@ class ScheduledRun {
       if (host.scope.ended !== undefined) this.#end ??= "interrupted";
       else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
       mayStop = false;
+      if (this.#end === undefined) this.#deliverDue();
       const ready = this.#end === undefined ? this.#ready() : [];
       if (ready.length > 0 && this.#isAtLimit) this.#end = "rounds";
       const batch = { roles: this.#end === undefined ? this.#chosen(ready) : [], begun: 0 };
@@ -128,13 +132,14 @@ class ScheduledRun {
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
-      else if (ready.length === 0 && !host.midRound) return this.#idle();
+      else if (ready.length === 0 && !host.midRound && host.state.delayed.length === 0) return this.#idle();
       else if (this.#isAtLimit) return "rounds";
       else {
         // A stop or a message that follows a promise of this round takes effect before the round ends, and before the next one begins.
         await Promise.resolve();
         if (host.scope.ended !== undefined) continue;
-        this.#endRound(ready.length);
+        if (ready.length === 0 && !host.midRound) this.#jump();
+        else this.#endRound(ready.length);
         await Promise.resolve();
         mayStop = true;
       }
@@ -143,6 +148,19 @@ class ScheduledRun {
 
   get #isAtLimit(): boolean {
     return roundsOf(this.#host.state) >= this.#host.roundLimit;
+  }
+
+  /** Without rounds messages may become due after every activation. */
+  #deliverDue(): void {
+    const { delayed, tick } = this.#host.state;
+    const first = delayed[0];
+    if (first !== undefined && first.due <= tick) this.#host.advance(tick);
+  }
+
+  #jump(): void {
+    const { state, roundLimit } = this.#host;
+    const due = state.delayed[0]?.due ?? state.tick;
+    this.#host.advance(this.#byRounds ? Math.min(Math.ceil(due), roundLimit) : due);
   }
 
   #ready(): RoleState[] {
@@ -190,6 +208,7 @@ class ScheduledRun {
       if (scope.ended !== undefined) this.#end = "interrupted";
       else if (!this.#byRounds && this.#isAtLimit) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;
+      this.#deliverDue();
       const role = batch.roles[batch.begun] as RoleState;
       batch.begun += 1;
       // A turn that ended since the choice may have changed that.

@@ -73,6 +73,8 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     teamChanges: whole,
     acted: whole,
     round: whole,
+    tick: number,
+    delays: whole,
     activations: whole,
     busiest: whole,
     delivered: whole,
@@ -93,12 +95,13 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
 }
 
 function codedMembers(): SchemasOf<CodedMembers> {
-  const { place, places, text, texts, whole } = plain();
+  const { number, place, places, text, texts, whole } = plain();
   const sent: z.ZodType<SentJson> = closed<SentJson>({
     message: whole,
     to: texts,
     dead: texts.exactOptional(),
     dropped: z.literal(true).exactOptional(),
+    due: number.exactOptional(),
   });
   const spendings = entries(text, spendingSchema());
   return {
@@ -107,6 +110,7 @@ function codedMembers(): SchemasOf<CodedMembers> {
     ready: places,
     open: texts,
     pending: list(closed({ order: whole, sent })),
+    delayed: list(closed({ due: number, nth: whole, order: whole, sent })),
     held: list(closed({ message: whole, role: whole, order: whole })),
     blocked: entries(whole, whole),
     justDropped: list(closed({ message: whole, role: whole })),

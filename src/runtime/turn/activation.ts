@@ -117,7 +117,7 @@ export class Activation implements RoleContext {
    */
   changes(): Changes {
     const { role, definition, begun, tools } = this.#turn;
-    const said = this.#outbox === undefined ? nothing : [...this.#outbox.sent.values()];
+    const said = this.#outbox === undefined ? nothing : this.#outbox.said();
     if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);
@@ -275,6 +275,11 @@ export class Activation implements RoleContext {
 
   publish(given: Message, cause?: string): Receipt {
     const { message, to } = this.#messages.send(given, cause);
+    return { message, recipients: to };
+  }
+
+  publishAfter(delay: number, given: Message, cause?: string): Receipt {
+    const { message, to } = this.#messages.send(given, cause, delay);
     return { message, recipients: to };
   }
 

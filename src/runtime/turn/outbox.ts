@@ -2,6 +2,7 @@ import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
 import { isCauseLeftOpen, isMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import { delayedBy, dueOf } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
 import { assertMessageSize, causeOf, messageOf, senderOf } from "./commit.ts";
 import type { RoleTurn } from "./turn.ts";
@@ -27,6 +28,8 @@ export class Outbox {
   readonly #speaker: Speaker;
   /** Every given message, also one that was made here, with the message that is issued for it. */
   readonly #issued = new Map<unknown, Message>();
+  /** The delays of delayed messages, in ticks. */
+  readonly #delays = new Map<Message, number>();
   #made = 0;
   #parents: readonly string[] = nobody;
   /** The news from which the cached parents were made. */
@@ -63,16 +66,31 @@ export class Outbox {
     return issued;
   }
 
-  /** Sends a message when the activation ends. */
-  send(given: Message, cause?: string): Sent {
+  /**
+   * Sends a message when the activation ends, or so many ticks after that.
+   *
+   * @throws UsageError `DELAY_INVALID`
+   */
+  send(given: Message, cause?: string, delay: number = 0): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
+    const { name } = this.#turn.role;
+    dueOf(this.#turn.tools.log.state, delay, name);
     const message = this.issue(given, cause);
     const before = this.sent.get(message);
     if (before !== undefined) return before;
-    const { to, dead } = this.#turn.tools.host.directory.route(message, this.#turn.role.name, this.#turn.teamAt);
+    if (delay > 0) this.#delays.set(message, delay);
+    const { to, dead } = this.#turn.tools.host.directory.route(message, name, this.#turn.teamAt);
     const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
     this.sent.set(message, sent);
     return sent;
+  }
+
+  /** Returns the sent messages in order, now that the activation ends. */
+  said(): readonly Sent[] {
+    const said = [...this.sent.values()];
+    if (this.#delays.size === 0) return said;
+    const { state } = this.#turn.tools.log;
+    return said.map((sent) => delayedBy(sent, dueOf(state, this.#delays.get(sent.message) ?? 0, this.#turn.role.name)));
   }
 
   #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {

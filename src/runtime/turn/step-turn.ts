@@ -8,8 +8,10 @@ import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import { changedState } from "../record/apply.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
+import { delayedBy, dueOf } from "../record/delayed.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
+import type { RunState } from "../record/run-state.ts";
 import {
   type ActivationHost,
   type ActivationOutcome,
@@ -33,7 +35,7 @@ import { heldState, stateChange } from "./step-state.ts";
  * @throws the error that broke the journal
  */
 export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun): TurnResult {
-  const out = new StepOutbox(tools.host, spec, role, begun);
+  const out = new StepOutbox(tools, spec, role, begun);
   let outcome: ActivationOutcome;
   try {
     outcome = { kind: "done", changes: stepThrough(spec, role, begun, out) };
@@ -85,13 +87,14 @@ function stateIn(given: unknown, name: string): JsonObject {
 /**
  * The output of a step function. It owns the messages of one attempt.
  *
- * StepOutbox.S1 (`say`) once closed, no message is sent.
+ * StepOutbox.S1 (`say`, `after`) once closed, no message is sent.
  * StepOutbox.S2 (`random`, `stream`, `now`) the values are functions of the seed, the role's name, how often the role has acted, and when the
  * activation began.
  */
 class StepOutbox implements StepOut {
   readonly said: Sent[] = [];
   readonly #host: ActivationHost;
+  readonly #state: RunState;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
   readonly #begun: Begun;
@@ -102,8 +105,9 @@ class StepOutbox implements StepOut {
   #random: LightStream | undefined;
   #streams: RandomStream | undefined;
 
-  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, begun: Begun) {
+  constructor({ host, log }: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun) {
     this.#host = host;
+    this.#state = log.state;
     this.#spec = spec;
     this.#role = role;
     this.#begun = begun;
@@ -135,6 +139,14 @@ class StepOutbox implements StepOut {
     const { to, dead } = this.#host.directory.route(message, name);
     this.said.push(dead.length === 0 ? { message, to } : { message, to, dead });
     this.#hasAnswered = true;
+    return message;
+  }
+
+  after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P> {
+    const due = dueOf(this.#state, delay, this.name);
+    const message = this.say(content, fields);
+    const sent = this.said.pop();
+    if (sent !== undefined) this.said.push(delayedBy(sent, due));
     return message;
   }
 
