@@ -61,14 +61,18 @@ export function masked<T>(mask: Mask, value: T): T {
   if (typeof value === "string") return mask(value) as T;
   if (!isObject(value)) return value;
   const isArray = Array.isArray(value);
-  const members: [string, unknown][] = [];
-  let isSame = true;
-  for (const [name, member] of Object.entries<unknown>(value as object as Readonly<Record<string, unknown>>)) {
+  const record = value as object as Readonly<Record<string, unknown>>;
+  const names = Object.keys(record);
+  // A list is made for a value with a secret only: nearly every value of a record has none.
+  let members: [string, unknown][] | undefined;
+  for (const [place, name] of names.entries()) {
+    const member = record[name];
     const cleanName = isArray ? name : mask(name);
     const clean = masked(mask, member);
-    if (cleanName !== name || clean !== member) isSame = false;
+    if (members === undefined && cleanName === name && clean === member) continue;
+    members ??= names.slice(0, place).map((before) => [before, record[before]]);
     members.push([cleanName, clean]);
   }
-  if (isSame) return value;
+  if (members === undefined) return value;
   return (isArray ? members.map(([, member]) => member) : Object.fromEntries(members)) as T;
 }

@@ -287,9 +287,18 @@ function forgetCarried(state: RunState): void {
 
 /** Returns a role's custom state after a change. Existing keys keep their place. */
 export function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
+  if (unset.length === 0 && replacesAll(before, set)) return set;
   const after: Record<string, Json> = { ...before, ...set };
   for (const key of unset) delete after[key];
   return after;
+}
+
+/** True where a frozen change has all keys of the state in their order, and no other: then it can be the next state itself. */
+function replacesAll(before: RoleState["custom"], set: RoleState["custom"]): boolean {
+  if (!Object.isFrozen(set)) return false;
+  const keys = Object.keys(before);
+  const changed = Object.keys(set);
+  return keys.length === changed.length && keys.every((key, place) => key === changed[place]);
 }
 
 function completeActivation(state: RunState, role: RoleState): void {

@@ -7,6 +7,7 @@ import type { Message } from "../../message/message.ts";
 import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole, StepStarted } from "./event.ts";
+import { NOWHERE } from "./ready-roles.ts";
 
 /** The recorded definition of a role, apart from its name: all roles hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
@@ -129,6 +130,8 @@ export class RoleState {
   /** Replaced and never changed. */
   custom: { readonly [key: string]: Json };
   activation: ActivationState = WAITING;
+  /** Its place in the line of roles with mail. */
+  #readyAt: number = NOWHERE;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
   #memory: Memory | undefined;
@@ -184,6 +187,15 @@ export class RoleState {
   /** Lets it leave with a change of the team. */
   leave(change: number): void {
     this.#parts.turns = [...(this.#parts.turns ?? [0]), change];
+  }
+
+  /** Its place in the line of roles with mail, which that line alone writes. @internal */
+  get readyAt(): number {
+    return this.#readyAt;
+  }
+
+  set readyAt(place: number) {
+    this.#readyAt = place;
   }
 
   get mailbox(): MessageQueue {

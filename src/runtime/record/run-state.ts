@@ -7,6 +7,7 @@ import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent } from "./event.ts";
+import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 
 /** The phase of a run. */
@@ -83,7 +84,7 @@ export class RunState {
   /** The number of events that hired or retired roles on the way. */
   teamChanges: number = 0;
   readonly roles: Map<string, RoleState> = new Map();
-  readonly ready: Set<RoleState> = new Set();
+  readonly ready: ReadyRoles = new ReadyRoles();
   /** Activations that have ended in the present round. */
   acted: number = 0;
   /** Names of the roles with an open activation. */

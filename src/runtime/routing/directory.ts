@@ -99,7 +99,7 @@ export class Directory {
     if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher, at), dead: nobody };
     const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
     const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
-    const named = groups === undefined && this.#member(name, at) !== undefined ? Object.freeze([name]) : nobody;
+    const named = groups === undefined && this.#member(name, at) !== undefined ? onlyTo(name, message) : nobody;
     const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, at, name);
     return to.length > 0 ? { to, dead: nobody } : { to: nobody, dead: Object.freeze([address]) };
   }
@@ -161,6 +161,11 @@ export class Directory {
 }
 
 const nobody: readonly string[] = Object.freeze([]);
+
+/** Returns the list with one name, which is nearly always that of the message itself. */
+function onlyTo(name: string, { sendTo }: Message): readonly string[] {
+  return sendTo.length === 1 && sendTo[0] === name && Object.isFrozen(sendTo) ? sendTo : Object.freeze([name]);
+}
 
 function groupsAt(index: Map<string, ListenerGroup[]>, key: string): ListenerGroup[] {
   const known = index.get(key);

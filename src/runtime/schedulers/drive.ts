@@ -167,8 +167,8 @@ class ScheduledRun {
     const { state } = this.#host;
     // With delivery by rounds a batch ends before the next one is chosen.
     if (this.#byRounds && this.#running > 0) return [];
-    const ready = [...state.ready].filter((role) => this.#mayBegin(role));
-    return this.#byRounds ? ready.sort((a, b) => a.index - b.index) : ready;
+    const ready = state.ready.toArray().filter((role) => this.#mayBegin(role));
+    return this.#byRounds ? inHireOrder(ready) : ready;
   }
 
   #mayBegin(role: RoleState): boolean {
@@ -189,13 +189,15 @@ class ScheduledRun {
       random: this.#random,
       stream: this.#named,
     };
-    const chosen = new Set<RoleState>();
+    const chosen: RoleState[] = [];
+    const isTaken = new Uint8Array(ready.length);
     for (const place of this.#scheduler.select(view)) {
       const role = typeof place === "number" ? ready[place] : undefined;
-      if (role === undefined || chosen.has(role)) throw badChoice(this.#scheduler.name, ready.length, place);
-      chosen.add(role);
+      if (role === undefined || isTaken[place] === 1) throw badChoice(this.#scheduler.name, ready.length, place);
+      isTaken[place] = 1;
+      chosen.push(role);
     }
-    return [...chosen];
+    return chosen;
   }
 
   /** Begins as many turns as possible. Returns a promise to await before more can begin; undefined when none is left to begin. */
@@ -262,6 +264,17 @@ class ScheduledRun {
     if (!this.#byRounds) throw badChoice(this.#scheduler.name, ready, undefined);
     this.#host.endRound();
   }
+}
+
+/**
+ * Returns roles in the order of hiring. Numbers are sorted and not roles, because a comparison of roles of a large population waits for
+ * memory.
+ */
+function inHireOrder(roles: RoleState[]): RoleState[] {
+  if (roles.every((role, place) => place === 0 || role.index > (roles[place - 1] as RoleState).index)) return roles;
+  const { length } = roles;
+  const keys = Float64Array.from(roles, (role, place) => role.index * length + place).sort();
+  return Array.from(keys, (key) => roles[key % length] as RoleState);
 }
 
 function badChoice(name: string, ready: number, place: unknown): UsageError {
