@@ -35,6 +35,8 @@ export interface QueueLook {
   readonly isHeld: boolean;
   /** Workers with jobs whose lock nobody holds. */
   readonly suspects: readonly string[];
+  /** Rows of the jobs that the worker that looks has in the queue. */
+  readonly mine: readonly string[];
   /** Jobs that can be delivered now, up to a limit. */
   readonly due: number;
 }
@@ -78,6 +80,11 @@ export class GraphileQueue {
     this.schema = `"${server.schema}_queue"`;
     this.channel = `${server.schema}_fleet`;
     this.#load = load;
+  }
+
+  /** The same database with another pool of so many connections, which its caller closes. */
+  databaseWith(connections: number): PostgresDatabase {
+    return new PostgresDatabase(PART, { ...this.database.server, connections });
   }
 
   /** The schema of the package, without quotes. */
@@ -174,17 +181,27 @@ export class GraphileQueue {
          EXISTS (SELECT FROM locks WHERE key = hashtextextended($1, 0)) AS "isHeld",
          ARRAY(SELECT DISTINCT locked_by FROM ${this.schema}._private_jobs
            WHERE locked_by IS NOT NULL AND hashtextextended(locked_by, 0) NOT IN (SELECT key FROM locks)) AS suspects,
+         ARRAY(SELECT id::text FROM ${this.schema}._private_jobs WHERE locked_by = $1 AND key IS NOT NULL) AS mine,
          (SELECT count(*)::int FROM (SELECT FROM ${this.schema}._private_jobs j JOIN ${this.schema}._private_tasks t ON t.id = j.task_id
            WHERE j.is_available AND j.run_at <= now() AND t.identifier = ANY ($2) LIMIT $3) AS d) AS due`,
       [o.worker, o.teams, o.most],
     );
-    return look ?? { isSettled: false, isHeld: false, suspects: [], due: 0 };
+    return look ?? { isSettled: false, isHeld: false, suspects: [], mine: [], due: 0 };
   }
 
   /** Frees the jobs of workers that are gone, and wakes the others. */
   async free(rows: PostgresConnection["rows"], workers: readonly string[]): Promise<void> {
     await rows(`SELECT ${this.schema}.force_unlock_workers($1)`, [workers]);
     await rows("SELECT pg_notify('jobs:insert', $1)", [JSON.stringify({ count: 100 })]);
+  }
+
+  /** Frees rows of a worker that has them in the queue only. */
+  async freeRows(rows: PostgresConnection["rows"], worker: string, ids: readonly string[]): Promise<void> {
+    await rows(
+      `UPDATE ${this.schema}._private_jobs SET locked_by = NULL, locked_at = NULL, attempts = attempts - 1
+       WHERE id = ANY ($1::bigint[]) AND locked_by = $2`,
+      [ids, worker],
+    );
   }
 
   /** The package. @throws UsageError `PACKAGE_MISSING` */

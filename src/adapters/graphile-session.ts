@@ -12,6 +12,8 @@ export interface SessionParts {
   readonly worker: string;
   readonly teams: readonly string[];
   readonly concurrency: number;
+  /** True for the row of a job that was delivered to this worker and has not ended. */
+  readonly isInHand: (id: string) => boolean;
   /** Called with the number of jobs that can be delivered now. */
   readonly due: (jobs: number) => void;
   /** Called when a run was cancelled. */
@@ -25,6 +27,9 @@ export interface SessionParts {
 /** Milliseconds between two looks at the queue. A worker is taken for dead when two looks in a row find its lock free. */
 const LOOK = 1_000;
 
+/** Looks in a row after which a job that is in the queue under this worker, and not in its hands, is free again. */
+const LOOKS = 3;
+
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1_000;
 
@@ -34,6 +39,7 @@ const LONGEST_PAUSE = 1_000;
  * GraphileSession.S1 (`#watch`) a worker is dead when nobody holds its lock in two looks of one session, which holds its own lock, while the
  * server has run for some seconds. So a restart of the server frees no job of a living worker that connects again in time.
  * GraphileSession.S2 (`#keep`) a lost connection is made again until `close`. GraphileSession.S3 (`close`) afterwards the lock is free.
+ * GraphileSession.S4 (`#freeUnheard`) a job that was fetched by an answer which was lost is free again within seconds.
  */
 export class GraphileSession {
   readonly #parts: SessionParts;
@@ -42,6 +48,8 @@ export class GraphileSession {
   readonly held: Promise<void>;
   #isHeld: () => void = () => undefined;
   readonly #kept: Promise<void>;
+  /** Looks in a row that found a row of this worker that is not in its hands. */
+  #unheard: ReadonlyMap<string, number> = new Map();
   #client: Client | undefined;
 
   constructor(parts: SessionParts) {
@@ -105,9 +113,17 @@ export class GraphileSession {
         await queue.free(rows, dead);
         logger.warn("Jobs of workers that are gone are free again.", { workers: dead.length });
       }
+      await this.#freeUnheard(rows, look.mine);
       if (look.due > 0) due(look.due);
       await sleep(clock, LOOK, this.#closing.signal);
     }
+  }
+
+  async #freeUnheard(rows: PostgresConnection["rows"], mine: readonly string[]): Promise<void> {
+    const { queue, worker, isInHand } = this.#parts;
+    this.#unheard = new Map(mine.filter((id) => !isInHand(id)).map((id) => [id, (this.#unheard.get(id) ?? 0) + 1]));
+    const lost = [...this.#unheard].flatMap(([id, looks]) => (looks >= LOOKS ? [id] : []));
+    if (lost.length > 0) await queue.freeRows(rows, worker, lost);
   }
 
   #hear(payload: string): void {

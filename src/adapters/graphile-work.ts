@@ -1,10 +1,9 @@
 import { EventEmitter } from "node:events";
 import type { JobHelpers, Logger as GraphileLogger, Runner, WorkerPool } from "graphile-worker";
-import type { Pool } from "pg";
 import { AbortedError, TroupeError } from "../kernel/errors.ts";
-import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { DeliveryHandler, Verdict, Working, WorkOptions } from "../team/run-driver.ts";
+import { type GraphilePool, graphilePool } from "./graphile-pool.ts";
 import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
 import { GraphileSession } from "./graphile-session.ts";
 
@@ -14,9 +13,6 @@ const POLL = 10_000;
 /** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
-
-/** Connections by which the slots of a worker fetch and end jobs. */
-const CONNECTIONS = 8;
 
 /** Thrown to the package for a row that another worker may have: the package then changes nothing. */
 class RowLost extends TroupeError {
@@ -46,7 +42,7 @@ export class GraphileWork implements Working {
   readonly #handler: DeliveryHandler;
   readonly #inHand = new Map<string, InHand>();
   readonly #session: GraphileSession;
-  readonly #pool: Pool;
+  readonly #pool: GraphilePool;
   readonly #runner: Runner;
   readonly #worker: string;
   #stopping: Promise<void> | undefined;
@@ -55,7 +51,7 @@ export class GraphileWork implements Working {
   static async start(queue: GraphileQueue, handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
     await queue.migrated();
     const { run, Logger } = await queue.graphile();
-    const pool = await connections(queue, o.concurrency);
+    const pool = await graphilePool(queue, o.concurrency);
     let work: GraphileWork | undefined;
     let begin = (_work: GraphileWork): void => undefined;
     const begun = new Promise<GraphileWork>((resolve) => (begin = resolve));
@@ -69,14 +65,14 @@ export class GraphileWork implements Working {
       const runner = await queue.database.patiently(() =>
         run(
           {
-            pgPool: pool,
+            pgPool: pool.pool,
             schema: queue.schemaName,
             concurrency: o.concurrency,
             pollInterval: POLL,
             noHandleSignals: true,
             logger: new Logger(() => told(queue)) as GraphileLogger,
             events,
-            // With a batch the package tries again when a job cannot be ended; without one its error is handled by nobody.
+            // Without a batch nobody handles the error of a job that cannot be ended.
             preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
           },
           Object.fromEntries(o.teams.map((team) => [team, task])),
@@ -93,7 +89,7 @@ export class GraphileWork implements Working {
       await work.#session.held;
       return work;
     } catch (error) {
-      await pool.end();
+      await pool.close();
       throw error;
     }
   }
@@ -102,7 +98,7 @@ export class GraphileWork implements Working {
     parts: {
       readonly queue: GraphileQueue;
       readonly handler: DeliveryHandler;
-      readonly pool: Pool;
+      readonly pool: GraphilePool;
       readonly runner: Runner;
       readonly workers: WorkerPool;
     },
@@ -121,6 +117,7 @@ export class GraphileWork implements Working {
       worker: workers.id,
       teams,
       concurrency,
+      isInHand: (id) => this.#inHand.has(id),
       due: (jobs) => {
         if (this.#stopping === undefined) workers.nudge(jobs);
       },
@@ -143,7 +140,7 @@ export class GraphileWork implements Working {
     // It rejects when the runner has stopped by itself, which `ended` tells.
     await this.#runner.stop().catch(() => undefined);
     await this.#session.close();
-    await this.#pool.end();
+    await this.#pool.close();
   }
 
   async #deliver(payload: unknown, { job: { id, attempts: deliveries } }: JobHelpers): Promise<void> {
@@ -185,25 +182,6 @@ export class GraphileWork implements Working {
     );
     for (const { id } of rows) this.#cancel(this.#inHand.get(id)?.runId ?? "");
   }
-}
-
-async function connections({ database: { server } }: GraphileQueue, concurrency: number): Promise<Pool> {
-  const { Pool: PgPool } = await server.load();
-  const pool = new PgPool({
-    connectionString: server.url,
-    // One more, which listens.
-    max: Math.min(concurrency, CONNECTIONS) + 1,
-    connectionTimeoutMillis: server.timeout,
-    query_timeout: server.timeout,
-    keepAlive: true,
-    application_name: "troupe queue",
-    // A pooler takes no limit of time with the connection.
-    verify: (client, done) => void client.query(`SET statement_timeout = ${Math.ceil(server.timeout)}`).then(() => done(), done),
-  });
-  const ended = (error: Error): void => server.logger.debug("A connection of the queue ended.", { code: systemCode(error) });
-  pool.on("error", ended);
-  pool.on("connect", (client) => void client.on("error", ended));
-  return pool;
 }
 
 /** Tells what the package tells. It reports what it repeats itself as errors. */

@@ -39,6 +39,8 @@ export function toParent(drain: () => void): ParentChannel {
   };
   process.on("message", told);
   process.once("disconnect", drain);
+  // The parent may have ended while the worker started.
+  if (!process.connected) drain();
   return {
     ready: (identity) => void process.send?.({ ready: identity }),
     close() {
@@ -52,8 +54,8 @@ export function toParent(drain: () => void): ParentChannel {
 /**
  * Starts a worker in a process of its own, and again when it dies. It owns the child.
  *
- * WorkerParent.P1 a worker that was ready is started again after its death, with a growing pause, and at most ten times in a row.
- * WorkerParent.P2 one that ends before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
+ * WorkerParent.P1 a worker that was ready, or was killed, is started again after its death, with a growing pause, and at most ten times in a row.
+ * WorkerParent.P2 one that ends by itself before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
  * the child drain; the second, and the end of this process, kill it.
  */
 export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
@@ -73,7 +75,7 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
     }
     if (interruptions.first !== undefined) return code === 0 ? 0 : interruptionCode(interruptions.first);
     if (code === 0) return 0;
-    if (!wasReady) return isExitCode(code) ? code : 1;
+    if (!wasReady && signal === null) return isExitCode(code) ? code : 1;
     deaths = clock.now() - began > STEADY ? 1 : deaths + 1;
     if (deaths >= MOST_DEATHS) {
       logger.error("The worker died too often in a row, and is not started again.", { deaths, code, signal });

@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, it } from "vitest";
+import pg from "pg";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { graphileDriver } from "../../src/adapters/graphile.ts";
 import type { Delivery } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
@@ -35,6 +36,50 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await working.stop();
     expect([await driver.list({ limit: 5 }), await driver.workers()]).toEqual([[], []]);
     await close();
+  });
+
+  inSoak(it)("GraphilePool.C1 GraphileSession.S2 goes on when the server dies while jobs end", async () => {
+    const mine = await startPostgres();
+    const driver = graphileDriver({ url: mine.url });
+    const delivered = new Map<string, number>();
+    let ending = 0;
+    const working = await driver.work(
+      async ({ runId }) => {
+        delivered.set(runId, (delivered.get(runId) ?? 0) + 1);
+        if (delivered.size % 5 === 0) {
+          // The jobs beside this one end at the same moment, and find no server.
+          const dead = mine.kill();
+          ending += 1;
+          void dead.then(() => mine.restart()).finally(() => (ending -= 1));
+        }
+        return { is: "done" };
+      },
+      { teams: ["x"], concurrency: 3 },
+    );
+    let hasStopped = false;
+    working.ended.catch(() => (hasStopped = true));
+    for (let n = 0; n < 20; n += 1) {
+      await driver.submit({ runId: `run-${n}`, team: "x", idea: "a poem" });
+    }
+    await vi.waitUntil(async () => ending === 0 && (await driver.list({ limit: 1 })).length === 0, { interval: 20, timeout: 120_000 });
+    expect([delivered.size, hasStopped]).toEqual([20, false]);
+    await driver.close();
+    await mine.kill();
+  });
+
+  inSoak(it)("GraphileSession.S4 frees a job that it fetched by an answer which was lost", async () => {
+    const driver = graphileDriver({ url, schema: "lost" });
+    const working = await driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 });
+    const [worker] = await driver.workers();
+    await driver.submit({ runId: "lost", team: "y", idea: "a poem" });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("UPDATE lost_queue._private_jobs SET locked_by = $1, locked_at = now()", [worker?.id]);
+    await client.end();
+    expect((await driver.list({ limit: 1 }))[0]?.state).toBe("delivered");
+    await vi.waitUntil(async () => (await driver.list({ limit: 1 }))[0]?.state === "waiting", { interval: 20, timeout: 60_000 });
+    await working.stop();
+    await driver.close();
   });
 });
 

@@ -103,6 +103,39 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
+  it("WorkerParent.P1 start a worker again that was killed before it took runs", async () => {
+    const module = join(o.cwd, "killed-once.mjs");
+    await writeFile(
+      module,
+      `import { existsSync, writeFileSync } from "node:fs";
+       import { writers as made } from ${JSON.stringify(pathToFileURL(TEAMS).href)};
+       const mark = ${JSON.stringify(join(o.cwd, "killed"))};
+       export const writers = (means) => {
+         if (existsSync(mark)) return made(means);
+         writeFileSync(mark, "");
+         process.kill(process.pid, "SIGKILL");
+       };`,
+    );
+    const worker = start(["worker", module, "--json"], o);
+    running.push(worker);
+    await worker.until("stdout", /"type":"working"/);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
+  it("start a worker while the database is away, which takes runs when it is back", async () => {
+    const mine = await startPostgres();
+    await mine.kill();
+    const worker = start(["worker", TEAMS, "--json"], { ...o, env: { ...o.env, TROUPE_JOURNAL: mine.url } });
+    running.push(worker);
+    await worker.until("stderr", /does not answer/);
+    await mine.restart();
+    await worker.until("stdout", /"type":"working"/);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+    await mine.kill();
+  });
+
   it("WorkerParent.P2 tell what is wrong with a module of teams, and do not start it again", async () => {
     const missing = await troupe("worker", "./nothing.js");
     expect(missing.code).toBe(2);

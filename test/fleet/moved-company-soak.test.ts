@@ -60,7 +60,8 @@ it(
         await eventsReached(run, Math.floor(length * share));
         await Promise.all(puts);
         dying.kill();
-        await rm(a.folderOf("r"), { recursive: true, force: true });
+        // The simulated process goes on with the effect that it has begun, and git may still write there.
+        await rm(a.folderOf("r"), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
         const second = processes.start();
         await b.fetch("r", second.journal);
         const { status } = await companyIn(b.folderOf("r"), second.journal).run(game.idea, { id: "r", rounds: 30 }).result;

@@ -8,7 +8,8 @@ import { afterEachFile } from "../after-file.ts";
 const made: string[] = [];
 
 afterEachFile(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+  // A program that a test has killed may write until it is gone.
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 });
 
 /** An empty folder that is gone after the tests of the file. */

@@ -98,14 +98,15 @@ function work(
       const letGo = onAbort(interruptions.signal, () => void started.drain());
       if (interruptions.signal.aborted) void started.drain();
       try {
+        const { identityText } = await import("../../adapters/process-identity.ts");
+        // Before the report: whoever reads it may kill the worker, which is to be started again.
+        parent.ready(identityText());
         await report(session, `The worker takes runs of ${teams.map(({ name }) => name).join(", ")}.`, {
           type: "working",
           pid: process.pid,
           teams: teams.map(({ name }) => name),
           ...(probe === undefined ? {} : { health: probe.url }),
         });
-        const { identityText } = await import("../../adapters/process-identity.ts");
-        parent.ready(identityText());
         await started.ended;
         return 0;
       } finally {

@@ -1,0 +1,82 @@
+import type { Pool, PoolClient } from "pg";
+import { systemCode } from "../kernel/system-error.ts";
+import type { GraphileQueue } from "./graphile-queue.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+import { postgresError } from "./postgres-errors.ts";
+
+/** Connections by which the slots of a worker fetch and end jobs. */
+const CONNECTIONS = 8;
+
+/** The statement by which the package fetches a job, by its name. */
+const FETCH = /^get_job/;
+
+/** A statement as the package asks for it. */
+type Asked = string | { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string };
+
+type Listener = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean) => void) => void;
+
+/** The connections of a worker of the package. */
+export interface GraphilePool {
+  /** The pool for the package. */
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+/**
+ * Returns a pool for the package `graphile-worker` whose statements wait for a database that is away. The package asks once to end a job, and
+ * stops its worker when that fails.
+ *
+ * GraphilePool.C1 (`ask`) a statement is done again while the database is away, for the patience of the queue, but for the fetching of a job:
+ * an idle slot asks again by itself, and must be able to stop.
+ */
+export async function graphilePool(queue: GraphileQueue, concurrency: number): Promise<GraphilePool> {
+  const database = queue.databaseWith(Math.min(concurrency, CONNECTIONS));
+  const listening = await listeningPool(database);
+  const query = async (asked: Asked, values?: readonly unknown[]): Promise<{ readonly rows: readonly object[] }> => ({
+    rows: await ask(database, asked, values),
+  });
+  // The package runs single statements, so a client needs no connection of its own.
+  const client = { query, release: () => undefined };
+  const connect = (listener?: Listener): unknown => (listener === undefined ? Promise.resolve(client) : listening.connect(listener));
+  const pool = new Proxy(listening, {
+    get: (target, name): unknown => (name === "connect" ? connect : name === "query" ? query : Reflect.get(target, name)),
+  });
+  return {
+    pool,
+    async close() {
+      await database.close();
+      await listening.end();
+    },
+  };
+}
+
+async function ask(database: PostgresDatabase, asked: Asked, given: readonly unknown[] = []): Promise<readonly object[]> {
+  const { text, values = given, name = "" } = typeof asked === "string" ? { text: asked } : asked;
+  const statement = name === "" ? text : { name, text };
+  if (!FETCH.test(name)) return database.rows(statement, values);
+  try {
+    return await database.once(({ rows }) => rows(statement, values));
+  } catch (error) {
+    // The package waits for seconds after some codes of the server, and its slot with it.
+    throw postgresError(database.part, database.server, error);
+  }
+}
+
+/** The pool of the one connection by which the package is notified. */
+async function listeningPool({ server }: PostgresDatabase): Promise<Pool> {
+  const { Pool: PgPool } = await server.load();
+  const pool = new PgPool({
+    connectionString: server.url,
+    max: 1,
+    connectionTimeoutMillis: server.timeout,
+    query_timeout: server.timeout,
+    keepAlive: true,
+    application_name: "troupe queue",
+    // A pooler takes no limit of time with the connection.
+    verify: (client, done) => void client.query(`SET statement_timeout = ${Math.ceil(server.timeout)}`).then(() => done(), done),
+  });
+  const ended = (error: Error): void => server.logger.debug("A connection of the queue ended.", { code: systemCode(error) });
+  pool.on("error", ended);
+  pool.on("connect", (client) => void client.on("error", ended));
+  return pool;
+}
