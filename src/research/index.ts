@@ -10,5 +10,20 @@ export { compareBySeed, type PairedComparison, type PairedOptions, type SeededVa
 export { mean, standardDeviation, standardError } from "./statistics/sample.ts";
 export { type PrecisionOptions, sampleSize } from "./statistics/sample-size.ts";
 
+// Plots.
+export { plotHtml, plotSvg } from "./plot/plot.ts";
+export type {
+  BarPlot,
+  HeatMapPlot,
+  HistogramPlot,
+  LinePlot,
+  MeanColumns,
+  PlotFrame,
+  PlotOptions,
+  PlotRow,
+  PlotScales,
+  PointPlot,
+} from "./plot/plot-options.ts";
+
 // A result of the literature beside what a study found.
 export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";

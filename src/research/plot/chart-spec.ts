@@ -1,0 +1,214 @@
+import { UsageError } from "../../kernel/errors.ts";
+import { titleText, type Place } from "./columns.ts";
+import type { Mark, Marks } from "./marks.ts";
+import type { HeatMapPlot, HistogramPlot, PlotFrame, PlotOptions, PlotScales } from "./plot-options.ts";
+
+/** Colours that people with colour blindness can tell apart (Okabe and Ito 2008), then more of them. */
+const FEW_COLOURS: readonly string[] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
+const INK = "#1f2328";
+const FAINT = "#57606a";
+/** The most fields of a heat map with a number on each. */
+const MOST_NUMBERED = 150;
+const DEFAULT_WIDTH = 480;
+const DEFAULT_HEIGHT = 300;
+
+/** Drawing instructions of Vega-Lite. Its own type of them is too large for the parts to be checked one by one. */
+export type ChartSpec = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the drawing instructions of a plot. The columns have names of our own there: Vega reads dots and brackets in a name as a path.
+ *
+ * @throws UsageError `PLOT_VALUE` for a logarithm of a number that is not above 0
+ */
+export function chartSpec(plot: PlotOptions, { marks, leftOut }: Marks): ChartSpec {
+  const note = leftOut === 0 ? undefined : `${leftOut} row${leftOut === 1 ? "" : "s"} without a value left out`;
+  const title = plot.title === undefined ? undefined : titleText(plot.title);
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    description: title ?? `A plot of kind ${plot.kind}`,
+    width: plot.width ?? DEFAULT_WIDTH,
+    height: plot.height ?? DEFAULT_HEIGHT,
+    background: "white",
+    padding: 12,
+    autosize: { type: "pad" },
+    ...(title === undefined && note === undefined ? {} : { title: titleOf(title, note, plot) }),
+    data: { values: dataOf(plot, marks) },
+    ...layersOf(plot, marks),
+    config: config(),
+  };
+}
+
+function titleOf(title: string | undefined, note: string | undefined, { width = DEFAULT_WIDTH }: PlotFrame): ChartSpec {
+  const place = { anchor: "start", frame: "group", offset: 12, limit: width };
+  if (title !== undefined) return { ...place, text: title, ...(note === undefined ? {} : { subtitle: note }) };
+  return { ...place, text: note, fontSize: 11, fontWeight: "normal", color: FAINT };
+}
+
+function config(): ChartSpec {
+  const font = "Helvetica, Arial, sans-serif";
+  const words = { labelFont: font, titleFont: font, labelColor: FAINT, titleColor: INK, labelFontSize: 11, titleFontSize: 12 };
+  return {
+    font,
+    view: { stroke: null },
+    title: { font, fontSize: 14, color: INK, subtitleColor: FAINT, subtitleFontSize: 11 },
+    axis: { ...words, titleFontWeight: "normal", titlePadding: 8, gridColor: "#e6e8eb", domainColor: "#8c959f", tickColor: "#8c959f" },
+    legend: { ...words, titleFontWeight: "normal", labelLimit: 160, titleLimit: 160, symbolOpacity: 1 },
+  };
+}
+
+/** Numbers on fields of a heat map stand out from their field. */
+function dataOf(plot: PlotOptions, marks: readonly Mark[]): Mark[] {
+  if (plot.kind !== "heatmap") return [...marks];
+  const values = marks.map(({ value = 0 }) => value);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return marks.map((mark) => ({ ...mark, ink: (mark.value ?? 0) - least > (most - least) * 0.6 ? INK : "#ffffff" }));
+}
+
+function layersOf(plot: PlotOptions, marks: readonly Mark[]): ChartSpec {
+  switch (plot.kind) {
+    case "line":
+      return {
+        encoding: { x: axisOf("x", plot, marks), ...seriesOf(plot.series, marks) },
+        layer: [
+          ...(hasInterval(marks) ? [{ mark: { type: "area", opacity: 0.18 }, encoding: band(plot, marks) }] : []),
+          { mark: { type: "line", strokeWidth: 2, point: { size: 32 } }, encoding: { y: axisOf("y", plot, marks) } },
+        ],
+      };
+    case "points":
+      return {
+        mark: { type: "point", filled: true, size: 40, opacity: marks.length > 200 ? 0.4 : 0.75 },
+        encoding: { x: axisOf("x", plot, marks), y: axisOf("y", plot, marks), ...seriesOf(plot.series, marks) },
+      };
+    case "bars":
+      return {
+        encoding: {
+          x: discreteOf("x", plot.xTitle ?? plot.x, plot, marks),
+          ...(plot.series === undefined ? {} : { xOffset: { field: "series", sort: null } }),
+        },
+        layer: [
+          { mark: { type: "bar", opacity: 0.9 }, encoding: { y: axisOf("y", plot, marks), ...seriesOf(plot.series, marks) } },
+          ...(hasInterval(marks) ? [{ mark: { type: "rule", strokeWidth: 1.5, color: INK }, encoding: { ...band(plot, marks) } }] : []),
+        ],
+      };
+    case "histogram":
+      return histogramLayers(plot, marks);
+    case "heatmap":
+      return heatLayers(plot, marks);
+  }
+}
+
+function histogramLayers(plot: HistogramPlot, marks: readonly Mark[]): ChartSpec {
+  const x = { ...axisOf("x", plot, marks), field: "low" };
+  return {
+    mark: { type: "rect", opacity: plot.series === undefined ? 0.9 : 0.5, stroke: "white", strokeWidth: 0.5 },
+    encoding: {
+      x,
+      x2: { field: "high" },
+      y: axisOf("y", { ...plot, y: "rows" }, marks),
+      y2: { datum: 0 },
+      ...seriesOf(plot.series, marks),
+    },
+  };
+}
+
+function heatLayers(plot: HeatMapPlot, marks: readonly Mark[]): ChartSpec {
+  const colour = {
+    field: "value",
+    type: "quantitative",
+    scale: { scheme: "viridis", zero: false, nice: false },
+    legend: { title: titleText(plot.valueTitle ?? plot.value), gradientLength: 160, tickCount: 5 },
+  };
+  const places = { x: discreteOf("x", plot.xTitle ?? plot.x, plot, marks), y: discreteOf("y", plot.yTitle ?? plot.y, plot, marks) };
+  const numbers = {
+    mark: { type: "text", fontSize: 11 },
+    encoding: { text: { field: "value", type: "quantitative", format: ".3~g" }, color: { field: "ink", type: "nominal", scale: null } },
+  };
+  return {
+    encoding: places,
+    layer: [{ mark: "rect", encoding: { color: colour } }, ...(marks.length <= MOST_NUMBERED ? [numbers] : [])],
+    resolve: { scale: { color: "independent" } },
+  };
+}
+
+function hasInterval(marks: readonly Mark[]): boolean {
+  return marks.some(({ low, high }) => low !== high);
+}
+
+function band(plot: PlotOptions, marks: readonly Mark[]): ChartSpec {
+  return { y: { ...axisOf("y", plot, marks), field: "low" }, y2: { field: "high" } };
+}
+
+/** Returns an axis of numbers, or of texts where a place is a text. */
+function axisOf(channel: "x" | "y", plot: PlotFrame & PlotScales & AxisColumns, marks: readonly Mark[]): ChartSpec {
+  const title = (channel === "x" ? plot.xTitle : plot.yTitle) ?? plot[channel] ?? "";
+  const places = marks.map((mark) => mark[channel]);
+  if (!places.every((place) => typeof place === "number")) return discreteOf(channel, title, plot, marks);
+  const isLog = plot[`${channel}Scale`] === "log";
+  if (isLog) checkAboveZero(channel, marks);
+  const isCounted = plot.kind === "bars" || plot.kind === "histogram";
+  const isWhole = places.every((place) => Number.isInteger(place));
+  return {
+    field: channel,
+    type: "quantitative",
+    axis: { ...axisTitle(channel, title, plot), labelOverlap: "greedy", ...(isLog ? { format: "~s" } : isWhole ? { tickMinStep: 1 } : {}) },
+    scale: {
+      ...(isLog ? { type: "log" } : linearScale(marks, channel, isCounted)),
+      ...(plot.kind === "points" && channel === "x" ? { padding: 8 } : { nice: channel === "y" }),
+    },
+  };
+}
+
+/** Marks at one place stand in the middle of an axis around it. */
+function linearScale(marks: readonly Mark[], channel: "x" | "y", isCounted: boolean): ChartSpec {
+  const ends = marks.flatMap(({ x, y, low = y, high = y }) => (channel === "x" ? [Number(x)] : [Number(low), Number(high)]));
+  const [least = 0] = ends;
+  if (isCounted || ends.some((end) => end !== least)) return { type: "linear", zero: channel === "y" && isCounted };
+  return { type: "linear", domain: [least - Math.max(1, Math.abs(least) / 2), least + Math.max(1, Math.abs(least) / 2)] };
+}
+
+interface AxisColumns {
+  readonly kind: string;
+  readonly x?: string;
+  readonly y?: string;
+}
+
+/** Numbers stand in their order, texts in the order of the rows. */
+function discreteOf(channel: "x" | "y", title: string, plot: PlotFrame, marks: readonly Mark[]): ChartSpec {
+  const places = [...new Set(marks.map((mark) => mark[channel]))];
+  const sort = places.every((place) => typeof place === "number") ? places.toSorted((a, b) => Number(a) - Number(b)) : places;
+  return {
+    field: channel,
+    type: "ordinal",
+    sort,
+    axis: { ...axisTitle(channel, title, plot), labelAngle: angleOf(channel, sort), labelLimit: 200 },
+  };
+}
+
+function axisTitle(channel: "x" | "y", title: string, { width = DEFAULT_WIDTH, height = DEFAULT_HEIGHT }: PlotFrame): ChartSpec {
+  return { title: titleText(title), titleLimit: channel === "x" ? width : height };
+}
+
+/** Labels that would not fit side by side stand aslant. */
+function angleOf(channel: "x" | "y", places: readonly Place[]): number {
+  const longest = Math.max(...places.map((place) => String(place).length));
+  return channel === "x" && longest * places.length > 70 ? -40 : 0;
+}
+
+function seriesOf(column: string | undefined, marks: readonly Mark[]): ChartSpec {
+  if (column === undefined) return { color: { value: FEW_COLOURS[0] } };
+  const names = [...new Set(marks.map(({ series }) => series))];
+  const range = names.length <= FEW_COLOURS.length ? { range: FEW_COLOURS.slice(0, names.length) } : { scheme: "tableau20" };
+  return { color: { field: "series", type: "nominal", scale: { domain: names, ...range }, legend: { title: titleText(column) } } };
+}
+
+function checkAboveZero(channel: "x" | "y", marks: readonly Mark[]): void {
+  const least = marks.reduce(
+    (low, mark) => Math.min(low, Number(mark[channel]), channel === "y" ? (mark.low ?? Infinity) : Infinity),
+    Infinity,
+  );
+  if (least > 0) return;
+  throw new UsageError(
+    "PLOT_VALUE",
+    `Expected numbers above 0 on the ${channel} axis with the scale "log", got ${least}. Take the scale "linear"${channel === "y" ? ', or the interval "none"' : ""}.`,
+  );
+}

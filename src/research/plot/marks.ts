@@ -1,0 +1,141 @@
+import { UsageError } from "../../kernel/errors.ts";
+import { tInterval } from "../statistics/interval.ts";
+import { mean } from "../statistics/sample.ts";
+import { checkColumn, numberAt, type Place, placeAt } from "./columns.ts";
+import type { BarPlot, HeatMapPlot, HistogramPlot, LinePlot, PlotOptions, PlotRow, PointPlot } from "./plot-options.ts";
+
+/** A mark of a plot: one row of the data that is drawn. */
+export interface Mark {
+  readonly x: Place;
+  readonly y: Place;
+  readonly series: string;
+  /** The ends of an interval, or of a range of a histogram. */
+  readonly low?: number;
+  readonly high?: number;
+  /** The colour of a field of a heat map. */
+  readonly value?: number;
+}
+
+/** The data that is drawn. */
+export interface Marks {
+  readonly marks: readonly Mark[];
+  /** Rows that have no value in a column that is needed. */
+  readonly leftOut: number;
+}
+
+/** Limit on the marks of one plot. */
+const MOST_MARKS = 50_000;
+/** Limit on the series of one plot. */
+const MOST_SERIES = 50;
+
+/** Returns what a plot draws. @throws UsageError `PLOT_COLUMN`, `PLOT_VALUE`, `PLOT_TOO_LARGE`, `PACKAGE_MISSING` */
+export async function marksOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Marks> {
+  for (const column of columnsOf(plot)) checkColumn(rows, column);
+  const made = await madeOf(rows, plot);
+  if (made.marks.length > MOST_MARKS) throw tooLarge(`${MOST_MARKS} marks`, made.marks.length);
+  const series = new Set(made.marks.map((mark) => mark.series)).size;
+  if (series > MOST_SERIES) throw tooLarge(`${MOST_SERIES} series`, series);
+  return made;
+}
+
+async function madeOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Marks> {
+  switch (plot.kind) {
+    case "line":
+    case "bars":
+      return meanMarks(rows, plot);
+    case "points":
+      return pointMarks(rows, plot);
+    case "histogram":
+      return histogramMarks(rows, plot);
+    case "heatmap":
+      return heatMarks(rows, plot);
+  }
+}
+
+function columnsOf(plot: PlotOptions): readonly string[] {
+  if (plot.kind === "heatmap") return [plot.x, plot.y, plot.value];
+  const series = plot.series === undefined ? [] : [plot.series];
+  return plot.kind === "histogram" ? [plot.x, ...series] : [plot.x, plot.y, ...series];
+}
+
+/** Values at one place of one series. */
+interface Cell {
+  readonly x: Place;
+  readonly y: Place;
+  readonly series: string;
+  readonly values: number[];
+}
+
+/** Values by their places. */
+class Cells {
+  readonly all: Map<string, Cell> = new Map();
+  leftOut = 0;
+
+  add(x: Place | undefined, y: Place | undefined, series: Place | undefined, value: number | undefined): void {
+    if (x === undefined || y === undefined || series === undefined || value === undefined) {
+      this.leftOut += 1;
+      return;
+    }
+    const key = JSON.stringify([x, y, series]);
+    const cell = this.all.get(key);
+    if (cell === undefined) this.all.set(key, { x, y, series: String(series), values: [value] });
+    else cell.values.push(value);
+  }
+}
+
+async function meanMarks(rows: readonly PlotRow[], plot: LinePlot | BarPlot): Promise<Marks> {
+  const cells = new Cells();
+  for (const row of rows) cells.add(placeAt(row, plot.x), 0, seriesAt(row, plot.series), numberAt(row, plot.y));
+  const marks: Mark[] = [];
+  for (const { x, series, values } of cells.all.values()) {
+    const y = mean(values);
+    const isBare = plot.interval === "none" || values.length < 2;
+    const { low, high } = isBare ? { low: y, high: y } : await tInterval(values, { confidence: plot.confidence ?? 0.95 });
+    marks.push({ x, y, series, low, high });
+  }
+  return { marks, leftOut: cells.leftOut };
+}
+
+function pointMarks(rows: readonly PlotRow[], plot: PointPlot): Marks {
+  const marks: Mark[] = [];
+  for (const row of rows) {
+    const [x, y, series] = [placeAt(row, plot.x), numberAt(row, plot.y), seriesAt(row, plot.series)];
+    if (x !== undefined && y !== undefined && series !== undefined) marks.push({ x, y, series: String(series) });
+  }
+  return { marks, leftOut: rows.length - marks.length };
+}
+
+function histogramMarks(rows: readonly PlotRow[], plot: HistogramPlot): Marks {
+  const cells = new Cells();
+  for (const row of rows) cells.add(0, 0, seriesAt(row, plot.series), numberAt(row, plot.x));
+  const all = [...cells.all.values()].flatMap(({ values }) => values);
+  if (all.length === 0) return { marks: [], leftOut: cells.leftOut };
+  const bins = plot.bins ?? Math.ceil(Math.log2(all.length)) + 1;
+  const [least, most] = all.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity] as const);
+  // Equal values fill one range around them.
+  const [start, width] = least === most ? [least - 0.5, 1 / bins] : [least, (most - least) / bins];
+  const marks = [...cells.all.values()].flatMap(({ series, values }) => {
+    const counts = Array.from({ length: bins }, () => 0);
+    for (const value of values) {
+      const bin = Math.min(bins - 1, Math.floor((value - start) / width));
+      counts[bin] = (counts[bin] ?? 0) + 1;
+    }
+    return counts.map((y, bin): Mark => ({ x: start + bin * width, y, series, low: start + bin * width, high: start + (bin + 1) * width }));
+  });
+  return { marks, leftOut: cells.leftOut };
+}
+
+function heatMarks(rows: readonly PlotRow[], plot: HeatMapPlot): Marks {
+  const cells = new Cells();
+  for (const row of rows) cells.add(placeAt(row, plot.x), placeAt(row, plot.y), "", numberAt(row, plot.value));
+  const marks = [...cells.all.values()].map(({ x, y, series, values }): Mark => ({ x, y, series, value: mean(values) }));
+  return { marks, leftOut: cells.leftOut };
+}
+
+function seriesAt(row: PlotRow, column: string | undefined): Place | undefined {
+  return column === undefined ? "" : placeAt(row, column);
+}
+
+function tooLarge(most: string, came: number): UsageError {
+  return new UsageError("PLOT_TOO_LARGE", `Expected at most ${most} in one plot, got ${came}. Group the rows, or plot a part of them.`);
+}

@@ -1,0 +1,141 @@
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { checkedConfidence } from "../statistics/interval.ts";
+
+/** A row of a table: the values of its columns by their names. */
+export type PlotRow = Readonly<Record<string, unknown>>;
+
+/** What all plots can be told. */
+export interface PlotFrame {
+  /** Default: none. */
+  readonly title?: string;
+  /** Pixels of the area between the axes, from 50 to 4,000. Default 480. */
+  readonly width?: number;
+  /** Pixels of the area between the axes, from 50 to 4,000. Default 300. */
+  readonly height?: number;
+  /** Default: the name of the column. */
+  readonly xTitle?: string;
+  /** Default: the name of the column. */
+  readonly yTitle?: string;
+}
+
+/** Rows with equal `x` and series are one mark, at their mean. */
+export interface MeanColumns {
+  /** The column of the horizontal axis. */
+  readonly x: string;
+  /** The column of the vertical axis: numbers. */
+  readonly y: string;
+  /** The column whose values get a colour each. Default: one series. */
+  readonly series?: string;
+  /** `t` shows the t interval of the mean where there are two rows or more; it needs the package `jstat`. Default `t`. */
+  readonly interval?: "t" | "none";
+  /** Of the interval, between 0 and 1. Default 0.95. */
+  readonly confidence?: number;
+}
+
+/** Scales of axes with numbers. */
+export interface PlotScales {
+  /** `log` needs numbers above 0. Default `linear`. */
+  readonly xScale?: "linear" | "log";
+  /** `log` needs numbers above 0. Default `linear`. */
+  readonly yScale?: "linear" | "log";
+}
+
+/** Means over `x`, joined by a line, with a band for the interval. */
+export interface LinePlot extends PlotFrame, MeanColumns, PlotScales {
+  readonly kind: "line";
+}
+
+/** A point for each row. */
+export interface PointPlot extends PlotFrame, PlotScales {
+  readonly kind: "points";
+  /** The column of the horizontal axis. */
+  readonly x: string;
+  /** The column of the vertical axis: numbers. */
+  readonly y: string;
+  /** The column whose values get a colour each. Default: one series. */
+  readonly series?: string;
+}
+
+/** A bar for the mean of each `x`, side by side for several series, with a line for the interval. */
+export interface BarPlot extends PlotFrame, MeanColumns {
+  readonly kind: "bars";
+}
+
+/** How many rows have values in each of some ranges of equal width. */
+export interface HistogramPlot extends PlotFrame {
+  readonly kind: "histogram";
+  /** The column of the values: numbers. */
+  readonly x: string;
+  /** The column whose values get a colour each. Default: one series. */
+  readonly series?: string;
+  /** Number of ranges, from 1 to 1,000. Default: the rule of Sturges, one more than the binary logarithm of the number of rows. */
+  readonly bins?: number;
+}
+
+/** A field for each pair of `x` and `y`, coloured by the mean of `value`. */
+export interface HeatMapPlot extends PlotFrame {
+  readonly kind: "heatmap";
+  /** The column of the horizontal axis. */
+  readonly x: string;
+  /** The column of the vertical axis. */
+  readonly y: string;
+  /** The column of the colour: numbers. */
+  readonly value: string;
+  /** Default: the name of the column. */
+  readonly valueTitle?: string;
+}
+
+/** A plot of a table. */
+export type PlotOptions = LinePlot | PointPlot | BarPlot | HistogramPlot | HeatMapPlot;
+
+const frame = { kind: true, title: true, width: true, height: true, xTitle: true, yTitle: true } as const;
+const means = { x: true, y: true, series: true, interval: true, confidence: true } as const;
+const scales = { xScale: true, yScale: true } as const;
+
+const line: Known<LinePlot> = { ...frame, ...means, ...scales };
+const points: Known<PointPlot> = { ...frame, ...scales, x: true, y: true, series: true };
+const bars: Known<BarPlot> = { ...frame, ...means };
+const histogram: Known<HistogramPlot> = { ...frame, x: true, series: true, bins: true };
+const heatmap: Known<HeatMapPlot> = { ...frame, x: true, y: true, value: true, valueTitle: true };
+const known: Readonly<Record<PlotOptions["kind"], { readonly [name: string]: true }>> = { line, points, bars, histogram, heatmap };
+const anyKind: { readonly [name: string]: true } = { ...line, ...points, ...bars, ...histogram, ...heatmap };
+
+const LEAST_PIXELS = 50;
+const MOST_PIXELS = 4_000;
+const MOST_BINS = 1_000;
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+export function checkPlot(door: string, o: PlotOptions): void {
+  checkGivenOptions(door, o, anyKind);
+  const { kind } = o;
+  if (typeof kind !== "string" || !Object.hasOwn(known, kind)) throw invalid(door, "kind", `one of ${Object.keys(known).join(", ")}`, kind);
+  checkGivenOptions(`${door} of kind ${kind}`, o, known[kind]);
+  const given: { readonly [name: string]: unknown } = { ...o };
+  for (const name of ["title", "xTitle", "yTitle", "valueTitle", "series"])
+    if (given[name] !== undefined && typeof given[name] !== "string") throw invalid(door, name, "a text", given[name]);
+  for (const name of ["x", "y", "value"])
+    if (known[kind][name] === true && typeof given[name] !== "string") throw invalid(door, name, "the name of a column", given[name]);
+  for (const name of ["width", "height"]) checkWithin(door, name, given[name], LEAST_PIXELS, MOST_PIXELS);
+  for (const name of ["xScale", "yScale"]) checkOneOf(door, name, given[name], ["linear", "log"]);
+  checkOneOf(door, "interval", given["interval"], ["t", "none"]);
+  if (o.kind === "line" || o.kind === "bars") checkedConfidence(door, o.confidence);
+  if (o.kind !== "histogram") return;
+  checkWithin(door, "bins", o.bins, 1, MOST_BINS);
+  if (o.bins !== undefined && !Number.isInteger(o.bins)) throw invalid(door, "bins", "a whole number", o.bins);
+}
+
+function checkWithin(door: string, name: string, value: unknown, least: number, most: number): void {
+  if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
+  throw invalid(door, name, `a number from ${least} to ${most}`, value);
+}
+
+function checkOneOf(door: string, name: string, value: unknown, choices: readonly string[]): void {
+  if (value === undefined || choices.some((choice) => choice === value)) return;
+  throw invalid(door, name, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
+}
+
+function invalid(door: string, option: string, expected: string, came: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected the option ${option} of ${door} to be ${expected}, got ${valueText(came)}.`);
+}

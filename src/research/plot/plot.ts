@@ -1,0 +1,124 @@
+import { chartSpec } from "./chart-spec.ts";
+import { titleText, rowsOf } from "./columns.ts";
+import { drawnSvg } from "./draw.ts";
+import { type Mark, type Marks, marksOf } from "./marks.ts";
+import { checkPlot, type PlotOptions, type PlotRow } from "./plot-options.ts";
+
+/**
+ * Draws rows as an SVG picture: a line with intervals, points, bars, a histogram or a heat map. The same rows and options give the same
+ * bytes. Rows without a value in a needed column are left out, and the picture says how many. Nothing is fetched. It needs the packages
+ * `vega`, `vega-lite` and `vega-interpreter`, and for intervals `jstat`.
+ *
+ * @throws UsageError `PLOT_EMPTY` without rows; `PLOT_COLUMN` for a column that no row has; `PLOT_VALUE` for a value that has no place;
+ * `PLOT_TOO_LARGE` for more than 50,000 marks or 50 series; `OPTION_INVALID`, `OPTION_UNKNOWN`, `PACKAGE_MISSING`
+ * @example
+ * import { plotSvg } from "troupe/research";
+ *
+ * const rows = [
+ *   { agents: 2, gini: 0.31 },
+ *   { agents: 2, gini: 0.35 },
+ *   { agents: 8, gini: 0.48 },
+ *   { agents: 8, gini: 0.47 },
+ * ];
+ * const svg = await plotSvg(rows, { kind: "line", x: "agents", y: "gini", title: "Money is unequal" });
+ * console.log(svg.startsWith("<svg")); // true
+ */
+export async function plotSvg(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
+  checkPlot("plotSvg", o);
+  return drawnSvg(chartSpec(o, await marksOf(rowsOf("plotSvg", rows), o)));
+}
+
+/** Limit on the rows of the table below a plot. */
+const MOST_TOLD = 500;
+
+/**
+ * Draws rows as a page of HTML that needs no other file and runs no script: the picture of {@link plotSvg}, and a table of what it shows.
+ *
+ * @throws UsageError as {@link plotSvg}
+ * @example
+ * import { plotHtml } from "troupe/research";
+ *
+ * const rows = [{ topology: "ring", messages: 40 }, { topology: "star", messages: 25 }];
+ * const page = await plotHtml(rows, { kind: "bars", x: "topology", y: "messages" });
+ * console.log(page.includes("<script")); // false
+ */
+export async function plotHtml(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
+  checkPlot("plotHtml", o);
+  const drawn = await marksOf(rowsOf("plotHtml", rows), o);
+  return page(titleText(o.title ?? `A plot of kind ${o.kind}`), await drawnSvg(chartSpec(o, drawn)), table(o, drawn));
+}
+
+function page(title: string, svg: string, rows: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<style>
+body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 15px/1.5 Helvetica, Arial, sans-serif; color: #1f2328; background: white; }
+figure { margin: 0; overflow-x: auto; }
+table { border-collapse: collapse; margin-top: 0.5rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2rem 0.8rem; border-bottom: 1px solid #d8dee4; text-align: left; }
+td.number { text-align: right; }
+</style>
+</head>
+<body>
+<main>
+<figure>${svg}</figure>
+<details>
+<summary>The values</summary>
+${rows}
+</details>
+</main>
+</body>
+</html>
+`;
+}
+
+function table(plot: PlotOptions, { marks }: Marks): string {
+  const columns = columnsOf(plot, marks);
+  const head = columns.map(([name]) => `<th scope="col">${escaped(titleText(name))}</th>`).join("");
+  const body = marks.slice(0, MOST_TOLD).map((mark) => `<tr>${columns.map(([, valueOf]) => cell(valueOf(mark))).join("")}</tr>`);
+  const more = marks.length > MOST_TOLD ? `<p>and ${marks.length - MOST_TOLD} more</p>` : "";
+  return `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table>${more}`;
+}
+
+type Column = readonly [name: string, valueOf: (mark: Mark) => number | string | undefined];
+
+function columnsOf(plot: PlotOptions, marks: readonly Mark[]): readonly Column[] {
+  const series: readonly Column[] = "series" in plot && plot.series !== undefined ? [[plot.series, (mark) => mark.series]] : [];
+  const ends: readonly Column[] = [
+    ["from", (mark) => mark.low],
+    ["to", (mark) => mark.high],
+  ];
+  switch (plot.kind) {
+    case "histogram":
+      return [...series, ...ends, ["rows", (mark) => mark.y]];
+    case "heatmap":
+      return [
+        [plot.x, (mark) => mark.x],
+        [plot.y, (mark) => mark.y],
+        [plot.value, (mark) => mark.value],
+      ];
+    default:
+      return [
+        ...series,
+        [plot.x, (mark) => mark.x],
+        [plot.y, (mark) => mark.y],
+        ...(marks.some(({ low, high }) => low !== high) ? ends : []),
+      ];
+  }
+}
+
+function cell(value: number | string | undefined): string {
+  const text = typeof value === "number" ? String(Number(value.toPrecision(6))) : escaped(value ?? "");
+  return typeof value === "number" ? `<td class="number">${text}</td>` : `<td>${text}</td>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
