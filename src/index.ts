@@ -99,7 +99,7 @@ export type { ChosenOf, Human, HumanAskOptions } from "./role/human.ts";
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
 export type { Reaction } from "./role/reaction.ts";
 export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from "./role/role.ts";
-export type { Immutable, StepOut, StepRoleOptions } from "./role/step-role.ts";
+export type { Immutable, StepOut, StepRoleOptions, StepsRoleOptions } from "./role/step-role.ts";
 
 // It can be watched and repeated.
 export type { Observed, ResumeCause, RunEvent, RunNotice, RunStatus } from "./runtime/record/event.ts";

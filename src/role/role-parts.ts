@@ -99,6 +99,7 @@ const roleParts: readonly Part[] = [
     listPart("watch", { ...address, todo: "Write watch: [WriteDraft]." }),
     part("planTasks", { ...callable, todo: "Write planTasks: (rc) => [{ id, instruction }]." }),
     part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
+    part("steps", { ...callable, todo: "Write steps: (state, messages, out) => ({ ...state })." }),
     schemaPart("state"),
     part("model", { fits: isModel, expected: "a model", todo: 'Make one by an adapter: openai({ model: "..." }).' }),
     part("reactMode", {

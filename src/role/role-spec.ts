@@ -23,7 +23,7 @@ export interface RoleSpec {
   readonly watch: readonly string[];
   readonly addresses: readonly string[];
   readonly observeAll: boolean;
-  /** `step`: the role is one function over its state. */
+  /** `step`: the role is one function over its state: `step` or `steps`. */
   readonly mode: ReactMode | "step";
   readonly maxReactLoop: number;
   readonly initialState: CustomState;
@@ -66,8 +66,9 @@ function buildSpec(role: Role): RoleSpec {
   checkMailbox(role.mailbox);
   const reactions = role.reactions.map(reactionSpec);
   const actions = actionsOf(role, reactions);
-  if (role.step !== undefined) assertStepAlone(role);
-  const mode = role.step !== undefined ? "step" : (role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react"));
+  const isStepRole = role.step !== undefined || role.steps !== undefined;
+  if (isStepRole) assertStepAlone(role);
+  const mode = isStepRole ? "step" : (role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react"));
   if (mode === "by_cause" && reactions.length === 0 && actions.length > 1) {
     throw new UsageError(
       "ROLE_INVALID",

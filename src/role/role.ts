@@ -17,7 +17,7 @@ import type { RoleAgentOptions } from "./agent-mode.ts";
 import type { FailurePolicy } from "./failure-policy.ts";
 import { react, think } from "./react.ts";
 import type { Reaction } from "./reaction.ts";
-import type { Immutable, StepOut, StepRoleOptions } from "./step-role.ts";
+import type { Immutable, StepOut, StepRoleOptions, StepsRoleOptions } from "./step-role.ts";
 
 /** The way in which a role chooses among its actions; see {@link RoleOptions.reactMode}. */
 export type ReactMode = "by_cause" | "by_order" | "react" | "plan_and_act" | "agent";
@@ -89,6 +89,7 @@ export interface RoleOptions<S = CustomState> {
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
   /** A step role has no other parts: see {@link StepRoleOptions}. */
   readonly step?: never;
+  readonly steps?: never;
 }
 
 const roleOptions: Known<RoleOptions> = {
@@ -121,6 +122,7 @@ const roleOptions: Known<RoleOptions> = {
   react: true,
   planTasks: true,
   step: true,
+  steps: true,
 };
 
 /**
@@ -189,11 +191,14 @@ export class Role<S = CustomState> {
 
   /** Replaces observing, thinking and acting; see {@link StepRoleOptions}. */
   step?(state: Immutable<S>, message: Message, out: StepOut): Immutable<S> | void | undefined;
+
+  /** Replaces observing, thinking and acting; see {@link StepsRoleOptions}. */
+  steps?(state: Immutable<S>, messages: readonly Message[], out: StepOut): Immutable<S> | void | undefined;
 }
 
 /**
- * Makes a role from its parts. A role with a `step` is a plain function over typed state, for simulations: it keeps no memory, has no steps
- * or questions and costs little; teams and environments treat it like any other role. Defaults: it watches `UserRequirement`, remembers all
+ * Makes a role from its parts. A role with a `step` or `steps` is a plain function over typed state, for simulations: it keeps no memory, asks
+ * nothing and costs little; teams and environments treat it like any other role. Defaults: it watches `UserRequirement`, remembers all
  * messages of its run, and may take an hour for one activation, without the time that persons and models take.
  *
  * @throws UsageError `ROLE_INVALID` when the name is empty; `OPTION_UNKNOWN` for an unknown part. The parts are checked when the role is
@@ -210,7 +215,7 @@ export class Role<S = CustomState> {
  *   reactions: [{ on: UserRequirement, do: Greet }],
  * });
  */
-export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOptions<S>): Role<S> {
+export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOptions<S> | StepsRoleOptions<S>): Role<S> {
   if (typeof options !== "object" || options === null) {
     throw new UsageError("ROLE_INVALID", `Expected the parts of a role, got ${valueText(options)}. Write defineRole({ name, ... }).`);
   }

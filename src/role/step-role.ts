@@ -39,13 +39,30 @@ export interface StepOut {
   stream(name: string): RandomStream;
   /** Returns milliseconds: when the activation began. */
   now(): number;
+  /** The number of the present round, from 0. Always 0 with a scheduler without rounds. */
+  readonly round: number;
+  /** The present tick, on which {@link after} counts: the round; with a scheduler without rounds, the activations that have ended. */
+  readonly tick: number;
 }
 
-/** Options of a role that is one function over its state; see {@link defineRole}. */
-export interface StepRoleOptions<S = CustomState> extends Pick<
-  RoleOptions<S>,
-  "name" | "profile" | "goal" | "constraints" | "description" | "watch" | "addresses" | "observeAll" | "state" | "onFailure" | "mailbox"
-> {
+type StepRoleParts =
+  | "name"
+  | "profile"
+  | "goal"
+  | "constraints"
+  | "description"
+  | "watch"
+  | "addresses"
+  | "observeAll"
+  | "state"
+  | "onFailure"
+  | "mailbox";
+
+/**
+ * Options of a role that is one function over its state and one message; see {@link defineRole}. What a role shall do once in a round, or what
+ * depends on all messages that came together, is written with `steps`: {@link StepsRoleOptions}.
+ */
+export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
    * The whole behaviour of the role: called once for each message, in the order in which they came, without waiting. It must be a function
    * of its arguments: data from outside comes in messages, random numbers and the time from `out`.
@@ -54,6 +71,22 @@ export interface StepRoleOptions<S = CustomState> extends Pick<
    * @returns the next state, plain JSON, which takes effect when all messages of the activation are done; undefined for no change
    */
   step(state: Immutable<NoInfer<S>>, message: Message, out: StepOut): Immutable<NoInfer<S>> | void | undefined;
+  readonly steps?: never;
+}
+
+/** Options of a role that is one function over its state and its whole mailbox; see {@link defineRole}. */
+export interface StepsRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
+  /**
+   * The whole behaviour of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
+   * of its arguments, as `step` of {@link StepRoleOptions}. A message that it sends has all these messages as its parents, unless it names
+   * others.
+   *
+   * @param state the present state, plain JSON, frozen; at first the defaults of the schema
+   * @param messages the messages that wait for the role, in the order in which they came: one or more, a frozen list
+   * @returns the next state, plain JSON; undefined for no change
+   */
+  steps(state: Immutable<NoInfer<S>>, messages: readonly Message[], out: StepOut): Immutable<NoInfer<S>> | void | undefined;
+  readonly step?: never;
 }
 
 const LISTS = ["actions", "reactions"] as const;
@@ -66,17 +99,19 @@ const METHODS = ["observe", "think", "act", "react"] as const;
  * @throws UsageError `ROLE_INVALID`
  */
 export function assertStepAlone(role: Role): void {
-  const part = otherPart(role);
+  const name = role.step === undefined ? "steps" : "step";
+  const part = name === "step" && role.steps !== undefined ? "steps" : otherPart(role);
   if (part !== undefined) {
     throw new UsageError(
       "ROLE_INVALID",
-      `Expected role ${role.name} to have a step function and nothing else to do, got ${part} too. Leave ${part} out, or write react instead of step.`,
+      `Expected role ${role.name} to have a ${name} function and nothing else to do, got ${part} too. Leave ${part} out, or write react instead of ${name}.`,
     );
   }
-  if (/^\[object (Async|Generator|AsyncGenerator)Function\]$/.test(Object.prototype.toString.call(role.step))) {
+  if (/^\[object (Async|Generator|AsyncGenerator)Function\]$/.test(Object.prototype.toString.call(role[name]))) {
+    const given = name === "step" ? "message" : "messages";
     throw new UsageError(
       "ROLE_INVALID",
-      `Expected step of role ${role.name} to be a plain function, got one that waits. Write step(state, message, out) { ... }; what waits belongs into react.`,
+      `Expected ${name} of role ${role.name} to be a plain function, got one that waits. Write ${name}(state, ${given}, out) { ... }; what waits belongs into react.`,
     );
   }
 }

@@ -4,6 +4,7 @@ import { LightStream, namedStream, type RandomStream } from "../../kernel/random
 import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Message, MessageFields } from "../../message/message.ts";
+import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import { changedState } from "../record/apply.ts";
@@ -28,8 +29,8 @@ import {
 import { heldState, stateChange } from "./step-state.ts";
 
 /**
- * One attempt at an activation of a step role: the function is called for each message, and its messages and its new state take effect by
- * one event. This is the fast path for populations of a million roles: such a role remembers nothing, waits for nothing and has no steps,
+ * One attempt at an activation of a step role: its function is called for each message, or once for all, and its messages and its new state
+ * take effect by one event. This is the fast path for populations of a million roles: such a role remembers nothing, waits for nothing and has no steps,
  * so an attempt is over when this returns and needs no scope, no time limit and no steps.
  *
  * @throws the error that broke the journal
@@ -49,6 +50,7 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begu
 }
 
 function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: Begun, out: StepOutbox): Changes {
+  if (definition.steps !== undefined) return stepOnce(definition, role, take, out);
   const first = heldState(role.custom);
   let state = first;
   let changes = 0;
@@ -56,7 +58,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
   for (const message of role.news(take)) {
     out.read(message);
     const given: unknown = definition.step?.(state, message, out);
-    const next = given === undefined || given === state ? undefined : stateChange(state, stateIn(given, role.name));
+    const next = changeTo(state, given, role.name);
     if (next === undefined) continue;
     changes += 1;
     change = next;
@@ -65,6 +67,18 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
   // Several changes are recorded as one.
   if (changes > 1) change = stateChange(first, state);
   return { said: out.said, memory: noOps, working: noOps, state: change };
+}
+
+function stepOnce(definition: Role, role: RoleState, take: number, out: StepOutbox): Changes {
+  const messages = Object.freeze(role.news(take));
+  const state = heldState(role.custom);
+  out.readAll(messages);
+  const given: unknown = definition.steps?.(state, messages, out);
+  return { said: out.said, memory: noOps, working: noOps, state: changeTo(state, given, role.name) };
+}
+
+function changeTo(state: JsonObject, given: unknown, name: string): Changes["state"] {
+  return given === undefined || given === state ? undefined : stateChange(state, stateIn(given, name));
 }
 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
@@ -124,6 +138,12 @@ class StepOutbox implements StepOut {
     this.#message = message;
   }
 
+  /** All messages are read before the first answer. */
+  readAll(messages: readonly Message[]): void {
+    this.#unanswered = messages.map(({ id }) => id);
+    this.#message = messages.at(-1);
+  }
+
   close(): void {
     this.#message = undefined;
   }
@@ -162,6 +182,14 @@ class StepOutbox implements StepOut {
 
   now(): number {
     return this.#begun.at;
+  }
+
+  get round(): number {
+    return this.#state.round;
+  }
+
+  get tick(): number {
+    return this.#state.tick;
   }
 }
 
