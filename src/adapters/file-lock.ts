@@ -4,6 +4,7 @@ import { link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs
 import { hostname } from "node:os";
 import { sleep, systemClock } from "../kernel/clock.ts";
 import { CacheError } from "../kernel/errors.ts";
+import { identityIn, identityText, stateOfProcess } from "./process-identity.ts";
 
 /** Most milliseconds between two tries. The pause is random, so that waiting processes do not try at the same time. */
 const PAUSE = 8;
@@ -15,11 +16,19 @@ const ABANDONED = 10_000;
 /** Pattern of the ends of the names of lock files. */
 export const LOCK_ENDS = "\\.lock|\\.[0-9a-f]{16}\\.lock-(mine|over)";
 
+/** The waits of a lock, in milliseconds. */
+export interface FileLockOptions {
+  /** How long to wait while others keep it. Default 30 seconds. */
+  readonly patience?: number;
+  /** The age at which it counts as abandoned if its owner cannot be found. Default 10 seconds; Infinity for work of any length. */
+  readonly abandoned?: number;
+}
+
 /**
  * A lock between processes of one machine: a file next to the guarded one, whose text names the owner.
  *
  * FileLock.L1 one of several concurrent callers of `take` gets it: only one hard link can be created. FileLock.L2 (`removeAbandoned`) the
- * lock of a dead process is taken over, and every lock older than ten seconds: its owner may run on another machine, or another process may
+ * lock of a dead process is taken over, and every lock older than `abandoned`: its owner may run on another machine, or another process may
  * have its number. FileLock.L3 `confirm` throws if the owner has lost the lock, for example while its process was stopped. It uses the
  * system's clock, whatever clock the cache has.
  */
@@ -33,12 +42,12 @@ export class FileLock {
   }
 
   /** @throws CacheError `CACHE_BUSY` when others keep it all the time; errors of the file system */
-  static async take(beside: string): Promise<FileLock> {
+  static async take(beside: string, { patience = PATIENCE, abandoned = ABANDONED }: FileLockOptions = {}): Promise<FileLock> {
     const path = `${beside}.lock`;
     const token = randomBytes(8).toString("hex");
-    const owner = `${process.pid} ${hostname()} ${token}`;
+    const owner = `${process.pid} ${hostname()} ${token} ${identityText()}`;
     const mine = `${beside}.${token}.lock-mine`;
-    const until = systemClock.now() + PATIENCE;
+    const until = systemClock.now() + patience;
     await writeFile(mine, owner, { mode: 0o600, flag: "wx" });
     try {
       for (;;) {
@@ -46,7 +55,7 @@ export class FileLock {
         const now = systemClock.now() / 1000;
         await utimes(mine, now, now);
         if (await linked(mine, path)) return new FileLock(path, owner);
-        await removeAbandoned(path, `${beside}.${token}.lock-over`);
+        await removeAbandoned(path, `${beside}.${token}.lock-over`, abandoned);
         if (systemClock.now() >= until) throw busy(path);
         await sleep(systemClock, 1 + Math.random() * PAUSE);
       }
@@ -76,23 +85,25 @@ async function linked(mine: string, path: string): Promise<boolean> {
 }
 
 /** Renames the lock, checks it, and links it back if it belongs to a newer owner by now. */
-async function removeAbandoned(path: string, aside: string): Promise<void> {
-  if (!(await isAbandoned(path))) return;
+async function removeAbandoned(path: string, aside: string, age: number): Promise<void> {
+  if (!(await isAbandoned(path, age))) return;
   try {
     await rename(path, aside);
-    if (!(await isAbandoned(aside))) await link(aside, path);
+    if (!(await isAbandoned(aside, age))) await link(aside, path);
   } catch (error) {
     if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") throw error;
   }
   await unlink(aside).catch(() => undefined);
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
+async function isAbandoned(path: string, age: number): Promise<boolean> {
   const [owner, found] = await Promise.all([ownerOf(path), stat(path).catch(() => undefined)]);
   if (owner === undefined || found === undefined) return false;
-  const [pid, host] = owner.split(" ");
+  const [pid, host, , identity = ""] = owner.split(" ");
   if (host === hostname() && !isAlive(Number(pid))) return true;
-  return systemClock.now() - found.mtimeMs > ABANDONED;
+  const known = identityIn(identity);
+  if (known !== undefined && stateOfProcess(known) === "gone") return true;
+  return systemClock.now() - found.mtimeMs > age;
 }
 
 async function ownerOf(path: string): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
+import { ownVersion } from "../adapters/own-version.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
@@ -74,20 +74,4 @@ function workingFolder(): string {
     const text = "Expected to be in a folder, but the current one does not exist any more. Go to another one: cd ~";
     throw new UsageError("CWD_GONE", text, { cause: error });
   }
-}
-
-/** The version in the package's manifest, two folders up in the source and three in the build. */
-function ownVersion(): string {
-  for (const up of ["../../package.json", "../../../package.json"]) {
-    try {
-      const manifest = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as {
-        readonly name?: unknown;
-        readonly version?: unknown;
-      };
-      if (manifest.name === "troupe" && typeof manifest.version === "string") return manifest.version;
-    } catch {
-      // The manifest is at the other place.
-    }
-  }
-  return "unknown";
 }

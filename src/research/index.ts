@@ -27,3 +27,26 @@ export type {
 
 // A result of the literature beside what a study found.
 export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";
+
+// Experiments.
+export {
+  type CellParams,
+  type CellValue,
+  latinHypercube,
+  type LatinHypercubeOptions,
+  type ParamRange,
+  type ParamSpace,
+  type Seeds,
+} from "./experiment/cell.ts";
+export { type AnyExperiment, experiment, Experiment, type ExperimentPlan } from "./experiment/experiment.ts";
+export type {
+  CellBudget,
+  CellIdentity,
+  CellOutcome,
+  CellSetting,
+  ExperimentOptions,
+  ExperimentWorld,
+  WorldRunOptions,
+} from "./experiment/experiment-options.ts";
+export type { Row } from "./experiment/row.ts";
+export { type ExperimentResult, runExperiment, type RunExperimentOptions, type SweepProgress } from "./experiment/sweep.ts";

@@ -14,6 +14,10 @@ export interface RunProgress {
   readonly rounds: number;
   /** Micro-dollars. */
   readonly spent: MicroUsd;
+  /** The number of delivered messages, each counted once; also in an environment with `memory: false`. */
+  readonly delivered: number;
+  /** The number of answers of models. */
+  readonly calls: number;
   readonly messages: readonly Message[];
   /** Returns true when a message with this cause was delivered. The cost does not depend on the number of messages. */
   said(cause: Address): boolean;
@@ -149,6 +153,8 @@ export function progressOf(state: RunState): RunProgress {
   return {
     rounds: roundsOf(state),
     spent: state.ledger.spent,
+    delivered: state.delivered,
+    calls: state.calls,
     said: (cause) => state.history.newestBy(cause) !== undefined,
     get messages() {
       return state.history.get();

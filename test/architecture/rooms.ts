@@ -46,6 +46,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   fleet: [],
   research: [],
 };
+/** Edges that stand on what programs get too: of the core the kernel alone, of other edges their doors. */
+const ON_THE_PUBLIC: ReadonlySet<string> = new Set(["research"]);
 
 /** All rooms, in order. */
 export const ROOMS: readonly Room[] = [
@@ -82,6 +84,7 @@ export function mayImport(from: Room, room: Room, to: string): boolean {
     case "core":
       return room.kind === "core" && isEarlier(room, from);
     case "edge":
+      if (ON_THE_PUBLIC.has(from.name)) return room.name === "kernel" || room.kind === "index" || (room.kind === "edge" && isDoor(to));
       return room.kind === "core" || (room.kind === "edge" && (isEarlier(room, from) || EXCEPTIONS.has(`${from.name}>${room.name}`)));
     case "shelf":
       return (

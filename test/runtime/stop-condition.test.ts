@@ -25,6 +25,8 @@ function endless(): Role {
 const progress: RunProgress = {
   rounds: 3,
   spent: 50 as MicroUsd,
+  delivered: 1,
+  calls: 2,
   messages: [createMessage("x", { causeBy: "Done" })],
   said: (cause) => addressOf(cause) === "Done",
   outputs: [],

@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { onAbort, abortReason } from "../../kernel/abort.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { shownText } from "../../kernel/value-text.ts";
+import type { CellReply, CellRequest } from "./experiment.ts";
+import { CELL_SCRIPT, MEMORY_MARK } from "./cell-script.ts";
+
+/** The most characters kept of what a process wrote to its error stream. */
+const MOST_SAID = 8_000;
+const MEGABYTE = 1024 * 1024;
+/** The variable that tells a process that it runs cells. */
+export const CELL_VARIABLE = "TROUPE_CELL";
+
+/** The means of the processes of a sweep. */
+export interface CellProcessOptions {
+  /** The address of the module that exports the experiment: `file:///work/coins.ts`. */
+  readonly module: string;
+  readonly name: string;
+  /** The plan of the experiment as text, which the module must still give. */
+  readonly plan: string;
+  /** Milliseconds that the start and each cell may take. */
+  readonly timeLimit: number;
+  /** Megabytes that a process may take. */
+  readonly memory: number;
+  /** The Node that runs it. */
+  readonly node: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** The end of a request to a process. A process that is `gone` takes no further cell. */
+export type ProcessAnswer =
+  | { readonly kind: "ended"; readonly reply: CellReply }
+  | { readonly kind: "gone"; readonly why: "died" | "late" | "memory"; readonly text: string };
+
+interface Told {
+  readonly [name: string]: unknown;
+}
+
+/**
+ * A process that runs cells, one at a time. It owns the child.
+ *
+ * CellProcess.P1 (`#gone`) whatever happens to the child, each request has an answer, and no signal or limit leaves a child behind.
+ * CellProcess.P2 (`CELL_SCRIPT`) the child ends when this process does, also while a cell never returns.
+ */
+export class CellProcess {
+  readonly #options: CellProcessOptions;
+  readonly #child: ChildProcess;
+  readonly #letGo: () => void;
+  #said = "";
+  #why: "late" | undefined;
+  #end: { readonly why: "died" | "late" | "memory"; readonly text: string } | undefined;
+  #answer: ((told: Told | undefined) => void) | undefined;
+  #early: Told | undefined;
+  #requests = 0;
+
+  private constructor(options: CellProcessOptions) {
+    this.#options = options;
+    const { module, name, memory, node } = options;
+    const heap = `--max-old-space-size=${Math.max(16, memory)}`;
+    const program = ["--input-type=module", "-e", CELL_SCRIPT, module, name, String(process.pid), String(memory * MEGABYTE)];
+    this.#child = spawn(node, [...loaders(process.execArgv), heap, ...program], {
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      env: { ...process.env, [CELL_VARIABLE]: "1" },
+    });
+    this.#child.stderr?.on("data", (data: Buffer) => (this.#said = (this.#said + data.toString("utf8")).slice(-MOST_SAID)));
+    this.#child.on("message", (told) => this.#tell(isRecord(told) ? told : {}));
+    this.#child.once("error", (error) => this.#gone(error.message));
+    this.#child.once("close", (code, signal) =>
+      this.#gone(signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`),
+    );
+    this.#letGo = onAbort(options.signal, () => this.kill());
+    if (options.signal.aborted) this.kill();
+  }
+
+  /**
+   * Starts a process, and waits until it has loaded the module.
+   *
+   * @returns undefined where the process ended before: {@link text} tells how
+   * @throws UsageError `EXPERIMENT_UNREADABLE`; `EXPERIMENT_CHANGED` where the module gives another experiment than before
+   * @throws ControlError when the signal aborts
+   */
+  static async start(options: CellProcessOptions): Promise<CellProcess | string> {
+    const made = new CellProcess(options);
+    const told = await made.#next();
+    if (options.signal.aborted) throw abortReason(options.signal);
+    if (told === undefined) return made.#end?.text ?? "";
+    if (told["ready"] === options.plan) return made;
+    made.kill();
+    if (typeof told["ready"] === "string") {
+      throw new UsageError(
+        "EXPERIMENT_CHANGED",
+        `Expected ${shownText(options.module)} to export the same experiment in every process, got another one. Take params from the file alone, not from the clock, chance or the environment.`,
+      );
+    }
+    throw unreadable(options.module, String(told["unreadable"]), String(told["code"]));
+  }
+
+  /** @throws ControlError when the signal aborts */
+  async run(request: Omit<CellRequest, "signal">): Promise<ProcessAnswer> {
+    this.#requests += 1;
+    const id = this.#requests;
+    const answer = this.#next();
+    if (this.#child.connected) this.#child.send({ id, request }, () => undefined);
+    const told = await answer;
+    if (this.#options.signal.aborted) throw abortReason(this.#options.signal);
+    if (told === undefined || told["id"] !== id) return { kind: "gone", why: "died", text: "it said something else", ...this.#end };
+    return { kind: "ended", reply: told["reply"] as CellReply };
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Lets an idle process end. */
+  close(): void {
+    this.#letGo();
+    if (this.#child.connected) this.#child.disconnect();
+  }
+
+  /** Resolves with the next message, or with undefined when the process is gone or the time is up. */
+  #next(): Promise<Told | undefined> {
+    const { clock, timeLimit } = this.#options;
+    return new Promise((resolve) => {
+      if (this.#end !== undefined) return resolve(undefined);
+      const cancel = clock.timer(timeLimit, () => {
+        this.#why = "late";
+        this.kill();
+      });
+      this.#answer = (told) => {
+        this.#answer = undefined;
+        cancel();
+        resolve(told);
+      };
+      if (this.#early === undefined) return;
+      const early = this.#early;
+      this.#early = undefined;
+      this.#answer(early);
+    });
+  }
+
+  #tell(told: Told): void {
+    if (this.#answer === undefined) this.#early = told;
+    else this.#answer(told);
+  }
+
+  #gone(text: string): void {
+    this.#letGo();
+    const isFull = this.#said.includes(MEMORY_MARK) || this.#said.includes("heap out of memory");
+    this.#end ??= { why: this.#why ?? (isFull ? "memory" : "died"), text };
+    this.#answer?.(undefined);
+  }
+}
+
+/** The options of this process by which Node loads modules: a loader of TypeScript must be in the children too. */
+function loaders(args: readonly string[]): readonly string[] {
+  return args.filter((arg, place) => {
+    const before = args[place - 1] ?? "";
+    const isValue =
+      !arg.startsWith("-") && ["--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C"].includes(before);
+    return (
+      isValue ||
+      /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C|--experimental-strip-types|--experimental-transform-types|--no-warnings)(=|$)/.test(
+        arg,
+      )
+    );
+  });
+}
+
+function unreadable(module: string, text: string, code: string): UsageError {
+  const advice =
+    code === "ERR_UNKNOWN_FILE_EXTENSION" ? " This Node.js reads no TypeScript: use 22.18 or newer, or compile the module." : "";
+  return new UsageError(
+    "EXPERIMENT_UNREADABLE",
+    `Expected ${shownText(module)} to be a module that exports the experiment, but ${shownText(text, 300)}.${advice}`,
+  );
+}

@@ -1,0 +1,226 @@
+import { AbortedError, errorRecord, UsageError } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
+import { type CellJob, type CellParams, type CellValue, isCellValue, OWN_COLUMNS } from "./cell.ts";
+import { type CellIdentity, DEFAULT_ROUNDS, type ExperimentOptions, type ExperimentWorld } from "./experiment-options.ts";
+
+/** What ended a run: nothing was left to do, the condition of the experiment, its rounds, or a bound of its budget. */
+export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
+
+/** The work of one run. */
+export interface CellCounts {
+  readonly rounds: number;
+  readonly messages: number;
+  readonly calls: number;
+  /** Dollars of known prices. */
+  readonly usd: number;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
+}
+
+/** Values by round. */
+export type SeriesPoint = { readonly [name: string]: CellValue };
+
+/** The end of one run. */
+export type CellEnd = CellDone | CellFailed;
+
+export interface CellDone {
+  readonly kind: "done";
+  readonly ended: CellStop;
+  readonly counts: CellCounts;
+  readonly measures: { readonly [name: string]: CellValue };
+  readonly series: readonly SeriesPoint[];
+  /** The ids of the models that answered. */
+  readonly models: readonly string[];
+}
+
+export interface CellFailed {
+  readonly kind: "failed";
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The way in which a run is run and watched. */
+export interface CellWatch {
+  readonly signal: AbortSignal;
+  readonly concurrency: number;
+  /** Called for every event. Default: no event is made. */
+  readonly record?: (event: RunEvent) => void;
+}
+
+/** The number of points that one run may collect. */
+const MOST_POINTS = 1_000_000;
+
+/** Runs one cell in this process. It never rejects: an error of the experiment is the end of the cell. */
+export async function runCell<P extends CellParams, W extends ExperimentWorld>(
+  options: ExperimentOptions<P, W>,
+  { params: given, rep, seed }: CellJob,
+  watch: CellWatch,
+): Promise<CellEnd> {
+  const { signal, concurrency } = watch;
+  const identity: CellIdentity<P> = { params: given as P, rep, seed };
+  const { budget = {}, rounds = DEFAULT_ROUNDS } = options;
+  try {
+    const world = await options.world({ ...identity, concurrency, budget, signal });
+    const series = new CellSeries(options, identity);
+    const limit = typeof rounds === "function" ? rounds(identity.params) : rounds;
+    const result = await resultOf(world, { rounds: limit, stopWhen: (progress) => series.stops(progress), signal }, watch.record);
+    assertEnded(result, signal);
+    const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
+    const usd = result.cost.known / 1_000_000;
+    const { messages, calls } = series;
+    return {
+      kind: "done",
+      ended: endOf(result, series.stop),
+      counts: { rounds: result.rounds, messages, calls, usd, unpriced: result.cost.unpriced },
+      measures,
+      series: series.points,
+      models: Object.keys(result.byModel).sort(),
+    };
+  } catch (error) {
+    const { code, message } = errorRecord(error);
+    return { kind: "failed", code, message };
+  }
+}
+
+async function resultOf(world: ExperimentWorld, o: Parameters<ExperimentWorld["run"]>[0], record: CellWatch["record"]): Promise<RunResult> {
+  if (!isRecord(world) || typeof world.run !== "function")
+    throw invalid(
+      "world to return an Environment, or an object with run",
+      valueText(world),
+      "Write world: ({ seed }) => new Environment({ seed }).",
+    );
+  const letGo = record === undefined ? undefined : recording(world, record);
+  try {
+    const ran = world.run(o);
+    if (!isRun(ran)) return await ran;
+    if (record !== undefined) for await (const event of ran) record(event);
+    return await ran.result;
+  } finally {
+    letGo?.();
+  }
+}
+
+function isRun(ran: Promise<RunResult> | Run): ran is Run {
+  return "result" in ran && Symbol.asyncIterator in ran;
+}
+
+/** The types of events. */
+export const EVENT_TYPES: { readonly [T in RunEvent["type"]]: true } = {
+  "run.started": true,
+  message: true,
+  "act.started": true,
+  "act.resumed": true,
+  "step.started": true,
+  "step.ended": true,
+  "act.ended": true,
+  "act.failed": true,
+  "round.ended": true,
+  "clock.advanced": true,
+  "role.hired": true,
+  "role.retired": true,
+  "run.resumed": true,
+  "run.ended": true,
+};
+
+function recording(world: ExperimentWorld, record: (event: RunEvent) => void): (() => void) | undefined {
+  if (world.on === undefined) return undefined;
+  const offs = (Object.keys(EVENT_TYPES) as RunEvent["type"][]).map((type) => world.on?.(type, (event) => record(event)));
+  return () => {
+    for (const off of offs) off?.();
+  };
+}
+
+/** @throws the error of a run that failed, waits or was stopped */
+function assertEnded({ status, error }: RunResult, signal: AbortSignal): void {
+  if (signal.aborted) throw error ?? new AbortedError();
+  if (status === "finished" || status === "rounds" || status === "stopped" || status === "budget") return;
+  if (error !== undefined) throw error;
+  throw invalid("a run that comes to its end", `one with the status ${status}`, "Let roles of an experiment ask no person.");
+}
+
+function endOf({ status }: RunResult, stop: CellStop | undefined): CellStop {
+  if (stop !== undefined) return stop;
+  if (status === "rounds") return "rounds";
+  if (status === "budget") return "usd";
+  return status === "stopped" ? "stop" : "idle";
+}
+
+function checkedMeasures(given: unknown, params: CellParams): { readonly [name: string]: CellValue } {
+  if (given === undefined) return {};
+  if (!isRecord(given)) throw invalid("measure to return an object of values", valueText(given), "Write measure: () => ({ name: value }).");
+  const measures: Record<string, CellValue> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (OWN_COLUMNS.includes(name) || name in params)
+      throw invalid(
+        "measures with names of their own",
+        `${name}, which is a parameter or a column of every row`,
+        `Rename the measure ${name}.`,
+      );
+    measures[name] = checkedValue(`the measure ${name}`, value);
+  }
+  return measures;
+}
+
+function checkedValue(what: string, value: unknown): CellValue {
+  if (isCellValue(value)) return value;
+  throw new UsageError(
+    "EXPERIMENT_VALUE",
+    `Expected ${what} to be a finite number, a text, true, false or null, got ${valueText(value)}. Return null where there is no value.`,
+  );
+}
+
+function invalid(expected: string, got: string, remedy: string): UsageError {
+  return new UsageError("EXPERIMENT_INVALID", `Expected ${expected}, got ${got}. ${remedy}`);
+}
+
+type SeriesOptions<P extends CellParams> = Pick<ExperimentOptions<P, ExperimentWorld>, "collect" | "stop" | "budget">;
+
+/**
+ * The condition that ends a run, and the values that were collected on the way. It owns the series and the bound that was reached first.
+ *
+ * CellSeries.S1 (`stops`) values are collected before a bound is checked, so the series ends with the round that reached it.
+ * CellSeries.S2 (`stops`) the counts are those of the last check: the end of a round or, without rounds, of an activation. So a bound ends
+ * equal runs at the same place at every concurrency.
+ */
+class CellSeries<P extends CellParams> {
+  readonly points: SeriesPoint[] = [];
+  messages = 0;
+  calls = 0;
+  stop: CellStop | undefined;
+  readonly #options: SeriesOptions<P>;
+  readonly #identity: CellIdentity<P>;
+
+  constructor(options: SeriesOptions<P>, identity: CellIdentity<P>) {
+    this.#options = options;
+    this.#identity = identity;
+  }
+
+  stops(progress: RunProgress): boolean {
+    this.messages = progress.delivered;
+    this.calls = progress.calls;
+    this.#collect(progress);
+    this.stop = this.#reached(progress);
+    return this.stop !== undefined;
+  }
+
+  #collect(progress: RunProgress): void {
+    const { collect } = this.#options;
+    if (collect === undefined) return;
+    if (this.points.length >= MOST_POINTS)
+      throw invalid(`at most ${MOST_POINTS} rounds with collectors`, "more", "Leave out collect, or measure at the end.");
+    const point: Record<string, CellValue> = { round: progress.rounds };
+    for (const [name, of] of Object.entries(collect))
+      point[name] = checkedValue(`what collect.${name} returns`, of(progress, this.#identity));
+    this.points.push(point);
+  }
+
+  #reached(progress: RunProgress): CellStop | undefined {
+    const { budget = {}, stop } = this.#options;
+    if (this.messages >= (budget.messages ?? Infinity)) return "messages";
+    if (this.calls >= (budget.calls ?? Infinity)) return "calls";
+    if (progress.spent >= (budget.usd ?? Infinity)) return "usd";
+    return stop?.(progress, this.#identity) === true ? "stop" : undefined;
+  }
+}

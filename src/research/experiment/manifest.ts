@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { arch, cpus, platform, release, totalmem } from "node:os";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson, textHash } from "../../kernel/json.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { shownText, valueText } from "../../kernel/value-text.ts";
+import type { ExperimentPlan } from "./experiment.ts";
+
+/** What a folder of results was made from, and where. */
+export interface Manifest {
+  /** The form of the folder. */
+  readonly v: 1;
+  readonly experiment: ExperimentPlan;
+  /** The text of the module and its sha256; null for an experiment that was run without a module. */
+  readonly module: { readonly sha256: string; readonly text: string } | null;
+  readonly versions: { readonly troupe: string; readonly node: string; readonly v8: string };
+  /** The commit of the folder that the module is in, and whether files there differed from it; null outside git. */
+  readonly commit: { readonly id: string; readonly changed: boolean } | null;
+  readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
+  /** When the sweep began. */
+  readonly began: string;
+}
+
+/** Milliseconds that git may take. */
+const PATIENCE = 10_000;
+
+/** Returns the manifest of a sweep that begins now. */
+export async function manifestOf(
+  plan: ExperimentPlan,
+  module: string | undefined,
+  o: { readonly troupe: string; readonly now: number },
+): Promise<Manifest> {
+  const text = await moduleText(module);
+  const [cpu] = cpus();
+  return {
+    v: 1,
+    experiment: plan,
+    module: text === undefined ? null : { sha256: textHash(text), text },
+    versions: { troupe: o.troupe, node: process.versions.node, v8: process.versions.v8 },
+    commit: module === undefined ? null : await commitOf(dirname(fileURLToPath(module))),
+    machine: { platform: `${platform()} ${arch()} ${release()}`, cpu: cpu?.model ?? "unknown", cores: cpus().length, memory: totalmem() },
+    began: new Date(o.now).toISOString(),
+  };
+}
+
+/** Returns the text of the module of an experiment. */
+export async function moduleText(module: string | undefined): Promise<string | undefined> {
+  return module === undefined ? undefined : readFile(fileURLToPath(module), "utf8");
+}
+
+async function commitOf(folder: string): Promise<Manifest["commit"]> {
+  const id = await git(folder, "rev-parse", "HEAD");
+  if (id === undefined) return null;
+  return { id: id.trim(), changed: (await git(folder, "status", "--porcelain", "--", ".")) !== "" };
+}
+
+function git(cwd: string, ...words: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile("git", ["--no-optional-locks", ...words], { cwd, timeout: PATIENCE }, (error, stdout) =>
+      resolve(error === null ? stdout : undefined),
+    );
+  });
+}
+
+/**
+ * Refuses to go on with the results of another experiment.
+ *
+ * @throws UsageError `EXPERIMENT_CHANGED` with the first difference; `EXPERIMENT_DAMAGED`
+ */
+export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
+  if (!isManifest(known))
+    throw new UsageError(
+      "EXPERIMENT_DAMAGED",
+      `Expected the manifest of ${shownText(folder)} to be one of this version, got another form. Begin anew in another folder.`,
+    );
+  const difference = planDifference(known.experiment, now.experiment) ?? textDifference(known.module?.text, now.module?.text);
+  if (difference === undefined) return;
+  throw new UsageError(
+    "EXPERIMENT_CHANGED",
+    `Expected the experiment that ${shownText(folder)} was begun with, got another one: ${difference}. Undo the change to go on, or begin anew in another folder.`,
+  );
+}
+
+function isManifest(value: unknown): value is Manifest {
+  return isRecord(value) && value["v"] === 1 && isRecord(value["experiment"]) && (value["module"] === null || isRecord(value["module"]));
+}
+
+function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | undefined {
+  const names = [...new Set([...Object.keys(now), ...Object.keys(known)])] as (keyof ExperimentPlan)[];
+  for (const name of names) {
+    if (canonicalJson(known[name]) === canonicalJson(now[name])) continue;
+    if (name !== "cells") return `${name} was ${valueText(known[name])} and is ${valueText(now[name])}`;
+    const place = now.cells.findIndex((cell, nth) => canonicalJson(cell) !== canonicalJson(known.cells[nth] ?? null));
+    const at = place === -1 ? now.cells.length : place;
+    return `cell ${at} was ${valueText(known.cells[at] ?? "none")} and is ${valueText(now.cells[at] ?? "none")}`;
+  }
+  return undefined;
+}
+
+function textDifference(known: string | undefined, now: string | undefined): string | undefined {
+  if (known === now) return undefined;
+  if (known === undefined || now === undefined)
+    return `its module was ${known === undefined ? "none" : "a file"} and is ${now === undefined ? "none" : "a file"}`;
+  const [before, after] = [known.split("\n"), now.split("\n")];
+  const place = after.findIndex((line, nth) => line !== before[nth]);
+  const at = place === -1 ? after.length : place;
+  return `line ${at + 1} of its module was ${valueText(before[at] ?? "missing")} and is ${valueText(after[at] ?? "missing")}`;
+}

@@ -1,0 +1,178 @@
+import { appendFile, mkdir, open, type FileHandle, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { FileLock } from "../../adapters/file-lock.ts";
+import { CacheError, UsageError } from "../../kernel/errors.ts";
+import { ifThere } from "../../kernel/system-error.ts";
+import { parsedJson } from "../../kernel/json.ts";
+import { isCount, isRecord } from "../../kernel/value-kind.ts";
+import { shownText } from "../../kernel/value-text.ts";
+import type { CellJob } from "./cell.ts";
+import type { CellEnd } from "./cell-run.ts";
+import { columnsOf, csvOf, jsonLinesOf, type Row } from "./row.ts";
+
+/** A run that has ended, as its line in the folder has it. */
+export interface FinishedCell {
+  readonly cell: number;
+  readonly rep: number;
+  readonly end: CellEnd;
+  /** Milliseconds that it took, which no row has: rows of equal runs are equal. */
+  readonly ms: number;
+}
+
+/** Milliseconds to wait for the lock of a folder: another process may just be looking whether its owner is gone. */
+const PATIENCE = 100;
+const CELLS_FILE = "cells.jsonl";
+const MANIFEST_FILE = "manifest.json";
+
+/**
+ * The folder of a sweep, open for writing. It owns the lock, the file of finished runs and the lines that wait to be written.
+ *
+ * SweepFolder.F1 (`open`) at most one sweep writes into a folder, and the lock of one whose process is gone is taken over.
+ * SweepFolder.F2 (`add`) a run counts as finished when its line is on the disk. A last line that a kill cut off is removed (`finishedIn`).
+ * SweepFolder.F3 (`write`) every other file is replaced whole.
+ */
+export class SweepFolder {
+  readonly path: string;
+  readonly finished: readonly FinishedCell[];
+  readonly #lock: FileLock;
+  readonly #file: FileHandle;
+  #waiting: { readonly line: string; readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
+  #writing: Promise<void> | undefined;
+
+  private constructor(
+    path: string,
+    parts: { readonly lock: FileLock; readonly file: FileHandle; readonly finished: readonly FinishedCell[] },
+  ) {
+    this.path = path;
+    this.#lock = parts.lock;
+    this.#file = parts.file;
+    this.finished = parts.finished;
+  }
+
+  /**
+   * Opens a folder, which is made where there is none.
+   *
+   * @param check refuses the folder of another experiment, by its manifest; undefined: the folder has none
+   * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`; errors of `check` and of the file system
+   */
+  static async open(path: string, check: (manifest: unknown) => void): Promise<SweepFolder> {
+    await mkdir(path, { recursive: true });
+    const lock = await locked(path);
+    try {
+      check(await manifestIn(path));
+      const { finished, length } = await finishedIn(path);
+      const file = await open(join(path, CELLS_FILE), "a+", 0o666);
+      await file.truncate(length);
+      return new SweepFolder(path, { lock, file, finished });
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /** Resolves when the line of a finished run is on the disk. Lines that come meanwhile are written together. */
+  add(cell: FinishedCell): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ line: `${JSON.stringify(cell)}\n`, done, failed });
+      this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    });
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await appendFile(this.#file, batch.map(({ line }) => line).join(""));
+        await this.#file.datasync();
+        for (const { done } of batch) done();
+      } catch (error) {
+        for (const { failed } of batch) failed(error);
+      }
+    }
+  }
+
+  /** Replaces a file. */
+  async write(name: string, content: string | Uint8Array): Promise<void> {
+    const path = join(this.path, name);
+    await writeFile(`${path}.new`, content);
+    await rename(`${path}.new`, path);
+  }
+
+  writeManifest(manifest: object): Promise<void> {
+    return this.write(MANIFEST_FILE, `${JSON.stringify(manifest, null, 2)}\n`);
+  }
+
+  /** Writes rows as lines of JSON and as CSV. */
+  async writeRows(name: "rows" | "series", rows: readonly Row[]): Promise<void> {
+    await this.write(`${name}.jsonl`, jsonLinesOf(rows));
+    if (columnsOf(rows).length > 0) await this.write(`${name}.csv`, csvOf(rows));
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file.close();
+    await this.#lock.release();
+  }
+}
+
+async function locked(path: string): Promise<FileLock> {
+  try {
+    return await FileLock.take(join(path, "sweep"), { patience: PATIENCE, abandoned: Infinity });
+  } catch (cause) {
+    if (!(cause instanceof CacheError)) throw cause;
+    throw new UsageError(
+      "EXPERIMENT_BUSY",
+      `Expected a folder that no other sweep writes into, got ${shownText(path)}. Wait for that sweep, or name another folder. If none runs, on any machine, remove ${shownText(join(path, "sweep.lock"))}.`,
+      { cause },
+    );
+  }
+}
+
+/** Returns the manifest of a folder; undefined where there is none. @throws UsageError `EXPERIMENT_DAMAGED` */
+export async function manifestIn(path: string): Promise<unknown> {
+  const text = await ifThere(readFile(join(path, MANIFEST_FILE), "utf8"));
+  if (text === undefined) return undefined;
+  const manifest = parsedJson(text);
+  if (isRecord(manifest)) return manifest;
+  throw damaged(path, MANIFEST_FILE, "a manifest");
+}
+
+/**
+ * Returns the finished runs of a folder, and the bytes of their lines. A last line without its end was cut off and counts as not written.
+ *
+ * @throws UsageError `EXPERIMENT_DAMAGED` for any other line that cannot be read
+ */
+export async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
+  const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
+  const length = bytes.lastIndexOf(10) + 1;
+  const lines = bytes.subarray(0, length).toString("utf8").split("\n").slice(0, -1);
+  const finished = lines.map((line, place) => {
+    const cell = parsedJson(line);
+    if (isFinished(cell)) return cell;
+    throw damaged(path, `line ${place + 1} of ${CELLS_FILE}`, "a finished run");
+  });
+  return { finished, length };
+}
+
+function isFinished(value: unknown): value is FinishedCell {
+  if (!isRecord(value) || !isCount(value["cell"]) || !isCount(value["rep"]) || typeof value["ms"] !== "number") return false;
+  const end = value["end"];
+  return (
+    isRecord(end) &&
+    (end["kind"] === "failed" ||
+      (end["kind"] === "done" && isRecord(end["counts"]) && isRecord(end["measures"]) && Array.isArray(end["series"])))
+  );
+}
+
+function damaged(path: string, what: string, expected: string): UsageError {
+  return new UsageError(
+    "EXPERIMENT_DAMAGED",
+    `Expected ${expected} in ${what} of ${shownText(path)}, got something else. Restore the file, or begin anew in another folder.`,
+  );
+}
+
+/** The name of a run in a folder, unique in its experiment. */
+export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
+  return `${cell}-${rep}`;
+}

@@ -1,0 +1,360 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { takes } from "../../kernel/argument.ts";
+import { ownVersion } from "../../adapters/own-version.ts";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { type Clock, systemClock } from "../../kernel/clock.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { isCount } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { CellJob } from "./cell.ts";
+import { CellProcess, type CellProcessOptions, CELL_VARIABLE } from "./cell-process.ts";
+import type { CellEnd } from "./cell-run.ts";
+import { type AnyExperiment, anExperiment, CELLS, type CellReply, type CellRequest } from "./experiment.ts";
+import { assertSame, manifestOf } from "./manifest.ts";
+import { type Row, rowOf, seriesRowsOf } from "./row.ts";
+import { type FinishedCell, jobName, SweepFolder } from "./sweep-folder.ts";
+
+/** How far a sweep is. */
+export interface SweepProgress {
+  readonly total: number;
+  /** Runs that have ended, the failed ones too. */
+  readonly done: number;
+  readonly failed: number;
+  /** Runs that an earlier sweep into the folder had finished. */
+  readonly kept: number;
+  /** Milliseconds since the sweep began. */
+  readonly ms: number;
+}
+
+/** Options of {@link runExperiment}. All have defaults. */
+export interface RunExperimentOptions {
+  /**
+   * The address of the module that exports the experiment: `import.meta.url` there. Runs take place in processes of their own then. Without
+   * it they take place in this process, one after another: a run that never ends, crashes or eats memory takes this process with it.
+   */
+  readonly module?: string;
+  /** The folder of the results. A sweep goes on there where it was cut off. Default: nothing is kept. */
+  readonly out?: string;
+  /** Processes that run cells. Default: one less than this machine has cores. Needs `module`. */
+  readonly workers?: number;
+  /** Milliseconds that one run may take. Default one hour. Without `module` it holds for runs that wait for something. */
+  readonly timeLimit?: number;
+  /** Megabytes that a process may take. Default 4096. Needs `module`. */
+  readonly memory?: number;
+  /** Processes that may die during one run until it has failed. Default 3: a process may be killed by somebody else. */
+  readonly tries?: number;
+  /** Runs that failed are run again when the sweep goes on. Default false. */
+  readonly again?: boolean;
+  /** Called at the start and whenever a run has ended. */
+  readonly onProgress?: (progress: SweepProgress) => void;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+const runOptions: Known<RunExperimentOptions> = {
+  module: true,
+  out: true,
+  workers: true,
+  timeLimit: true,
+  memory: true,
+  tries: true,
+  again: true,
+  onProgress: true,
+  signal: true,
+  clock: true,
+};
+
+/** The results of a sweep, in the order of cells and repetitions. */
+export interface ExperimentResult {
+  /** The folder of the results, if there is one. */
+  readonly out: string | undefined;
+  /** One row for each run. */
+  readonly rows: readonly Row[];
+  /** One row for each round of each run, where the experiment collects. */
+  readonly series: readonly Row[];
+  readonly failed: number;
+  /** Runs that an earlier sweep into the folder had finished. */
+  readonly kept: number;
+}
+
+const HOUR = 3_600_000;
+const DEFAULT_MEMORY = 4096;
+const DEFAULT_TRIES = 3;
+/** Concurrent activations of a run: the default of an Environment. */
+export const CONCURRENCY = 16;
+
+/**
+ * Runs an experiment, or goes on with one in a folder, and returns its rows. A run that fails has a row that says so, and the others go on. The
+ * rows do not depend on the number of processes, nor on how often the sweep was cut off.
+ *
+ * The folder gets `manifest.json`, `cells.jsonl` with a line for each run as it ends, and at the end `rows.jsonl`, `rows.csv`, `series.jsonl`
+ * and `series.csv`.
+ *
+ * @throws UsageError `EXPERIMENT_CHANGED` for a folder of another experiment or of another text of its module, with the first difference;
+ * `EXPERIMENT_BUSY` while another sweep writes into the folder; `EXPERIMENT_DAMAGED`, `EXPERIMENT_UNREADABLE`; `EXPERIMENT_NESTED` in a
+ * process of a sweep; `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+ * @throws ControlError when the signal aborts; finished runs are kept
+ *
+ * @example
+ * import { type AnyExperiment, runExperiment } from "troupe/research";
+ *
+ * export async function sweep(coins: AnyExperiment): Promise<void> {
+ *   const { rows, failed } = await runExperiment(coins, { module: new URL("./coins.ts", import.meta.url).href, out: "coins", workers: 4 });
+ *   console.log(`${rows.length} runs, ${failed} failed`);
+ * }
+ */
+export async function runExperiment(experiment: AnyExperiment, o: RunExperimentOptions = {}): Promise<ExperimentResult> {
+  takes("runExperiment", "experiment", experiment, anExperiment);
+  checkKnownOptions("runExperiment", o, runOptions);
+  checkRunOptions(o);
+  assertNotNested();
+  throwIfAborted(o.signal);
+  const { clock = systemClock } = o;
+  const folder = o.out === undefined ? undefined : await openedFolder(experiment, resolve(o.out), o, clock);
+  try {
+    return await new Sweep(experiment, folder, { ...o, clock }).run();
+  } finally {
+    await folder?.close();
+  }
+}
+
+function checkRunOptions({ module, workers, timeLimit, memory, tries }: RunExperimentOptions): void {
+  for (const [name, value] of Object.entries({ workers, timeLimit, memory, tries })) {
+    if (value !== undefined && (!isCount(value) || value < 1))
+      throw new UsageError("OPTION_INVALID", `Expected ${name} of runExperiment to be a whole number from 1, got ${valueText(value)}.`);
+  }
+  if (module !== undefined && (typeof module !== "string" || !module.startsWith("file:")))
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected module of runExperiment to be the address of a file, got ${valueText(module)}. Write module: import.meta.url.`,
+    );
+  if (module === undefined && (workers !== undefined || memory !== undefined))
+    throw new UsageError(
+      "OPTION_INVALID",
+      "Expected module with workers or memory of runExperiment, got none. Write module: import.meta.url in the file that exports the experiment.",
+    );
+}
+
+function assertNotNested(): void {
+  if (process.env[CELL_VARIABLE] === undefined) return;
+  throw new UsageError(
+    "EXPERIMENT_NESTED",
+    "Expected a module that starts nothing when a process of a sweep loads it, got one that runs an experiment. Run the experiment from another file, or by troupe experiment run.",
+  );
+}
+
+async function openedFolder(experiment: AnyExperiment, path: string, { module }: RunExperimentOptions, clock: Clock): Promise<SweepFolder> {
+  const manifest = await manifestOf(experiment.plan, module, { troupe: ownVersion(), now: clock.now() });
+  let isNew = false;
+  const folder = await SweepFolder.open(path, (known) => {
+    isNew = known === undefined;
+    if (!isNew) assertSame(known, manifest, path);
+  });
+  if (isNew) await folder.writeManifest(manifest);
+  return folder;
+}
+
+/**
+ * One sweep. It owns the runs that are left, and the processes.
+ *
+ * Sweep.W1 (`#next`) each run is given out once, and again only after its process has gone.
+ * Sweep.W2 (`#ended`) a run counts when its line is on the disk.
+ * Sweep.W3 (`#tried`) a run whose processes die fails alone.
+ */
+class Sweep {
+  readonly #experiment: AnyExperiment;
+  readonly #folder: SweepFolder | undefined;
+  readonly #o: RunExperimentOptions & { readonly clock: Clock };
+  readonly #jobs: readonly CellJob[];
+  readonly #ends = new Map<string, CellEnd>();
+  readonly #left: readonly CellJob[];
+  #given = 0;
+  #failed = 0;
+  readonly #began: number;
+  readonly #kept: number;
+  readonly #stop = new AbortController();
+
+  constructor(experiment: AnyExperiment, folder: SweepFolder | undefined, o: RunExperimentOptions & { readonly clock: Clock }) {
+    this.#experiment = experiment;
+    this.#folder = folder;
+    this.#o = o;
+    this.#jobs = experiment.jobs;
+    this.#began = o.clock.now();
+    for (const { cell, rep, end } of folder?.finished ?? []) {
+      if (end.kind === "done" || o.again !== true) this.#ends.set(jobName({ cell, rep }), end);
+      else this.#ends.delete(jobName({ cell, rep }));
+    }
+    this.#left = this.#jobs.filter((job) => !this.#ends.has(jobName(job)));
+    this.#kept = this.#ends.size;
+    this.#failed = [...this.#ends.values()].filter(({ kind }) => kind === "failed").length;
+  }
+
+  async run(): Promise<ExperimentResult> {
+    const { module, signal, workers = Math.max(1, availableParallelism() - 1) } = this.#o;
+    this.#tell();
+    const stopped = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
+    const slots = module === undefined ? 1 : Math.min(workers, this.#left.length);
+    const works = Array.from({ length: slots }, () => (module === undefined ? this.#here(stopped) : this.#slot(module, stopped)));
+    // The first error ends the other processes; their errors are only that.
+    const guarded = works.map((work) =>
+      work.catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.#stop.abort(error);
+        throw error;
+      }),
+    );
+    const settled = await Promise.allSettled(guarded);
+    throwIfAborted(signal);
+    if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
+    if (settled.some(({ status }) => status === "rejected"))
+      throw new UsageError("EXPERIMENT_INVALID", "Expected every process to end, got one that did not.");
+    return this.#result();
+  }
+
+  async #here(signal: AbortSignal): Promise<void> {
+    const { clock, timeLimit = HOUR } = this.#o;
+    for (let job = this.#next(); job !== undefined; job = this.#next()) {
+      throwIfAborted(signal);
+      const began = clock.now();
+      const limit = new AbortController();
+      const cancel = clock.timer(timeLimit, () => limit.abort());
+      const { end } = await this.#experiment[CELLS]({ job, concurrency: CONCURRENCY, signal: AbortSignal.any([signal, limit.signal]) });
+      cancel();
+      throwIfAborted(signal);
+      await this.#ended(job, limit.signal.aborted ? late(timeLimit) : end, clock.now() - began);
+    }
+  }
+
+  async #slot(module: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#o;
+    const processes = new ProcessSlot(this.#processOptions(module, signal), this.#o.tries ?? DEFAULT_TRIES);
+    try {
+      for (let job = this.#next(); job !== undefined; job = this.#next()) {
+        const began = clock.now();
+        const { end } = await processes.run({ job, concurrency: CONCURRENCY });
+        await this.#ended(job, end, clock.now() - began);
+      }
+    } finally {
+      processes.close();
+    }
+  }
+
+  #processOptions(module: string, signal: AbortSignal): CellProcessOptions {
+    const { clock, timeLimit = HOUR, memory = DEFAULT_MEMORY } = this.#o;
+    const { name, plan } = this.#experiment;
+    return { module, name, plan: JSON.stringify(plan), timeLimit, memory, node: process.execPath, clock, signal };
+  }
+
+  #next(): CellJob | undefined {
+    this.#given += 1;
+    return this.#left[this.#given - 1];
+  }
+
+  async #ended(job: CellJob, end: CellEnd, ms: number): Promise<void> {
+    const finished: FinishedCell = { cell: job.cell, rep: job.rep, end, ms };
+    await this.#folder?.add(finished);
+    this.#ends.set(jobName(job), end);
+    if (end.kind === "failed") this.#failed += 1;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const { onProgress, clock } = this.#o;
+    onProgress?.({
+      total: this.#jobs.length,
+      done: this.#ends.size,
+      failed: this.#failed,
+      kept: this.#kept,
+      ms: clock.now() - this.#began,
+    });
+  }
+
+  async #result(): Promise<ExperimentResult> {
+    const { rows, series, failed } = rowsOf(this.#jobs, this.#ends);
+    await this.#folder?.writeRows("rows", rows);
+    if (series.length > 0) await this.#folder?.writeRows("series", series);
+    return { out: this.#folder?.path, rows, series, failed, kept: this.#kept };
+  }
+}
+
+/** Returns the rows of the runs that have ended, in the order of the jobs. */
+export function rowsOf(jobs: readonly CellJob[], ends: ReadonlyMap<string, CellEnd>): Pick<ExperimentResult, "rows" | "series" | "failed"> {
+  const rows: Row[] = [];
+  const series: Row[] = [];
+  let failed = 0;
+  for (const job of jobs) {
+    const end = ends.get(jobName(job));
+    if (end === undefined) continue;
+    rows.push(rowOf(job, end));
+    if (end.kind === "failed") failed += 1;
+    else for (const row of seriesRowsOf(job, end.series)) series.push(row);
+  }
+  return { rows, series, failed };
+}
+
+/** The processes of one worker, one after another. It owns the present one. */
+export class ProcessSlot {
+  readonly #options: CellProcessOptions;
+  readonly #tries: number;
+  #process: CellProcess | undefined;
+
+  constructor(options: CellProcessOptions, tries: number) {
+    this.#options = options;
+    this.#tries = tries;
+  }
+
+  /**
+   * Runs a cell, in another process where one died.
+   *
+   * @throws UsageError where no process can load the module; ControlError when the signal aborts
+   */
+  async run(request: Omit<CellRequest, "signal">): Promise<CellReply> {
+    let text = "";
+    for (let tried = 0; tried < this.#tries; tried += 1) {
+      const process = (this.#process ??= await this.#started());
+      const answer = await process.run(request);
+      if (answer.kind === "ended") return answer.reply;
+      this.#process = undefined;
+      const { memory, timeLimit } = this.#options;
+      if (answer.why === "late") return { end: late(timeLimit) };
+      if (answer.why === "memory")
+        return {
+          end: {
+            kind: "failed",
+            code: "EXPERIMENT_MEMORY",
+            message: `Expected the run to take at most ${memory} megabytes, but it took more. Raise memory.`,
+          },
+        };
+      text = answer.text;
+    }
+    const message = `Expected the process of the run to live, but ${text}, in each of ${this.#tries} tries.`;
+    return { end: { kind: "failed", code: "EXPERIMENT_DIED", message } };
+  }
+
+  async #started(): Promise<CellProcess> {
+    let text = "";
+    for (let tried = 0; tried < this.#tries; tried += 1) {
+      const started = await CellProcess.start(this.#options);
+      if (typeof started !== "string") return started;
+      text = started;
+    }
+    throw new UsageError(
+      "EXPERIMENT_UNREADABLE",
+      `Expected a process to load ${this.#options.module}, but ${text}, in each of ${this.#tries} tries.`,
+    );
+  }
+
+  close(): void {
+    this.#process?.close();
+    this.#process = undefined;
+  }
+}
+
+function late(timeLimit: number): CellEnd {
+  return {
+    kind: "failed",
+    code: "EXPERIMENT_LATE",
+    message: `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`,
+  };
+}

@@ -1,0 +1,131 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { assert, asyncProperty, integer } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { experiment, runExperiment } from "../../../src/research/index.ts";
+import { tries } from "../../effort.ts";
+import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
+import { road } from "./walkers.ts";
+
+const options = {
+  params: { n: [1, 2, 3] },
+  reps: 2,
+  rounds: 2,
+  world: road,
+  collect: { said: ({ delivered }: { readonly delivered: number }) => delivered },
+};
+const walks = experiment(options);
+const read = (out: string, file: string): string => readFileSync(join(out, file), "utf8");
+
+describe("the folder of a sweep", () => {
+  it("SweepFolder.F3 has the rows, the series, and what they were made from", async () => {
+    const out = join(scratchFolder(), "new/walks");
+    const { rows, series } = await runExperiment(walks, { out });
+    expect(readdirSync(out).sort()).toEqual(["cells.jsonl", "manifest.json", "rows.csv", "rows.jsonl", "series.csv", "series.jsonl"]);
+    expect(
+      read(out, "rows.jsonl")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(rows);
+    expect(read(out, "series.jsonl").trim().split("\n")).toHaveLength(series.length);
+    expect(read(out, "rows.csv").split("\r\n")[0]).toBe("cell,n,rep,seed,status,ended,rounds,messages,calls,usd,unpriced,error");
+    expect(JSON.parse(read(out, "manifest.json"))).toMatchObject({
+      v: 1,
+      experiment: { seed: "1", reps: 2 },
+      versions: { node: process.versions.node },
+      module: null,
+    });
+  });
+
+  it("SweepFolder.F2 Sweep.W1 Sweep.W2 goes on wherever it was cut off, to the same table", async () => {
+    const whole = scratchFolder();
+    await runExperiment(walks, { out: whole });
+    const { length } = read(whole, "cells.jsonl");
+    await assert(
+      asyncProperty(integer({ min: 0, max: length }), async (at) => {
+        const out = scratchFolder();
+        for (const file of ["manifest.json", "cells.jsonl"]) writeFileSync(join(out, file), read(whole, file));
+        truncateSync(join(out, "cells.jsonl"), at);
+        const kept = read(out, "cells.jsonl").split("\n").length - 1;
+        expect((await runExperiment(walks, { out })).kept).toBe(kept);
+        expect(["rows.jsonl", "series.jsonl", "rows.csv"].map((file) => read(out, file))).toEqual(
+          ["rows.jsonl", "series.jsonl", "rows.csv"].map((file) => read(whole, file)),
+        );
+      }),
+      { numRuns: tries(5, 200) },
+    );
+  });
+
+  it("runs nothing again once it is finished, and failed runs where that is asked for", async () => {
+    const out = scratchFolder();
+    let isBroken = true;
+    const flaky = experiment({
+      ...options,
+      world: (setting) => {
+        if (isBroken && setting.params.n === 2) throw new Error("away");
+        return road(setting);
+      },
+    });
+    expect((await runExperiment(flaky, { out })).failed).toBe(2);
+    isBroken = false;
+    expect(await runExperiment(flaky, { out })).toMatchObject({ failed: 2, kept: 6 });
+    expect(await runExperiment(flaky, { out, again: true })).toMatchObject({ failed: 0, kept: 4 });
+  });
+
+  it.each<[string, object, string]>([
+    ["another seed", { seed: 2 }, 'seed was "1" and is "2"'],
+    ["more repetitions", { reps: 3 }, "reps was 2 and is 3"],
+    ["another cell", { params: { n: [1, 5, 3] } }, 'cell 1 was {"n":2} and is {"n":5}'],
+    ["a cell less", { params: { n: [1, 2] } }, 'cell 2 was {"n":3} and is "none"'],
+    ["another bound", { budget: { messages: 3 } }, "budget was {}"],
+  ])("is not gone on with by another experiment: %s", async (_name, other, said) => {
+    const out = scratchFolder();
+    await runExperiment(walks, { out });
+    const error = await errorOf(() => runExperiment(experiment({ ...options, ...other }), { out }));
+    expect([(error as { code?: string }).code, error.message.includes(said)]).toEqual(["EXPERIMENT_CHANGED", true]);
+  });
+
+  it("is refused when a line of it was changed, and not touched", async () => {
+    const out = scratchFolder();
+    await runExperiment(walks, { out });
+    const before = read(out, "cells.jsonl");
+    appendFileSync(join(out, "cells.jsonl"), '{"cell":0}\n');
+    expect(await errorOf(() => runExperiment(walks, { out }))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });
+    expect(read(out, "cells.jsonl")).toBe(`${before}{"cell":0}\n`);
+    writeFileSync(join(out, "manifest.json"), "{}");
+    expect(await errorOf(() => runExperiment(walks, { out }))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });
+  });
+
+  it("SweepFolder.F1 takes one sweep at a time, and lets go of it at its end", async () => {
+    const out = scratchFolder();
+    let refused: unknown;
+    const first = experiment({
+      ...options,
+      params: { n: [1] },
+      reps: 1,
+      world: async (setting) => {
+        refused ??= await errorOf(() => runExperiment(first, { out }));
+        return road(setting);
+      },
+    });
+    await runExperiment(first, { out });
+    expect(refused).toMatchObject({ code: "EXPERIMENT_BUSY" });
+    expect(existsSync(join(out, "sweep.lock"))).toBe(false);
+  });
+
+  it("is refused when the text of its module was changed, with the line", async () => {
+    const folder = scratchFolder();
+    const module = pathToFileURL(join(folder, "walks.mjs")).href;
+    const out = join(folder, "out");
+    const text = "export const a = 1;\nexport const b = 2;\n";
+    const stopped = new AbortController();
+    writeFileSync(join(folder, "walks.mjs"), text);
+    const begun = runExperiment(walks, { out, module, signal: stopped.signal, onProgress: () => stopped.abort() });
+    expect(await errorOf(() => begun)).toMatchObject({ code: "ABORTED" });
+    writeFileSync(join(folder, "walks.mjs"), text.replace("b = 2", "b = 3"));
+    const error = await errorOf(() => runExperiment(walks, { out, module }));
+    expect(error.message).toContain('line 2 of its module was "export const b = 2;" and is "export const b = 3;"');
+  });
+});

@@ -1,0 +1,52 @@
+import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Row, runExperiment } from "../../../src/research/index.ts";
+import { errorOf } from "../../workspace/scratch.ts";
+
+const path = join(import.meta.dirname, "walks.mjs");
+const module = pathToFileURL(path).href;
+const { walks } = (await import(path)) as { readonly walks: Parameters<typeof runExperiment>[0] };
+
+async function withHarm<T>(kind: string, work: () => Promise<T>): Promise<T> {
+  process.env["WALKS_HARM"] = kind;
+  try {
+    return await work();
+  } finally {
+    delete process.env["WALKS_HARM"];
+  }
+}
+
+describe("a sweep over processes", () => {
+  it("has the rows of one in this process, with any number of workers", async () => {
+    const { rows, series } = await runExperiment(walks);
+    for (const workers of [1, 3]) expect(await runExperiment(walks, { module, workers })).toMatchObject({ rows, series, failed: 0 });
+  });
+
+  it.each([
+    [
+      "ends its process",
+      "ends",
+      "EXPERIMENT_DIED: Expected the process of the run to live, but it ended with exit code 3, in each of 3 tries.",
+    ],
+    ["is killed", "killed", "it was ended by SIGKILL"],
+    ["never ends", "never", "EXPERIMENT_LATE: Expected the run to end within 3000 ms"],
+    ["fills the heap", "heap", "EXPERIMENT_MEMORY: Expected the run to take at most 200 megabytes"],
+    ["fills buffers", "buffers", "EXPERIMENT_MEMORY"],
+    ["throws", "throws", "no world"],
+  ])("Sweep.W3 CellProcess.P1 goes on when a run %s", async (_name, kind, said) => {
+    const { rows: whole } = await runExperiment(walks);
+    const { rows, failed } = await withHarm(kind, () => runExperiment(walks, { module, workers: 2, timeLimit: 3_000, memory: 200 }));
+    expect(failed).toBe(1);
+    const isHarmed = ({ steps, rep }: Row): boolean => steps === 8 && rep === 1;
+    expect(rows.filter((row) => !isHarmed(row))).toEqual(whole.filter((row) => !isHarmed(row)));
+    expect(rows.find(isHarmed)?.["error"]).toContain(said);
+  });
+
+  it("refuses a module that gives another experiment in each process", async () => {
+    process.env["WALKS_MORE"] = "32";
+    const error = await errorOf(() => runExperiment(walks, { module, workers: 1 }));
+    delete process.env["WALKS_MORE"];
+    expect(error).toMatchObject({ code: "EXPERIMENT_CHANGED" });
+  });
+});
