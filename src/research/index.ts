@@ -38,7 +38,7 @@ export {
   type ParamSpace,
   type Seeds,
 } from "./experiment/cell.ts";
-export { type AnyExperiment, experiment, Experiment, type ExperimentPlan } from "./experiment/experiment.ts";
+export { type AnyExperiment, type Experiment, experiment, type ExperimentPlan } from "./experiment/experiment.ts";
 export type {
   CellBudget,
   CellIdentity,
