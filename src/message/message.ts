@@ -95,6 +95,7 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     fields.role ?? "user",
     causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
     sentFrom === undefined ? "" : nameOr(sentFrom, ""),
+    addressedIn(fields),
     parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
     fields.timestamp ?? systemClock.now(),
   );
@@ -123,6 +124,7 @@ export function frozenMessage(read: Message): Message {
 /**
  * Builds a message from resolved values and the remaining `fields`.
  *
+ * @param sendTo a frozen list, not empty: see {@link addressedIn}
  * @param parents a frozen list
  * @throws as {@link createMessage}
  */
@@ -133,6 +135,7 @@ export function buildMessage<P>(
   role: MessageRole,
   causeBy: string,
   sentFrom: string,
+  sendTo: readonly string[],
   parents: readonly string[],
   timestamp: number,
 ): Message<P> {
@@ -146,20 +149,14 @@ export function buildMessage<P>(
   if (typeof role !== "string" || role === "") throw invalid("role", "a text that is not empty", role);
   for (const parent of parents) if (typeof parent !== "string") throw invalid("parents", "a list of ids", parent);
   if (!Number.isFinite(timestamp)) throw invalid("timestamp", "a number of milliseconds", timestamp);
-  const { sendTo, metadata = NO_METADATA, instructContent } = fields;
+  const { metadata = NO_METADATA, instructContent } = fields;
   const message: { -readonly [Key in keyof Message<P>]: Message<P>[Key] } = {
     id,
     content,
     role,
     causeBy,
     sentFrom,
-    // Most messages that are not for all have one recipient: messages to the same recipient share one list.
-    sendTo:
-      sendTo === undefined
-        ? everybody
-        : typeof sendTo === "string"
-          ? (sharedLists.get(sendTo) ?? recipientList(sendTo))
-          : sendToNames(sendTo),
+    sendTo,
     parents: parents.length === 0 ? nobody : parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : metadataOf(metadata),
@@ -294,6 +291,13 @@ export function nameOr(address: Address | undefined, fallback: string): string {
   if (address === undefined) return fallback;
   const name = typeof address === "string" ? address : addressOf(address);
   return name === "" ? fallback : name;
+}
+
+/** Returns the frozen list of the addresses that the fields of a message name; without any, everybody who watches the cause. */
+export function addressedIn({ sendTo }: Pick<MessageFields, "sendTo">): readonly string[] {
+  if (sendTo === undefined) return everybody;
+  // Most messages that are not for all have one recipient: messages to the same recipient share one list.
+  return typeof sendTo === "string" ? (sharedLists.get(sendTo) ?? recipientList(sendTo)) : sendToNames(sendTo);
 }
 
 function sendToNames(sendTo: Exclude<MessageFields["sendTo"], string | undefined>): readonly string[] {

@@ -132,6 +132,7 @@ export class RoleState {
   activation: ActivationState = WAITING;
   /** Its place in the line of roles with mail. */
   #readyAt: number = NOWHERE;
+  #alone: readonly string[] | undefined;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
   #memory: Memory | undefined;
@@ -187,6 +188,11 @@ export class RoleState {
   /** Lets it leave with a change of the team. */
   leave(change: number): void {
     this.#parts.turns = [...(this.#parts.turns ?? [0]), change];
+  }
+
+  /** The frozen list of its name alone, which all messages to it share. @internal */
+  get alone(): readonly string[] {
+    return (this.#alone ??= Object.freeze([this.name]));
   }
 
   /** Its place in the line of roles with mail, which that line alone writes. @internal */

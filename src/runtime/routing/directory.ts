@@ -1,9 +1,14 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
 
+/** The part of a message that decides about its recipients. */
+export type Routed = Pick<Message, "sendTo" | "causeBy" | "sentFrom">;
+
 /** A role in the directory. */
 export interface Recipient {
   readonly name: string;
+  /** The frozen list of its name alone: the recipients of a message to it. */
+  readonly alone: readonly string[];
   /** Place in the order of hiring. */
   readonly index: number;
   /** True where it belonged to the team after that many changes of the team. */
@@ -81,7 +86,7 @@ export class Directory {
    * @param publisher the role that publishes it; default: its sender
    * @param at the number of changes of the team that the publisher knows of; default: all
    */
-  route(message: Message, publisher: string = message.sentFrom, at: number = this.#members.changes): Recipients {
+  route(message: Routed, publisher: string = message.sentFrom, at: number = this.#members.changes): Recipients {
     const { sendTo } = message;
     if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher, at);
     const routes = sendTo.map((address) => this.#routeTo(address, message, publisher, at));
@@ -94,17 +99,17 @@ export class Directory {
     return this.#watched.has(cause);
   }
 
-  #routeTo(address: string, message: Message, publisher: string, at: number): Recipients {
+  #routeTo(address: string, message: Routed, publisher: string, at: number): Recipients {
     if (address === ROUTE_TO_NONE) return { to: nobody, dead: nobody };
     if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher, at), dead: nobody };
     const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
     const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
-    const named = groups === undefined && this.#member(name, at) !== undefined ? onlyTo(name, message) : nobody;
+    const named = (groups === undefined ? this.#member(name, at)?.alone : undefined) ?? nobody;
     const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, at, name);
     return to.length > 0 ? { to, dead: nobody } : { to: nobody, dead: Object.freeze([address]) };
   }
 
-  #watchers({ causeBy, sentFrom }: Message, publisher: string, at: number): readonly string[] {
+  #watchers({ causeBy, sentFrom }: Routed, publisher: string, at: number): readonly string[] {
     const groups = this.#byCause.get(causeBy);
     const to = this.#listOf(groups === undefined ? "everything" : `cause ${causeBy}`, [...(groups ?? []), ...this.#observers], at);
     if (!to.includes(sentFrom) && !to.includes(publisher)) return to;
@@ -161,11 +166,6 @@ export class Directory {
 }
 
 const nobody: readonly string[] = Object.freeze([]);
-
-/** Returns the list with one name, which is nearly always that of the message itself. */
-function onlyTo(name: string, { sendTo }: Message): readonly string[] {
-  return sendTo.length === 1 && sendTo[0] === name && Object.isFrozen(sendTo) ? sendTo : Object.freeze([name]);
-}
 
 function groupsAt(index: Map<string, ListenerGroup[]>, key: string): ListenerGroup[] {
   const known = index.get(key);

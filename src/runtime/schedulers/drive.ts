@@ -273,8 +273,12 @@ class ScheduledRun {
 function inHireOrder(roles: RoleState[]): RoleState[] {
   if (roles.every((role, place) => place === 0 || role.index > (roles[place - 1] as RoleState).index)) return roles;
   const { length } = roles;
-  const keys = Float64Array.from(roles, (role, place) => role.index * length + place).sort();
-  return Array.from(keys, (key) => roles[key % length] as RoleState);
+  const keys = new Float64Array(length);
+  for (let place = 0; place < length; place += 1) keys[place] = (roles[place] as RoleState).index * length + place;
+  keys.sort();
+  const ordered: RoleState[] = [];
+  for (const key of keys) ordered.push(roles[key % length] as RoleState);
+  return ordered;
 }
 
 function badChoice(name: string, ready: number, place: unknown): UsageError {

@@ -20,7 +20,7 @@ import type { Logger } from "../../kernel/emit.ts";
 import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { RoleMemory } from "../role-memories.ts";
-import type { Directory } from "../routing/directory.ts";
+import type { Directory, Routed } from "../routing/directory.ts";
 import type { Tell } from "../observers.ts";
 
 /** The shared parts of all turns of an environment. */
@@ -221,9 +221,15 @@ export function senderOf({ sentFrom }: MessageFields, own: string): string {
   return sentFrom === undefined ? own : nameOr(sentFrom, "");
 }
 
+/** Returns the frozen parents that the fields of a message name; undefined where they name none. */
+export function parentsIn({ parents }: MessageFields): readonly string[] | undefined {
+  return parents === undefined || parents === null ? undefined : Object.freeze([...parents]);
+}
+
 /**
  * Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`.
  *
+ * @param parents a frozen list
  * @throws UsageError `MESSAGE_INVALID`
  */
 export function messageOf<P>(
@@ -231,11 +237,10 @@ export function messageOf<P>(
   place: number,
   content: string,
   fields: MessageFields<P>,
-  causeBy: string,
-  sentFrom: string,
+  { causeBy, sentFrom, sendTo }: Routed,
   parents: readonly string[],
   at: number,
 ): Message<P> {
   const id = messageId(name, n, place);
-  return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, Object.freeze([...parents]), at);
+  return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, sendTo, parents, at);
 }

@@ -1,10 +1,10 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { isCauseLeftOpen, isMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import { addressedIn, isCauseLeftOpen, isMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
-import { assertMessageSize, causeOf, messageOf, senderOf } from "./commit.ts";
+import { assertMessageSize, causeOf, messageOf, parentsIn, senderOf } from "./commit.ts";
 import type { RoleTurn } from "./turn.ts";
 
 /** The parts of an activation that its outbox uses. */
@@ -46,7 +46,7 @@ export class Outbox {
     const { definition, role } = this.#turn;
     const causeBy = causeOf(fields, definition.spec.card.name);
     const sentFrom = senderOf(fields, role.name);
-    return this.#make(content, fields, causeBy, sentFrom, fields.parents ?? this.#parentsNow());
+    return this.#make(content, fields, causeBy, sentFrom, parentsIn(fields) ?? this.#parentsNow());
   }
 
   /** Returns a message as this activation sends it: itself, if it was made here. */
@@ -59,7 +59,7 @@ export class Outbox {
     }
     const causeBy = isCauseLeftOpen(given) ? nameOr(cause, UserRequirement.name) : given.causeBy;
     const sentFrom = given.sentFrom === "" ? name : given.sentFrom;
-    const parents = given.parents.length === 0 ? this.#parentsNow() : given.parents;
+    const parents = given.parents.length === 0 ? this.#parentsNow() : Object.freeze([...given.parents]);
     // Members of the given message may be those of its class: a copy would lose them, and its recipients too.
     const issued = this.#make(given.content, given, causeBy, sentFrom, parents);
     this.#issued.set(given, issued);
@@ -97,7 +97,8 @@ export class Outbox {
     const { tools, role, begun } = this.#turn;
     if (this.isClosed) throw new ContextClosedError(begun.act, "a message");
     assertMessageSize(tools.host, role.name, content);
-    const message = messageOf(role, this.#made, content, fields, causeBy, sentFrom, parents, this.#speaker.now());
+    const routed = { sendTo: addressedIn(fields), causeBy, sentFrom };
+    const message = messageOf(role, this.#made, content, fields, routed, parents, this.#speaker.now());
     this.#made += 1;
     this.#issued.set(message, message);
     return message;
@@ -108,7 +109,7 @@ export class Outbox {
     const { news } = this.#speaker;
     if (this.#answered !== news) {
       this.#answered = news;
-      this.#parents = news.map(idOf);
+      this.#parents = Object.freeze(news.map(idOf));
     }
     return this.#parents;
   }

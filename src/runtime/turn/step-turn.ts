@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/json.ts";
 import { LightStream, namedStream, type RandomStream } from "../../kernel/random.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { Message, MessageFields } from "../../message/message.ts";
+import { addressedIn, type Message, type MessageFields } from "../../message/message.ts";
 import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
@@ -22,6 +22,7 @@ import {
   commit,
   type Changes,
   messageOf,
+  parentsIn,
   senderOf,
   type TurnResult,
   type TurnTools,
@@ -106,7 +107,6 @@ function stateIn(given: unknown, name: string): JsonObject {
  * activation began.
  */
 class StepOutbox implements StepOut {
-  readonly said: Sent[] = [];
   readonly #host: ActivationHost;
   readonly #state: RunState;
   readonly #spec: RoleSpec;
@@ -116,6 +116,7 @@ class StepOutbox implements StepOut {
   /** Ids of the messages read since the last one sent: the parents of the next one. */
   #unanswered: string[] = [];
   #hasAnswered = true;
+  #said: Sent[] | undefined;
   #random: LightStream | undefined;
   #streams: RandomStream | undefined;
 
@@ -129,6 +130,10 @@ class StepOutbox implements StepOut {
 
   get name(): string {
     return this.#role.name;
+  }
+
+  get said(): readonly Sent[] {
+    return this.#said ?? nothingSaid;
   }
 
   read(message: Message): void {
@@ -152,21 +157,29 @@ class StepOutbox implements StepOut {
     if (this.#message === undefined) throw new ContextClosedError(this.#begun.act, "a message");
     const { name } = this.#role;
     assertMessageSize(this.#host, name, content);
-    const causeBy = causeOf(fields, this.#spec.card.name);
-    const sentFrom = senderOf(fields, name);
-    const parents = fields.parents ?? this.#unanswered;
-    const message = messageOf(this.#role, this.said.length, content, fields, causeBy, sentFrom, parents, this.#begun.at);
-    const { to, dead } = this.#host.directory.route(message, name);
-    this.said.push(dead.length === 0 ? { message, to } : { message, to, dead });
+    const routed = { sendTo: addressedIn(fields), causeBy: causeOf(fields, this.#spec.card.name), sentFrom: senderOf(fields, name) };
+    const { to, dead } = this.#host.directory.route(routed, name);
+    // A message in flight to one role holds no list of its own.
+    if (to.length === 1 && routed.sendTo.length === 1 && to[0] === routed.sendTo[0]) routed.sendTo = to;
+    // The next message that is read begins another list.
+    const parents = parentsIn(fields) ?? Object.freeze(this.#unanswered);
+    const message = messageOf(this.#role, this.said.length, content, fields, routed, parents, this.#begun.at);
+    this.#send(dead.length === 0 ? { message, to } : { message, to, dead });
     this.#hasAnswered = true;
     return message;
+  }
+
+  /** A list that begins with its first item has room for one: most activations send one message. */
+  #send(sent: Sent): void {
+    if (this.#said === undefined) this.#said = [sent];
+    else this.#said.push(sent);
   }
 
   after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P> {
     const due = dueOf(this.#state, delay, this.name);
     const message = this.say(content, fields);
-    const sent = this.said.pop();
-    if (sent !== undefined) this.said.push(delayedBy(sent, due));
+    const sent = this.#said?.pop();
+    if (sent !== undefined) this.#send(delayedBy(sent, due));
     return message;
   }
 
@@ -194,4 +207,5 @@ class StepOutbox implements StepOut {
 }
 
 const noFields: MessageFields<never> = Object.freeze({});
+const nothingSaid: readonly Sent[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

@@ -23,7 +23,13 @@ class Town {
   constructor(kinds: readonly Kind[]) {
     const all = kinds.flatMap((kind) => kind.names.map((own) => [own, kind] as const));
     this.#kinds = new Map(all);
-    this.roles = all.map(([own, kind], index) => ({ name: own, index, wasHired: () => true, ...kind.listening }));
+    this.roles = all.map(([own, kind], index) => ({
+      name: own,
+      index,
+      alone: Object.freeze([own]),
+      wasHired: () => true,
+      ...kind.listening,
+    }));
     this.directory = new Directory({ changes: 0, find: (own) => this.#known.get(own), has: ({ name: own }) => this.#known.has(own) });
   }
 
