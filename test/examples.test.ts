@@ -131,6 +131,10 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "200",
   ],
   "31-fleet": ["Rain on tin roofs.", "finished", 'a picture for {"of":"a house"}'],
+  "32-failures": [
+    "lost-request (FM-2.5 ignored other agent's input: asked and never answered): Cy",
+    "ping-pong (FM-1.3 step repetition, between roles): Ada, Ben",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

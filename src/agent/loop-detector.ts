@@ -1,3 +1,4 @@
+import { Cycles } from "../kernel/cycles.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { canonicalJson, contentHash } from "../kernel/json.ts";
 import { type CalledTool, resultText, type ToolResult } from "../tool/tool-result.ts";
@@ -49,38 +50,6 @@ export class LoopDetector {
     const period = strict > 0 ? strict : patient;
     if (period > 0) for (const cycles of [this.#strict, this.#patient]) cycles.clear();
     return period;
-  }
-}
-
-/** The latest signatures, at most `repeats * longest`. */
-class Cycles {
-  readonly #repeats: number;
-  readonly #longest: number;
-  readonly #seen: string[] = [];
-
-  constructor(repeats: number, longest: number) {
-    this.#repeats = repeats;
-    this.#longest = longest;
-  }
-
-  /** Returns the length of the cycle that a signature closes; 0 for none. */
-  add(one: string): number {
-    this.#seen.push(one);
-    if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
-    for (let period = 1; period <= this.#longest; period++) if (this.#isCycle(period)) return period;
-    return 0;
-  }
-
-  clear(): void {
-    this.#seen.length = 0;
-  }
-
-  #isCycle(period: number): boolean {
-    const seen = this.#seen;
-    const first = seen.length - period * this.#repeats;
-    if (first < 0) return false;
-    for (let place = first + period; place < seen.length; place++) if (seen[place] !== seen[place - period]) return false;
-    return true;
   }
 }
 

@@ -6,6 +6,7 @@ const RUNS_EXAMPLES = `
 Examples:
   $ troupe runs
   $ troupe runs show mabc1234
+  $ troupe runs check mabc1234
   $ troupe runs events mabc1234 --type message --from 0 --json
   $ troupe runs flow mabc1234 --format dot | dot -Tsvg > flow.svg
   $ troupe runs export mabc1234 game.ndjson
@@ -37,6 +38,7 @@ const eventsFile = () => import("./commands/runs-events.ts");
 const inspectFile = () => import("./commands/inspect.ts");
 const otlpFile = () => import("./commands/runs-otlp.ts");
 const diffFile = () => import("./commands/runs-diff.ts");
+const checkFile = () => import("./commands/runs-check.ts");
 const memoryFile = () => import("./commands/memory.ts");
 const memoryShowFile = () => import("./commands/memory-show.ts");
 
@@ -45,7 +47,7 @@ const CONFIRMED = ["-y, --yes", "do not ask"] as const;
 type Add = (name: string, description: string, options?: { readonly isDefault: boolean }) => Command;
 
 export function addRunsCommands(program: Command, run: RunCommand): void {
-  const runs = program.command("runs").description("list, show, compare, export, import and remove runs");
+  const runs = program.command("runs").description("list, show, compare, check, export, import and remove runs");
   runs.addHelpText("after", RUNS_EXAMPLES).exitOverride().copyInheritedSettings(program);
   const add: Add = (name, description, options) => withTalk(withStoreOption(runs.command(name, options))).description(description);
   addRunsReading(add, run);
@@ -85,6 +87,9 @@ function addRunsReading(add: Add, run: RunCommand): void {
   add("diff <a> <b>", "compare two runs, activation by activation; ends with 1 if they differ").action(
     (a: string, b: string, flags: Flags) => run(flags, diffFile, (commands, session) => commands.runsDiff(session, a, b, flags)),
   );
+  add("check <id>", "look for failures of coordination in a run: repeated steps, ping-pong, lost requests; ends with 1 if there are some")
+    .option("--all-roles", "judge also roles that asked no model: plain functions that repeat themselves do what their code says")
+    .action((id: string, flags: Flags) => run(flags, checkFile, (commands, session) => commands.runsCheck(session, id, flags)));
 }
 
 function addRunsWriting(add: Add, run: RunCommand): void {

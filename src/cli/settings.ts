@@ -75,6 +75,8 @@ export interface Flags extends TimeFlags, MetaGPTFlags, ServeFlags, FleetFlags {
   readonly otlp?: string;
   readonly html?: string;
   readonly content?: boolean;
+  /** Of `troupe runs check`. */
+  readonly allRoles?: boolean;
   /** Of `troupe memory search` and `troupe memory show`. */
   readonly role?: string;
   readonly limit?: string;

@@ -25,28 +25,6 @@ export type {
   PointPlot,
 } from "./plot/plot-options.ts";
 
-// Topologies.
-export {
-  barabasiAlbert,
-  type BarabasiAlbertOptions,
-  erdosRenyi,
-  type ErdosRenyiOptions,
-  wattsStrogatz,
-  type WattsStrogatzOptions,
-} from "./graph/random-graphs.ts";
-export {
-  completeTopology,
-  gridTopology,
-  type GridOptions,
-  layeredTopology,
-  ringTopology,
-  starTopology,
-  treeTopology,
-  type TreeOptions,
-} from "./graph/shapes.ts";
-export { neighboursOf, type Neighbours, type Topology, type TopologyEdge, topologyOf, type TopologyOptions } from "./graph/topology.ts";
-export { algebraicConnectivity, type DegreeMetrics, topologyMetrics, type TopologyMetrics } from "./graph/topology-metrics.ts";
-
 // A result of the literature beside what a study found.
 export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";
 
@@ -72,3 +50,7 @@ export type {
 } from "./experiment/experiment-options.ts";
 export type { Row } from "./experiment/row.ts";
 export { type ExperimentResult, runExperiment, type RunExperimentOptions, type SweepProgress } from "./experiment/sweep.ts";
+// Failures of coordination in the log of a run.
+export { FAILURE_MODES, type FailureFinding, type FailureName } from "./detectors/finding.ts";
+export { failuresIn, type FailureOptions, FailureWatch } from "./detectors/failure-watch.ts";
+export { type FailureSource, watchFailures } from "./detectors/watch-failures.ts";

@@ -77,3 +77,27 @@ describe("troupe runs diff", () => {
     expect(pairs.filter(({ kind }) => kind === "left").map(({ left }) => left?.name)).toEqual(["Bob#0"]);
   });
 });
+
+describe("troupe runs check", () => {
+  const to = (name: string, sendTo: string): Role =>
+    defineRole({ name, actions: [defineAction({ name: `Tell${name}`, prompt: () => "Say it.", sendTo: () => [sendTo] })] });
+
+  it("finds what went wrong between the roles of a run, and ends with 1", async () => {
+    const cwd = await folderWith({
+      lost: { roles: [to("Ada", "Tess")], replies: ["Test it."] },
+      good: { roles: [to("Ada", "Ben"), defineRole({ name: "Ben", react: () => undefined })], replies: ["Done."] },
+    });
+    const found = await command(cwd, ["runs", "check", "lost"]);
+    expect(found.stdout, found.stderr).toMatch(
+      /^1 finding\.\nEVENT +FAILURE +MODE +FOUND\n\d+ +lost-request +FM-2\.5 +Ada wrote \S+ to Tess/,
+    );
+    expect(found.code).toBe(1);
+    expect(await command(cwd, ["runs", "check", "good"])).toMatchObject({ code: 0, stdout: "No failure of coordination was found.\n" });
+    const json = await command(cwd, ["runs", "check", "lost", "--json"]);
+    expect(json.code).toBe(1);
+    expect(linesIn(json.stdout)).toMatchObject([
+      { type: "checked", runId: "lost", exitCode: 1, findings: [{ failure: "lost-request", roles: ["Ada"] }] },
+    ]);
+    expect((await command(cwd, ["runs", "check", "nothing"])).code).toBe(2);
+  });
+});

@@ -1,0 +1,34 @@
+/**
+ * Finds cycles in a list of signatures. It owns the latest ones, at most `repeats * longest`. `Cycles.C1` (`add`) a cycle closes when its
+ * signatures came `repeats` times in a row.
+ */
+export class Cycles {
+  readonly #repeats: number;
+  readonly #longest: number;
+  readonly #seen: string[] = [];
+
+  constructor(repeats: number, longest: number) {
+    this.#repeats = repeats;
+    this.#longest = longest;
+  }
+
+  /** Adds a signature, and returns the length of the cycle that it closes; 0 for none. */
+  add(one: string): number {
+    this.#seen.push(one);
+    if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
+    for (let period = 1; period <= this.#longest; period++) if (this.#isCycle(period)) return period;
+    return 0;
+  }
+
+  clear(): void {
+    this.#seen.length = 0;
+  }
+
+  #isCycle(period: number): boolean {
+    const seen = this.#seen;
+    const first = seen.length - period * this.#repeats;
+    if (first < 0) return false;
+    for (let place = first + period; place < seen.length; place++) if (seen[place] !== seen[place - period]) return false;
+    return true;
+  }
+}

@@ -1,0 +1,179 @@
+import { fold, type RunEvent } from "../../index.ts";
+import { iterable, object, takes, aText, aNumber } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { contentHash, type Json } from "../../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { apply } from "../../runtime/record/apply.ts";
+import {
+  type ActEnded,
+  type Detector,
+  type Sent,
+  FAILURE_MODES,
+  type FailureFinding,
+  type Found,
+  type SeenRun,
+  type UsedStep,
+} from "./finding.ts";
+import { IgnoredMessage } from "./ignored-message.ts";
+import { LostRequest } from "./lost-request.ts";
+import { NoTermination } from "./no-termination.ts";
+import { OpenPlan } from "./open-plan.ts";
+import { PingPong } from "./ping-pong.ts";
+import { StepRepetition } from "./step-repetition.ts";
+
+/** Options of a {@link FailureWatch}. All have defaults. */
+export interface FailureOptions {
+  /**
+   * The roles that are judged. `models`: those that have asked a model in the run so far, because a plain function that repeats itself does what
+   * its code says. `all`: every role. Default `models`.
+   */
+  readonly roles?: "models" | "all";
+  /** How often the same must come to be a repetition, 2 or more. Default 3. */
+  readonly repeats?: number;
+}
+
+const failureOptions: Known<FailureOptions> = { roles: true, repeats: true };
+type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
+const anEvent = object("an event of a run", { type: aText, runId: aText, seq: aNumber });
+
+/**
+ * Looks for failures of coordination in the events of one run, one event after another, so that it can follow a run that is under way. The
+ * failures are those of Cemri et al. 2025 that a log shows without a judge: see {@link FAILURE_MODES}. It changes nothing.
+ *
+ * It owns the state of the run so far, and what each detector has seen.
+ *
+ * FailureWatch.F1 (`add`) the findings depend on the events alone: a run that is followed has those of its log.
+ * FailureWatch.F2 (`isJudged`) a role is judged from its first call of a model on.
+ *
+ * @example
+ * import { FailureWatch, type FailureFinding } from "troupe/research";
+ * import type { Run } from "troupe";
+ *
+ * export async function firstFailure(run: Run): Promise<FailureFinding | undefined> {
+ *   const watch = new FailureWatch();
+ *   for await (const event of run) {
+ *     const [finding] = watch.add(event);
+ *     if (finding !== undefined) return finding;
+ *   }
+ *   return undefined;
+ * }
+ */
+export class FailureWatch {
+  readonly #state = fold([]);
+  readonly #detectors: readonly Detector[];
+  readonly #run: SeenRun;
+  readonly #asking = new Set<string>();
+  /** Requests of steps without an answer, by activation and key. */
+  readonly #requests = new Map<string, EventOf<"step.started">>();
+  readonly #steps = new Map<string, UsedStep[]>();
+
+  /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+  constructor(options: FailureOptions = {}) {
+    checkKnownOptions("FailureWatch", options, failureOptions);
+    const { roles = "models", repeats = 3 } = options;
+    checkRoles(roles);
+    checkRepeats(repeats);
+    this.#detectors = [
+      new StepRepetition(repeats),
+      new PingPong(repeats),
+      new NoTermination(repeats),
+      new LostRequest(),
+      new IgnoredMessage(),
+      new OpenPlan(),
+    ];
+    const isJudged = (role: string): boolean => role !== "" && (roles === "all" || this.#asking.has(role));
+    this.#run = { state: this.#state, isJudged };
+  }
+
+  /**
+   * Takes in the next event, and returns what it shows.
+   *
+   * @throws UsageError `ARGUMENT_INVALID`
+   * @throws JournalError `JOURNAL_GAP` for an event that is not the next one
+   */
+  add(event: RunEvent): readonly FailureFinding[] {
+    takes("FailureWatch.add", "event", event, anEvent);
+    const { type, seq } = event;
+    if (type === "step.started") this.#stepStarted(event);
+    if (type === "step.ended") this.#stepEnded(event);
+    const taken = type === "act.ended" ? (this.#state.roles.get(event.role)?.news(event.take) ?? []) : [];
+    apply(this.#state, event);
+    const steps = type === "act.ended" || type === "act.failed" ? this.#stepsOf(event) : [];
+    const sent: readonly Sent[] = type === "message" ? [event] : type === "act.ended" ? event.said : [];
+    const run = this.#run;
+    const found = this.#detectors.flatMap((detector): readonly Found[] => [
+      ...((type === "act.ended" ? detector.acted?.({ event, taken, steps }, run) : undefined) ?? []),
+      ...sent.flatMap((one) => detector.sent?.(one, run) ?? []),
+      ...this.#state.justDropped.flatMap(({ message, role }) => detector.dropped?.(message, role.name, run) ?? []),
+      ...((type === "run.ended" ? detector.ended?.(event, run) : undefined) ?? []),
+    ]);
+    return found.map((one) => ({ ...one, mode: FAILURE_MODES[one.failure], seq }));
+  }
+
+  #stepStarted(event: EventOf<"step.started">): void {
+    if (event.kind === "model") this.#asking.add(event.act.slice(0, event.act.lastIndexOf("#")));
+    if (event.kind === "model" || event.kind === "tool") this.#requests.set(`${event.act} ${event.key}`, event);
+  }
+
+  #stepEnded({ act, key, retry, value, error }: EventOf<"step.ended">): void {
+    const asked = this.#requests.get(`${act} ${key}`);
+    if (asked === undefined || retry === true) return;
+    this.#requests.delete(`${act} ${key}`);
+    const { kind, name, request } = asked;
+    const answer: Json = value ?? [error?.code ?? "", error?.message ?? ""];
+    const steps = this.#steps.get(act) ?? [];
+    steps.push({ kind: kind === "model" ? "model" : "tool", name, signature: contentHash([name, request, plainAnswer(answer)]) });
+    this.#steps.set(act, steps);
+  }
+
+  #stepsOf({ act }: ActEnded | EventOf<"act.failed">): readonly UsedStep[] {
+    const steps = this.#steps.get(act) ?? [];
+    this.#steps.delete(act);
+    return steps;
+  }
+}
+
+/** Returns an answer without the ids that a provider gives to its calls of tools: they are new each time. */
+function plainAnswer(answer: Json): Json {
+  return JSON.parse(JSON.stringify(answer, (name, value: Json) => (name === "id" || name === "usage" ? undefined : value))) as Json;
+}
+
+function checkRoles(roles: unknown): void {
+  if (roles === "models" || roles === "all") return;
+  throw new UsageError("OPTION_INVALID", `Expected the option roles of FailureWatch to be "models" or "all", got ${valueText(roles)}.`);
+}
+
+function checkRepeats(repeats: unknown): void {
+  if (Number.isInteger(repeats) && Number(repeats) >= 2) return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the option repeats of FailureWatch to be a whole number from 2, got ${valueText(repeats)}.`,
+  );
+}
+
+/**
+ * Returns the failures in the events of a run: see {@link FailureWatch}.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * @throws JournalError for events that do not follow each other
+ * @example
+ * import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "troupe";
+ * import { failuresIn } from "troupe/research";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const Thank = defineAction({ name: "Thank", prompt: () => "Be polite.", sendTo: (ctx) => [ctx.name === "Ada" ? "Ben" : "Ada"] });
+ * const roles = ["Ada", "Ben"].map((name) => defineRole({ name, actions: [Thank] }));
+ * const team = new Team({ roles, model: scriptedModel(() => "Thank you!"), journal: memoryJournal() });
+ * const run = team.run("Ada, thank Ben", { rounds: 20 });
+ * const events: RunEvent[] = [];
+ * for await (const event of run) events.push(event);
+ * console.log(failuresIn(events).some(({ failure }) => failure === "ping-pong")); // true
+ */
+export function failuresIn(events: Iterable<RunEvent>, options: FailureOptions = {}): readonly FailureFinding[] {
+  takes("failuresIn", "events", events, iterable("events of a run"));
+  const watch = new FailureWatch(options);
+  const found: FailureFinding[] = [];
+  for (const event of events) found.push(...watch.add(event));
+  return found;
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../../src/agent/index.ts";
+import { createMessage, defineAction, defineRole, Environment, memoryJournal, type Role, type RunEvent, Team } from "../../../src/index.ts";
+import { FAILURE_MODES, failuresIn, type FailureFinding, FailureWatch, watchFailures } from "../../../src/research/index.ts";
+import { type ScriptedAnswer, scriptedModel, type ScriptedReply } from "../../../src/testing/index.ts";
+
+interface Planted {
+  readonly roles: readonly Role[];
+  readonly replies?: readonly ScriptedReply[] | ScriptedAnswer;
+  readonly rounds?: number;
+}
+
+/** The log of a run that begins with a message to the first role. */
+async function logOf({ roles, replies = [], rounds = 20 }: Planted): Promise<readonly RunEvent[]> {
+  const team = new Team({ roles, model: scriptedModel(replies), journal: memoryJournal(), seed: 1 });
+  const events: RunEvent[] = [];
+  for await (const event of team.run("go", { rounds })) events.push(event);
+  return events;
+}
+
+const namesIn = (found: readonly FailureFinding[]): readonly string[] => found.map(({ failure }) => failure);
+
+/** A role that asks the model about its news, and sends the answer on. */
+const speaker = (name: string, sendTo: string | undefined, watch?: readonly string[]): Role =>
+  defineRole({
+    name,
+    ...(watch === undefined ? {} : { watch: [...watch] }),
+    actions: [
+      defineAction({ name: `Speak${name}`, prompt: ({ text }) => text, ...(sendTo === undefined ? {} : { sendTo: () => [sendTo] }) }),
+    ],
+  });
+
+describe("a planted failure", () => {
+  it("Cycles.C1 step repetition: one agent calls one tool three times with equal answers, and not when an answer is new", async () => {
+    const call = (id: string): ScriptedReply => ({
+      toolCalls: [{ id, type: "function", function: { name: "search", arguments: '{"query":"bridge"}' } }],
+    });
+    const planted = (isNew: boolean): Planted => {
+      let hits = 0;
+      const search = defineTool({
+        name: "search",
+        description: "Searches.",
+        parameters: z.object({ query: z.string() }),
+        effect: "read",
+        execute: async () => (isNew ? `hit ${(hits += 1)}` : "nothing"),
+      });
+      const research = defineAction({ name: "Research", run: () => undefined });
+      return {
+        roles: [defineRole({ name: "Rita", actions: [research], reactMode: "agent", tools: [search], maxReactLoop: 9 })],
+        replies: [call("a"), call("b"), call("c"), "done"],
+      };
+    };
+    const found = failuresIn(await logOf(planted(false)));
+    expect(found).toMatchObject([{ failure: "step-repetition", mode: "FM-1.3 step repetition", roles: ["Rita"] }]);
+    expect(found[0]?.text).toBe("Rita repeated a call of the tool search 3 times, with equal requests and equal answers.");
+    expect(failuresIn(await logOf(planted(true)))).toEqual([]);
+  });
+
+  it("ping-pong and no termination: two roles thank each other until the rounds are used up", async () => {
+    const roles = [speaker("Ada", "Ben"), speaker("Ben", "Ada", [])];
+    const found = failuresIn(await logOf({ roles, replies: () => "Thank you!", rounds: 12 }));
+    expect(new Set(namesIn(found))).toEqual(new Set(["step-repetition", "ping-pong", "no-termination"]));
+    expect(found.find(({ failure }) => failure === "ping-pong")).toMatchObject({
+      roles: ["Ada", "Ben"],
+      messages: [expect.any(String), expect.any(String)],
+    });
+    expect(found.at(-1)).toMatchObject({ failure: "no-termination", roles: ["Ada", "Ben"] });
+  });
+
+  it("none: two roles talk for as long, and say something new each time", async () => {
+    const roles = [speaker("Ada", "Ben"), speaker("Ben", "Ada", [])];
+    expect(failuresIn(await logOf({ roles, replies: (_, n) => `argument ${n}`, rounds: 12 }))).toEqual([]);
+  });
+
+  it("a lost request: to an address that no role has, and a question that is never answered", async () => {
+    expect(failuresIn(await logOf({ roles: [speaker("Ada", "Tess")], replies: ["Test it."] }))).toMatchObject([
+      { failure: "lost-request", roles: ["Ada"], text: expect.stringMatching(/^Ada wrote \S+ to Tess, and the team has no such role\.$/) },
+    ]);
+    const asked = [speaker("Ada", "Ben"), speaker("Ben", undefined, [])];
+    const found = failuresIn(await logOf({ roles: asked, replies: ["Is it done?", "I like bridges."] }));
+    expect(found).toMatchObject([{ failure: "lost-request", roles: ["Ada", "Ben"] }]);
+    const answering = [speaker("Ada", "Ben"), defineRole({ name: "Ben", watch: [], react: (rc) => rc.message("Yes.", { sendTo: "Ada" }) })];
+    expect(failuresIn(await logOf({ roles: answering, replies: (_, n) => (n === 0 ? "Is it done?" : "Good."), rounds: 3 }))).toEqual([]);
+  });
+
+  it("a lost request: one that a full mailbox dropped", async () => {
+    const loud = defineAction({
+      name: "Loud",
+      run: async (ctx) => {
+        await ctx.ask("say something");
+        ctx.publish(createMessage("one", { sendTo: "Ben" }));
+        return createMessage("two", { sendTo: "Ben" });
+      },
+    });
+    const ben = defineRole({ name: "Ben", watch: [], mailbox: { limit: 1, overflow: "drop-oldest" }, react: () => undefined });
+    const found = failuresIn(await logOf({ roles: [defineRole({ name: "Ada", actions: [loud] }), ben], replies: ["well"] }));
+    expect(found).toMatchObject([{ failure: "lost-request", roles: ["Ada", "Ben"], text: expect.stringMatching(/full mailbox/) }]);
+  });
+
+  it("an ignored message: its recipient reads it, keeps nothing of it and does nothing", async () => {
+    const think = defineAction({ name: "Think", prompt: () => "think" });
+    const deaf = defineRole({
+      name: "Ben",
+      watch: [],
+      actions: [think],
+      observe: (rc) => rc.inbox.filter(({ content }) => content === "hello"),
+    });
+    const ada = defineRole({
+      name: "Ada",
+      state: z.object({ said: z.number().default(0) }),
+      react: (rc) => {
+        rc.state.said += 1;
+        if (rc.state.said > 2) return undefined;
+        return [rc.message(rc.state.said === 1 ? "hello" : "stop", { sendTo: "Ben" }), rc.message("on", { sendTo: "<self>" })];
+      },
+    });
+    const found = failuresIn(await logOf({ roles: [ada, deaf], replies: ["hm"] }));
+    expect(found).toMatchObject([
+      { failure: "ignored-message", roles: ["Ada", "Ben"], text: expect.stringMatching(/keeps nothing of it/) },
+    ]);
+  });
+
+  it("an open plan: the run finishes while a task is open", async () => {
+    const plans = defineRole({
+      name: "Pia",
+      react: async (rc) => {
+        await rc.ask("what to do?");
+        rc.plan.appendTask({ id: "bake", instruction: "Bake it." });
+      },
+    });
+    expect(failuresIn(await logOf({ roles: [plans], replies: ["bake"] }))).toMatchObject([{ failure: "open-plan", roles: ["Pia"] }]);
+  });
+});
+
+describe("a watch", () => {
+  const tick = defineRole({ name: "Clock", react: (rc) => rc.message("tick", { sendTo: "<self>" }) });
+
+  it("FailureWatch.F2 judges no role that has asked no model, unless it is told to", async () => {
+    const pair = ["Ping", "Pong"].map((name) =>
+      defineRole({ name, watch: [], react: (rc) => rc.message("ball", { sendTo: name === "Ping" ? "Pong" : "Ping" }) }),
+    );
+    const starter = defineRole({ name: "Starter", react: (rc) => rc.message("serve", { sendTo: "Ping" }) });
+    const log = await logOf({ roles: [starter, ...pair, tick], rounds: 15 });
+    expect(failuresIn(log)).toEqual([]);
+    expect(namesIn(failuresIn(log, { roles: "all" }))).toContain("ping-pong");
+  });
+
+  it("FailureWatch.F1 tells of a run that it follows what the log of the run shows", async () => {
+    const live: FailureFinding[] = [];
+    const office = new Environment({ seed: 1, model: scriptedModel(() => "Thank you!") });
+    office.addRoles([speaker("Ada", "Ben"), speaker("Ben", "Ada", [])]);
+    const log: RunEvent[] = [];
+    const end = watchFailures(office, (finding) => live.push(finding));
+    for (const type of [
+      "run.started",
+      "message",
+      "act.started",
+      "step.started",
+      "step.ended",
+      "act.ended",
+      "round.ended",
+      "run.ended",
+    ] as const)
+      office.on(type, (event) => void log.push(event));
+    office.publishMessage(createMessage("go", { sendTo: "Ada" }));
+    await office.run({ rounds: 6 });
+    expect(namesIn(live)).toContain("ping-pong");
+    expect(live).toEqual(failuresIn(log));
+    end();
+    const { length } = live;
+    await office.run({ rounds: 6 });
+    expect(live).toHaveLength(length);
+  });
+
+  it("refuses a gap, and options that mean nothing", async () => {
+    const log = await logOf({ roles: [tick], rounds: 2 });
+    expect(() => failuresIn(log.slice(1))).toThrow(/Expected event 0/);
+    expect(() => new FailureWatch({ repeats: 1 })).toThrow(/whole number from 2/);
+    expect(() => new FailureWatch({ roles: "some" as never })).toThrow(/"models" or "all"/);
+  });
+
+  it("has a mode of the taxonomy for every failure", () => {
+    expect(Object.values(FAILURE_MODES).every((mode) => /^FM-[1-3]\.\d /.test(mode))).toBe(true);
+  });
+});
