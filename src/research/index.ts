@@ -25,6 +25,28 @@ export type {
   PointPlot,
 } from "./plot/plot-options.ts";
 
+// Topologies.
+export {
+  barabasiAlbert,
+  type BarabasiAlbertOptions,
+  erdosRenyi,
+  type ErdosRenyiOptions,
+  wattsStrogatz,
+  type WattsStrogatzOptions,
+} from "./graph/random-graphs.ts";
+export {
+  completeTopology,
+  gridTopology,
+  type GridOptions,
+  layeredTopology,
+  ringTopology,
+  starTopology,
+  treeTopology,
+  type TreeOptions,
+} from "./graph/shapes.ts";
+export { neighboursOf, type Neighbours, type Topology, type TopologyEdge, topologyOf, type TopologyOptions } from "./graph/topology.ts";
+export { algebraicConnectivity, type DegreeMetrics, topologyMetrics, type TopologyMetrics } from "./graph/topology-metrics.ts";
+
 // A result of the literature beside what a study found.
 export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";
 

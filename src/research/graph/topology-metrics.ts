@@ -1,0 +1,191 @@
+import { UsageError } from "../../kernel/errors.ts";
+import { secondSmallestEigenvalue } from "./eigenvalue.ts";
+import { assertTopology, type Topology } from "./topology.ts";
+
+/** The numbers of a graph. */
+export interface TopologyMetrics {
+  readonly nodes: number;
+  readonly edges: number;
+  /** The share of all possible edges that it has; 0 for a single node. */
+  readonly density: number;
+  /** Number of parts without an edge between them, whatever the directions. */
+  readonly components: number;
+  /** The longest of the shortest ways between two nodes, along the directions. Undefined when some node cannot reach another. */
+  readonly diameter: number | undefined;
+  /** The mean length of the shortest ways between two nodes. Undefined as the diameter is, and for a single node. */
+  readonly averageDistance: number | undefined;
+  /**
+   * The mean over all nodes of the share of pairs of neighbours that have an edge (Watts and Strogatz 1998), whatever the directions. Nodes
+   * with fewer than two neighbours count 0.
+   */
+  readonly clustering: number;
+  readonly degree: DegreeMetrics;
+}
+
+/** How many neighbours nodes have, whatever the directions. */
+export interface DegreeMetrics {
+  readonly least: number;
+  readonly mean: number;
+  readonly most: number;
+  /** Number of nodes for each number of neighbours that occurs, in ascending order. */
+  readonly distribution: readonly (readonly [degree: number, nodes: number])[];
+}
+
+/**
+ * Measures a graph. The ways cost the number of nodes times the number of edges: about a second for 5,000 nodes and 20,000 edges.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID`
+ * @example
+ * import { starTopology, topologyMetrics } from "troupe/research";
+ *
+ * const { density, diameter, degree } = topologyMetrics(starTopology(5));
+ * console.log(density, diameter, degree.most); // 0.4 2 4
+ */
+export function topologyMetrics(topology: Topology): TopologyMetrics {
+  assertTopology("topologyMetrics", topology);
+  const { nodes, edges, directed } = topology;
+  const { out, around } = adjacencyOf(topology);
+  const n = nodes.length;
+  const possible = directed ? n * (n - 1) : (n * (n - 1)) / 2;
+  const ways = waysOf(directed ? out : around);
+  return {
+    nodes: n,
+    edges: edges.length,
+    density: possible === 0 ? 0 : edges.length / possible,
+    components: componentsOf(around),
+    diameter: ways?.longest,
+    averageDistance: ways === undefined || n === 1 ? undefined : ways.sum / (n * (n - 1)),
+    clustering: clusteringOf(around),
+    degree: degreesOf(around),
+  };
+}
+
+/** Limit on the nodes whose algebraic connectivity is computed: half a second for 500, half a minute for all. */
+const MOST_NODES = 2_000;
+
+/**
+ * Returns the algebraic connectivity of a graph (Fiedler 1973): the second smallest eigenvalue of its Laplacian, whatever the directions.
+ * It is 0 for a graph in parts, and grows with the edges that hold it together; consensus by averaging is the faster, the larger it is. The
+ * matrix is brought to three diagonals, and the eigenvalue is found there by bisection, so it is exact to rounding.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` for more than 2,000 nodes
+ * @example
+ * import { algebraicConnectivity, starTopology } from "troupe/research";
+ *
+ * console.log(algebraicConnectivity(starTopology(10)).toFixed(6)); // 1.000000
+ */
+export function algebraicConnectivity(topology: Topology): number {
+  assertTopology("algebraicConnectivity", topology);
+  const n = topology.nodes.length;
+  if (n > MOST_NODES)
+    throw new UsageError(
+      "TOPOLOGY_TOO_LARGE",
+      `Expected at most ${MOST_NODES} nodes for algebraicConnectivity, got ${n}. Measure a smaller graph of the same kind.`,
+    );
+  const { around } = adjacencyOf(topology);
+  if (n < 2 || componentsOf(around) > 1) return 0;
+  const laplacian = around.map((near, row) => {
+    const line = new Float64Array(n);
+    for (const column of near) line[column] = -1;
+    line[row] = near.length;
+    return line;
+  });
+  return Math.max(0, secondSmallestEigenvalue(laplacian));
+}
+
+/** Neighbours by the places of the nodes. */
+interface Adjacency {
+  /** Along the directions. */
+  readonly out: readonly (readonly number[])[];
+  /** Whatever the directions, each once. */
+  readonly around: readonly (readonly number[])[];
+}
+
+function adjacencyOf({ nodes, edges }: Topology): Adjacency {
+  const places = new Map(nodes.map((node, place) => [node, place]));
+  const out = nodes.map((): number[] => []);
+  const around = nodes.map(() => new Set<number>());
+  for (const [from, to] of edges) {
+    const [start, end] = [places.get(from), places.get(to)];
+    if (start === undefined || end === undefined) continue;
+    out[start]?.push(end);
+    around[start]?.add(end);
+    around[end]?.add(start);
+  }
+  return { out, around: around.map((near) => [...near]) };
+}
+
+/** Returns the lengths of the shortest ways from one node; those that it cannot reach are missing. */
+function distancesFrom(start: number, near: readonly (readonly number[])[], distances: Int32Array): number {
+  distances.fill(-1);
+  distances[start] = 0;
+  const reached = [start];
+  for (const node of reached) {
+    for (const next of near[node] ?? []) {
+      if (distances[next] !== -1) continue;
+      distances[next] = (distances[node] ?? 0) + 1;
+      reached.push(next);
+    }
+  }
+  return reached.length;
+}
+
+function waysOf(near: readonly (readonly number[])[]): { readonly longest: number; readonly sum: number } | undefined {
+  const distances = new Int32Array(near.length);
+  let [longest, sum] = [0, 0];
+  for (let start = 0; start < near.length; start += 1) {
+    if (distancesFrom(start, near, distances) < near.length) return undefined;
+    for (const distance of distances) {
+      longest = Math.max(longest, distance);
+      sum += distance;
+    }
+  }
+  return { longest, sum };
+}
+
+function componentsOf(around: readonly (readonly number[])[]): number {
+  const seen = new Set<number>();
+  let components = 0;
+  for (let start = 0; start < around.length; start += 1) {
+    if (seen.has(start)) continue;
+    components += 1;
+    seen.add(start);
+    const open = [start];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      for (const next of around[node] ?? []) {
+        if (seen.has(next)) continue;
+        seen.add(next);
+        open.push(next);
+      }
+    }
+  }
+  return components;
+}
+
+function clusteringOf(around: readonly (readonly number[])[]): number {
+  const sets = around.map((near) => new Set(near));
+  let sum = 0;
+  for (const near of around) {
+    const pairs = (near.length * (near.length - 1)) / 2;
+    if (pairs === 0) continue;
+    let joined = 0;
+    near.forEach((one, place) => {
+      for (const other of near.slice(place + 1)) if (sets[one]?.has(other) === true) joined += 1;
+    });
+    sum += joined / pairs;
+  }
+  return sum / around.length;
+}
+
+function degreesOf(around: readonly (readonly number[])[]): DegreeMetrics {
+  const counts = new Map<number, number>();
+  for (const { length } of around) counts.set(length, (counts.get(length) ?? 0) + 1);
+  const distribution = [...counts].toSorted(([a], [b]) => a - b);
+  const sum = distribution.reduce((total, [degree, nodes]) => total + degree * nodes, 0);
+  return {
+    least: distribution[0]?.[0] ?? 0,
+    mean: sum / around.length,
+    most: distribution.at(-1)?.[0] ?? 0,
+    distribution,
+  };
+}

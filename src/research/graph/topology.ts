@@ -1,0 +1,153 @@
+import { aText, iterable, readable, takes } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { valueText } from "../../kernel/value-text.ts";
+
+/** A graph of names: who can reach whom. Plain data, frozen. */
+export interface Topology {
+  /** In the order of hiring. */
+  readonly nodes: readonly string[];
+  /** Pairs of nodes, each once. Without `directed` an edge leads both ways. No edge leads from a node to itself. */
+  readonly edges: readonly TopologyEdge[];
+  readonly directed: boolean;
+}
+
+/** An edge: the nodes that it joins, the first one first where it has a direction. */
+export type TopologyEdge = readonly [from: string, to: string];
+
+/** Options of a graph from a list of edges. All have defaults. */
+export interface TopologyOptions {
+  /** The nodes, also those without an edge, in their order. Default: the ends of the edges, in order of appearance. */
+  readonly nodes?: Iterable<string>;
+  /** Default false: an edge leads both ways. */
+  readonly directed?: boolean;
+}
+
+const topologyOptions: Known<TopologyOptions> = { nodes: true, directed: true };
+
+/** Limit on the nodes of a graph. */
+const MOST_NODES = 1_000_000;
+/** Limit on the edges of a graph. */
+const MOST_EDGES = 5_000_000;
+
+/**
+ * Makes a graph of a list of edges. An edge that comes twice counts once.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID` for an edge that is no pair of names, leads from a node to itself, or names an unknown node;
+ * `TOPOLOGY_TOO_LARGE` for more than 1,000,000 nodes or 5,000,000 edges; `OPTION_UNKNOWN`
+ * @example
+ * import { topologyOf } from "troupe/research";
+ *
+ * const chain = topologyOf([["Ann", "Ben"], ["Ben", "Cem"]], { directed: true });
+ * console.log(chain.nodes); // [ 'Ann', 'Ben', 'Cem' ]
+ */
+export function topologyOf(edges: Iterable<TopologyEdge>, o: TopologyOptions = {}): Topology {
+  takes("topologyOf", "edges", edges, iterable("pairs of names"));
+  checkKnownOptions("topologyOf", o, topologyOptions);
+  const { directed = false } = o;
+  if (typeof directed !== "boolean") throw invalid("the option directed to be true or false", directed);
+  const nodes = o.nodes === undefined ? undefined : nodesOf("topologyOf", o.nodes);
+  const known = nodes === undefined ? undefined : new Set(nodes);
+  const ends = new Set<string>();
+  const kept = new Map<string, TopologyEdge>();
+  for (const edge of edges) {
+    const [from, to] = pairOf(edge);
+    for (const end of [from, to]) {
+      if (known !== undefined && !known.has(end)) throw invalid(`edges between the given nodes`, end);
+      ends.add(end);
+    }
+    const key = directed || from < to ? JSON.stringify([from, to]) : JSON.stringify([to, from]);
+    if (!kept.has(key)) kept.set(key, Object.freeze([from, to]));
+    checkSize("edges", kept.size, MOST_EDGES);
+  }
+  return madeTopology(nodes ?? checkedNames([...ends]), [...kept.values()], directed);
+}
+
+/** Returns a graph of parts that are right. @throws UsageError `TOPOLOGY_TOO_LARGE` */
+export function madeTopology(nodes: readonly string[], edges: readonly TopologyEdge[], directed: boolean): Topology {
+  return Object.freeze({ nodes: Object.freeze(nodes), edges: Object.freeze(edges), directed });
+}
+
+/**
+ * Returns the names of nodes: those given, or `p1`, `p2` and so on for a number.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
+ */
+export function nodesOf(door: string, nodes: number | Iterable<string>): readonly string[] {
+  if (typeof nodes === "number") {
+    if (!Number.isInteger(nodes) || nodes < 1) throw invalid(`the number of nodes of ${door} to be a whole number of at least 1`, nodes);
+    checkSize("nodes", nodes, MOST_NODES);
+    return Array.from({ length: nodes }, (_, place) => `p${place + 1}`);
+  }
+  takes(door, "nodes", nodes, iterable("a number of nodes, or their names"));
+  const names: string[] = [];
+  for (const name of nodes) {
+    names.push(name);
+    checkSize("nodes", names.length, MOST_NODES);
+  }
+  return checkedNames(names);
+}
+
+function checkedNames(names: readonly unknown[]): readonly string[] {
+  if (names.length === 0) throw invalid("at least one node", names);
+  const known = new Set<string>();
+  for (const name of names) {
+    if (typeof name !== "string" || name === "") throw invalid("the name of a node to be a text that is not empty", name);
+    if (known.has(name)) throw invalid("each node once", name);
+    known.add(name);
+  }
+  return [...known];
+}
+
+function pairOf(edge: unknown): TopologyEdge {
+  takes("topologyOf", "an edge", edge, readable);
+  if (!Array.isArray(edge) || edge.length !== 2) throw invalid("an edge to be a pair of names", edge);
+  const [from, to] = edge as readonly unknown[];
+  takes("topologyOf", "the begin of an edge", from, aText);
+  takes("topologyOf", "the end of an edge", to, aText);
+  if (from === to) throw invalid("edges between different nodes", from);
+  return [from as string, to as string];
+}
+
+/** @throws UsageError `TOPOLOGY_TOO_LARGE` */
+export function checkSize(what: "nodes" | "edges", size: number, most: number = what === "nodes" ? MOST_NODES : MOST_EDGES): void {
+  if (size <= most) return;
+  throw new UsageError("TOPOLOGY_TOO_LARGE", `Expected at most ${most} ${what} of a topology, got ${size}. Take a sparser or smaller one.`);
+}
+
+/** @throws UsageError `TOPOLOGY_INVALID` for what is no graph */
+export function assertTopology(door: string, topology: unknown): asserts topology is Topology {
+  takes(door, "topology", topology, readable);
+  const { nodes, edges, directed } = (topology ?? {}) as Partial<Topology>;
+  if (Array.isArray(nodes) && Array.isArray(edges) && typeof directed === "boolean" && nodes.length > 0) return;
+  throw new UsageError(
+    "TOPOLOGY_INVALID",
+    `Expected the topology of ${door} to have nodes, edges and directed, got ${valueText(topology)}. Make one with topologyOf or ringTopology.`,
+  );
+}
+
+/** The nodes that each node can reach along one edge. */
+export type Neighbours = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Returns the nodes that each node can reach along one edge, in the order of the edges. The cost does not depend on the pairs without one.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID`
+ * @example
+ * import { neighboursOf, starTopology } from "troupe/research";
+ *
+ * console.log(neighboursOf(starTopology(["hub", "a", "b"])).get("hub")); // [ 'a', 'b' ]
+ */
+export function neighboursOf(topology: Topology): Neighbours {
+  assertTopology("neighboursOf", topology);
+  const neighbours = new Map<string, string[]>(topology.nodes.map((node) => [node, []]));
+  for (const [from, to] of topology.edges) {
+    neighbours.get(from)?.push(to);
+    if (!topology.directed) neighbours.get(to)?.push(from);
+  }
+  return neighbours;
+}
+
+function invalid(expected: string, came: unknown): UsageError {
+  return new UsageError("TOPOLOGY_INVALID", `Expected ${expected}, got ${valueText(came)}.`);
+}

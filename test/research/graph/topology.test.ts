@@ -1,0 +1,259 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  algebraicConnectivity,
+  barabasiAlbert,
+  completeTopology,
+  erdosRenyi,
+  gridTopology,
+  layeredTopology,
+  neighboursOf,
+  ringTopology,
+  starTopology,
+  type Topology,
+  topologyMetrics,
+  topologyOf,
+  treeTopology,
+  wattsStrogatz,
+} from "../../../src/research/index.ts";
+import { inSoak } from "../../effort.ts";
+
+function checkSimple({ nodes, edges, directed }: Topology): void {
+  const known = new Set(nodes);
+  expect(known.size).toBe(nodes.length);
+  const keys = edges.map(([from, to]) => (directed || from < to ? `${from} ${to}` : `${to} ${from}`));
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(edges.filter(([from, to]) => from === to || !known.has(from) || !known.has(to))).toEqual([]);
+}
+
+describe("shapes", () => {
+  it("have the numbers of nodes, edges and ways that they are known for", () => {
+    const known = [
+      [completeTopology(6), 15, 1, 1, 1],
+      [ringTopology(8), 8, 2 / 7, 4, 0],
+      [starTopology(9), 8, 2 / 9, 2, 0],
+      [treeTopology(15), 14, 2 / 15, 6, 0],
+      [treeTopology(5, { branching: 1 }), 4, 2 / 5, 4, 0],
+      [gridTopology(3, 4), 17, 17 / 66, 5, 0],
+      [gridTopology(4, 4, { torus: true }), 32, 32 / 120, 4, 0],
+    ] as const;
+    for (const [topology, edges, density, diameter, clustering] of known) {
+      checkSimple(topology);
+      const metrics = topologyMetrics(topology);
+      expect(metrics).toMatchObject({ edges, diameter, clustering, components: 1 });
+      expect(metrics.density).toBeCloseTo(density, 12);
+    }
+  });
+
+  it("of one or two nodes are no special case", () => {
+    for (const make of [completeTopology, ringTopology, starTopology, treeTopology]) {
+      expect(make(1)).toMatchObject({ nodes: ["p1"], edges: [] });
+      expect(make(["a", "b"]).edges).toEqual([["a", "b"]]);
+    }
+    expect(gridTopology(2, 2, { torus: true }).edges.length).toBe(4);
+    expect(topologyMetrics(ringTopology(1))).toMatchObject({ density: 0, diameter: 0, averageDistance: undefined, clustering: 0 });
+  });
+
+  it("of layers lead from each layer to the next, and nobody back", () => {
+    const topology = layeredTopology([2, 3, 1]);
+    expect(topology).toMatchObject({ directed: true });
+    expect(topology.edges.length).toBe(2 * 3 + 3 * 1);
+    expect(topologyMetrics(topology)).toMatchObject({ diameter: undefined, averageDistance: undefined, components: 1 });
+    expect(neighboursOf(topology).get("p6")).toEqual([]);
+    expect(layeredTopology([["boss"], ["a", "b"]]).edges).toEqual([
+      ["boss", "a"],
+      ["boss", "b"],
+    ]);
+  });
+
+  it("measure the mean length of ways", () => {
+    // The circle of n even nodes: n² / (4 (n - 1)).
+    expect(topologyMetrics(ringTopology(10)).averageDistance).toBeCloseTo(100 / 36, 12);
+    expect(topologyMetrics(completeTopology(5)).averageDistance).toBe(1);
+    expect(
+      topologyMetrics(
+        topologyOf(
+          [
+            ["a", "b"],
+            ["b", "a"],
+            ["b", "c"],
+            ["c", "a"],
+          ],
+          { directed: true },
+        ),
+      ).diameter,
+    ).toBe(2);
+  });
+});
+
+describe("algebraicConnectivity", () => {
+  it("is what Fiedler 1973 and de Abreu 2007 give", () => {
+    const pi = Math.PI;
+    const known = [
+      [ringTopology(12), 2 - 2 * Math.cos((2 * pi) / 12)],
+      [ringTopology(101), 2 - 2 * Math.cos((2 * pi) / 101)],
+      [starTopology(40), 1],
+      [completeTopology(17), 17],
+      [treeTopology(30, { branching: 1 }), 2 - 2 * Math.cos(pi / 30)],
+      [gridTopology(4, 6), 2 - 2 * Math.cos(pi / 6)],
+      [ringTopology(2), 2],
+    ] as const;
+    for (const [topology, value] of known) expect(algebraicConnectivity(topology)).toBeCloseTo(value, 10);
+  });
+
+  it("is 0 for a graph in parts, and for a single node", () => {
+    expect(algebraicConnectivity(topologyOf([["a", "b"]], { nodes: ["a", "b", "c"] }))).toBe(0);
+    expect(algebraicConnectivity(ringTopology(1))).toBe(0);
+    expect(() => algebraicConnectivity(ringTopology(2_001))).toThrow(/at most 2000 nodes/);
+  });
+
+  it("never falls when an edge is added, and lies below the least degree by n / (n - 1)", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 12 }), fc.integer({ min: 1, max: 99 }), (n, seed) => {
+        const graph = erdosRenyi(n, { probability: 0.4, seed });
+        const [first = "", second = ""] = graph.nodes;
+        const more = topologyOf([...graph.edges, [first, second]], { nodes: graph.nodes });
+        const value = algebraicConnectivity(graph);
+        expect(algebraicConnectivity(more)).toBeGreaterThanOrEqual(value - 1e-9);
+        expect(value).toBeLessThanOrEqual((n / (n - 1)) * topologyMetrics(graph).degree.least + 1e-9);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("graphs of chance", () => {
+  it("are functions of their seed, and simple", () => {
+    for (const make of [
+      (seed: number) => erdosRenyi(40, { probability: 0.2, seed }),
+      (seed: number) => wattsStrogatz(40, { degree: 4, rewiring: 0.3, seed }),
+      (seed: number) => barabasiAlbert(40, { links: 2, seed }),
+    ]) {
+      for (let seed = 0; seed < 10; seed += 1) checkSimple(make(seed));
+      expect(make(3)).toEqual(make(3));
+      expect(make(3)).not.toEqual(make(4));
+    }
+  });
+
+  it("of Erdős and Rényi have the expected number of edges, within four standard errors", () => {
+    const [n, probability, graphs] = [120, 0.1, 20];
+    const pairs = (n * (n - 1)) / 2;
+    let edges = 0;
+    for (let seed = 0; seed < graphs; seed += 1) edges += erdosRenyi(n, { probability, seed }).edges.length;
+    const error = Math.sqrt((probability * (1 - probability)) / (pairs * graphs));
+    expect(Math.abs(edges / (pairs * graphs) - probability)).toBeLessThan(4 * error);
+    expect(erdosRenyi(9, { probability: 1, seed: 1 }).edges.length).toBe(36);
+    expect(erdosRenyi(9, { probability: 0, seed: 1 }).edges).toEqual([]);
+  });
+
+  it("of Erdős and Rényi give each pair its edge equally often", () => {
+    const counts = new Map<string, number>();
+    for (let seed = 0; seed < 3_000; seed += 1)
+      for (const [from, to] of erdosRenyi(4, { probability: 0.3, seed }).edges) counts.set(from + to, (counts.get(from + to) ?? 0) + 1);
+    expect(counts.size).toBe(6);
+    for (const count of counts.values()) expect(Math.abs(count - 900)).toBeLessThan(4 * Math.sqrt(3_000 * 0.3 * 0.7));
+  });
+
+  it("of Watts and Strogatz have the clustering 3 (k - 2) / 4 (k - 1) at p = 0, and lose it with p", () => {
+    for (const degree of [4, 6, 10])
+      expect(topologyMetrics(wattsStrogatz(60, { degree, rewiring: 0, seed: 1 })).clustering).toBeCloseTo(
+        (3 * (degree - 2)) / (4 * (degree - 1)),
+        12,
+      );
+    // Barrat and Weigt 2000: C(p) = C(0) (1 - p)³ up to 1 / n.
+    const graphs = Array.from(
+      { length: 10 },
+      (_, seed) => topologyMetrics(wattsStrogatz(200, { degree: 6, rewiring: 0.2, seed })).clustering,
+    );
+    expect(Math.abs(graphs.reduce((sum, value) => sum + value, 0) / 10 - 0.6 * 0.8 ** 3)).toBeLessThan(0.03);
+    expect(wattsStrogatz(200, { degree: 6, rewiring: 1, seed: 1 }).edges.length).toBe(600);
+    expect(wattsStrogatz(5, { degree: 4, rewiring: 1, seed: 1 }).edges.length).toBe(10);
+  });
+
+  it("of Barabási and Albert have m (n - m) edges in one part, and each newcomer has at least m", () => {
+    const { edges, components, degree } = topologyMetrics(barabasiAlbert(300, { links: 3, seed: 5 }));
+    expect({ edges, components }).toEqual({ edges: 3 * 297, components: 1 });
+    // The rays of the first star begin with one edge.
+    expect(degree.distribution.filter(([k]) => k < 3).reduce((sum, [, nodes]) => sum + nodes, 0)).toBeLessThanOrEqual(3);
+  });
+
+  inSoak(it)("of Barabási and Albert have the shares of degrees 2m(m+1) / k(k+1)(k+2), and their tail", () => {
+    // Dorogovtsev, Mendes and Samukhin 2000; Bollobás et al. 2001.
+    const [n, links, graphs] = [5_000, 2, 10];
+    const counts = new Map<number, number>();
+    for (let seed = 0; seed < graphs; seed += 1) {
+      for (const near of neighboursOf(barabasiAlbert(n, { links, seed })).values())
+        counts.set(near.length, (counts.get(near.length) ?? 0) + 1);
+    }
+    for (const k of [2, 3, 4, 6, 10]) {
+      const share = (2 * links * (links + 1)) / (k * (k + 1) * (k + 2));
+      expect(Math.abs((counts.get(k) ?? 0) / (n * graphs) - share)).toBeLessThan(
+        4 * Math.sqrt((share * (1 - share)) / (n * graphs)) + 1e-3,
+      );
+    }
+    const tail = [...counts].filter(([k]) => k >= 20).reduce((sum, [, nodes]) => sum + nodes, 0) / (n * graphs);
+    // The sum of the shares from k on: m (m + 1) / k (k + 1).
+    expect(tail / ((links * (links + 1)) / (20 * 21))).toBeCloseTo(1, 0.7);
+  });
+});
+
+describe("topologyOf", () => {
+  it("counts an edge once, and keeps nodes without one", () => {
+    expect(
+      topologyOf([
+        ["a", "b"],
+        ["b", "a"],
+        ["a", "b"],
+      ]).edges,
+    ).toEqual([["a", "b"]]);
+    expect(
+      topologyOf(
+        [
+          ["a", "b"],
+          ["b", "a"],
+        ],
+        { directed: true },
+      ).edges.length,
+    ).toBe(2);
+    const alone = topologyOf([["a", "b"]], { nodes: ["z", "b", "a"] });
+    expect(alone.nodes).toEqual(["z", "b", "a"]);
+    expect(topologyMetrics(alone)).toMatchObject({ components: 2, diameter: undefined, degree: { least: 0, most: 1, mean: 2 / 3 } });
+  });
+
+  it("keeps names with spaces, quotes and members of objects apart", () => {
+    const { edges } = topologyOf([
+      ["a b", "c"],
+      ["a", "b c"],
+      ["__proto__", "constructor"],
+      ['"', ","],
+    ]);
+    expect(edges.length).toBe(4);
+    expect(neighboursOf(topologyOf(edges)).get("__proto__")).toEqual(["constructor"]);
+  });
+
+  it("refuses what is no graph", () => {
+    const codes = [
+      () => topologyOf([["a", "a"]]),
+      () => topologyOf([["a"] as never]),
+      () => topologyOf([["a", ""]]),
+      () => topologyOf([["a", "b"]], { nodes: ["a"] }),
+      () => topologyOf([], { nodes: ["a", "a"] }),
+      () => topologyOf([]),
+      () => ringTopology(0),
+      () => ringTopology(2.5),
+      () => treeTopology(3, { branching: 0 }),
+      () => gridTopology(0, 2),
+      () => layeredTopology([2, 0]),
+      () => erdosRenyi(5, { probability: 1.1, seed: 1 }),
+      () => erdosRenyi(5, { probability: Number.NaN, seed: 1 }),
+      () => erdosRenyi(5, { probability: 0.1, seed: Number.NaN }),
+      () => wattsStrogatz(5, { degree: 3, rewiring: 0, seed: 1 }),
+      () => wattsStrogatz(4, { degree: 4, rewiring: 0, seed: 1 }),
+      () => barabasiAlbert(3, { links: 3, seed: 1 }),
+      () => topologyMetrics({} as never),
+    ];
+    for (const make of codes) expect(make).toThrow(expect.objectContaining({ code: "TOPOLOGY_INVALID" }) as Error);
+    expect(() => completeTopology(4_000)).toThrow(expect.objectContaining({ code: "TOPOLOGY_TOO_LARGE" }) as Error);
+    expect(() => erdosRenyi(1e7, { probability: 0, seed: 1 })).toThrow(/1000000 nodes/);
+  });
+});
