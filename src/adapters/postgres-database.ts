@@ -209,11 +209,13 @@ export class PostgresDatabase {
   async #begin(client: Client | PoolClient): Promise<void> {
     if (this.#begun.has(client)) return;
     const { rows } = this.#asking(client);
-    await rows(
+    const answer = await rows(
       `SELECT set_config('statement_timeout', $1, false),
          set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`,
       [String(Math.ceil(this.server.timeout))],
     );
+    // PgBouncer may end an exchange that nobody began. Each later statement would get the answer of the one before.
+    if (answer.length === 0) throw new Error("Connection terminated: its first statement got the answer of another one");
     this.#begun.add(client);
   }
 
