@@ -3,16 +3,17 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { succeeds } from "../kernel/system-error.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type {
-  Claim,
-  ClaimOptions,
-  CommandOptions,
-  FormerOwner,
-  Journal,
-  ReleaseOptions,
-  RunInfo,
-  RunsPage,
-  RunSnapshot,
+import {
+  type Claim,
+  type ClaimOptions,
+  type CommandOptions,
+  type FormerOwner,
+  type Journal,
+  leftAs,
+  type ReleaseOptions,
+  type RunInfo,
+  type RunsPage,
+  type RunSnapshot,
 } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Owners } from "../runtime/record/owners.ts";
@@ -27,7 +28,6 @@ import {
   CREATED,
   createRuns,
   DIED,
-  DRAINED,
   endEpochs,
   type EpochEnd,
   giveEpochs,
@@ -35,6 +35,7 @@ import {
   isOwnerConnected,
   keepTally,
   knownRow,
+  LEFT,
   newestOf,
   type NewOwner,
   type NewRun,
@@ -127,13 +128,13 @@ export class PostgresJournal implements Journal {
     }
   }
 
-  async release(runId: string, epoch: number, { drained = false }: ReleaseOptions = {}): Promise<void> {
+  async release(runId: string, epoch: number, o: ReleaseOptions = {}): Promise<void> {
     // `close` has released every run.
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
     const number = this.#disown(runId, epoch) ?? (await this.#finding.ask(runId))?.number;
     if (number === undefined) return;
-    await this.#ending.ask({ number, epoch, how: drained ? DRAINED : RELEASED });
+    await this.#ending.ask({ number, epoch, how: leftAs(o) });
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -221,7 +222,7 @@ export class PostgresJournal implements Journal {
    */
   async #formerOf(runId: string, row: RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
     const { session, owner } = row;
-    if (session === NOBODY) return owner === DRAINED ? "drained" : owner.startsWith(CREATED) ? "none" : "released";
+    if (session === NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(CREATED) ? "none" : "released");
     if (session === this.#session.number) return "none";
     const identity = identityIn(owner);
     if (owner === DIED || (identity !== undefined && hasDied(identity))) return "died";

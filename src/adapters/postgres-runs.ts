@@ -1,5 +1,5 @@
 import { JournalError } from "../kernel/errors.ts";
-import { type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
+import { type FormerOwner, type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
 import type { PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
 import { INDEXED, isHeld, runChannel, sessionChannel } from "./postgres-tables.ts";
@@ -15,7 +15,8 @@ export const NOBODY = 0;
 /** Stand in the place of the owner: a run that was never claimed has the name of its maker there. */
 export const CREATED = "created ";
 export const RELEASED = "released" as const;
-export const DRAINED = "drained" as const;
+/** Stand in the place of the owner of a run that was given back, and tell the next one how. */
+export const LEFT: readonly FormerOwner[] = [RELEASED, "drained", "moved", "taken", "died"];
 /** Stands in the place of an owner whose process was seen to end. */
 export const DIED = "died";
 
@@ -252,7 +253,7 @@ export async function giveEpochs(db: PostgresDatabase, asked: readonly NewOwner[
 export interface EpochEnd {
   readonly number: number;
   readonly epoch: number;
-  readonly how: typeof RELEASED | typeof DRAINED;
+  readonly how: FormerOwner;
 }
 
 /** Ends epochs. Those that are not their runs' newest are left alone. */

@@ -3,6 +3,7 @@ import { isCount } from "../kernel/value-kind.ts";
 import {
   type Claim,
   type FormerOwner,
+  leftAs,
   type ReleaseOptions,
   type RunInfo,
   type RunsPage,
@@ -22,7 +23,7 @@ import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.
  * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
  * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
  * (`giveEpoch`) the process of the owner stands beside the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
- * claim that adds nothing forgets no death: the next one is told of it again.
+ * claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next one is told of it again.
  */
 
 /** Places of a run. Its events begin at its number times this. */
@@ -30,9 +31,8 @@ export const PLACES: number = 2 ** 31;
 /** The largest run number whose places are safe integers. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
-/** Stand in the place of the owner of a run that was given back. */
-const RELEASED = "released";
-const DRAINED = "drained";
+/** Stand in the place of the owner of a run that was given back, and tell the next one how. */
+const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken"];
 const DIED = "died";
 
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
@@ -173,20 +173,19 @@ export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
 /** Returns how the last owner left a run. A file of an earlier version does not tell. This journal holds the lock of the run. */
 function formerOf({ epoch, events }: RunHead, owner: string | undefined, isOurs: boolean): FormerOwner {
   if (owner === DIED || owner?.endsWith(diedBefore(events)) === true) return "died";
-  if (owner === DRAINED) return "drained";
-  if (epoch === NOBODY) return owner === undefined && events === 0 ? "none" : "released";
+  if (epoch === NOBODY) return LEFT.find((how) => how === owner) ?? (owner === undefined && events === 0 ? "none" : "released");
   if (isOurs) return "none";
   const identity = identityIn(owner ?? "");
   return identity !== undefined && hasDied(identity) ? "died" : "taken";
 }
 
 /** Ends an epoch. @returns false when it is not the run's */
-export function endEpoch(db: Database, runId: string, epoch: number, { drained = false }: ReleaseOptions): boolean {
+export function endEpoch(db: Database, runId: string, epoch: number, o: ReleaseOptions): boolean {
   const head = headOf(db, runId);
   if (head === undefined || head.epoch !== epoch) return false;
   const { number, events } = head;
   const isAsItDied = ownerIn(db, number)?.endsWith(diedBefore(events)) === true;
-  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [NOBODY, isAsItDied ? DIED : drained ? DRAINED : RELEASED, number]);
+  db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [NOBODY, isAsItDied ? DIED : leftAs(o), number]);
   return true;
 }
 

@@ -45,6 +45,8 @@ export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptio
 interface OwningOptions extends ClaimOptions {
   /** The run is given back as drained where it aborts for that. */
   readonly signal?: AbortSignal;
+  /** The work makes a change and does not go on with the run. */
+  readonly onlyChanges?: boolean;
 }
 
 interface DrivenOptions {
@@ -196,7 +198,7 @@ export class Runs {
   }
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
-  async owning<T>(id: string, work: (claim: Claim) => Promise<T>, { signal, ...o }: OwningOptions = {}): Promise<T> {
+  async owning<T>(id: string, work: (claim: Claim) => Promise<T>, { signal, onlyChanges = false, ...o }: OwningOptions = {}): Promise<T> {
     const command = async (given: Json): Promise<Json> =>
       (await import("./command-wire.ts")).obeyed(given, this.#mask, (known) => this.#obey(id, known));
     const before = this.#owned.get(id);
@@ -209,7 +211,7 @@ export class Runs {
       try {
         return await work(claim);
       } finally {
-        await this.#journal.release(id, claim.epoch, { drained: isDrained(signal) });
+        await this.#journal.release(id, claim.epoch, onlyChanges ? { former: claim.former } : { drained: isDrained(signal) });
       }
     } finally {
       if (this.#owned.get(id) === mine) this.#owned.delete(id);

@@ -31,7 +31,7 @@ import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChang
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
-import { type AloneOptions, answeredUnderWay, ideaDiffers, Runs, type RunWork } from "./runs.ts";
+import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, Runs, type RunWork } from "./runs.ts";
 import type { SubmitOptions } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
@@ -342,9 +342,9 @@ export class Team {
       admits: nothing,
       follows: nothing,
     };
-    return this.#runs.claimed(runId, signal, ({ epoch, state }) =>
-      changeRun({ ...this.#parts, controls, crew, epoch, state }, change, onTeamChange),
-    );
+    const work = ({ epoch, state }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, controls, crew, epoch, state }, change, onTeamChange);
+    return this.#runs.claimed(runId, signal, work, { onlyChanges: true });
   }
 
   #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange, onOwned }: ResumeOptions, runId: string): Crew {

@@ -181,3 +181,16 @@ describe("a run that is given back", () => {
     expect((await run.result).status).toBe("finished");
   });
 });
+
+describe("a run that hears of a message between a death and its resume", () => {
+  test("records the death", async () => {
+    const { start, events } = world();
+    const [first, second, third] = [start(), start(), start()];
+    await calling(first);
+    first.kill();
+    const roles = [caller(() => Promise.resolve("done"))];
+    await new Team({ journal: second.journal, roles }).send("r", "hurry");
+    expect((await new Team({ journal: third.journal, roles }).resume("r").result).status).toBe("finished");
+    expect(causes(await events())).toEqual(["died"]);
+  });
+});

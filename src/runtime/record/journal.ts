@@ -65,6 +65,17 @@ export interface ClaimOptions {
 export interface ReleaseOptions {
   /** The owner gives a run under way back, so that another process goes on with it. Default false. */
   readonly drained?: boolean;
+  /**
+   * How the owner before this one left the run, for an owner that only made a change in it: the next claim is told this, so that a change hides
+   * no death. `none` and `released` are told as `released`. Default: the next claim is told of this owner.
+   */
+  readonly former?: FormerOwner;
+}
+
+/** Returns how the next claim is told that an owner left, by the options of its release. */
+export function leftAs({ drained = false, former = "none" }: ReleaseOptions): Exclude<FormerOwner, "none"> {
+  if (drained) return "drained";
+  return former === "none" ? "released" : former;
 }
 
 /** Options of a command. */

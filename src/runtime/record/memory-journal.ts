@@ -11,6 +11,7 @@ import {
   type CommandOptions,
   type FormerOwner,
   type Journal,
+  leftAs,
   pageOf,
   type ReleaseOptions,
   type RunInfo,
@@ -130,11 +131,11 @@ class MemoryJournal implements Journal {
     return { epoch: run.epoch, former };
   }
 
-  async release(runId: string, epoch: number, { drained = false }: ReleaseOptions = {}): Promise<void> {
+  async release(runId: string, epoch: number, o: ReleaseOptions = {}): Promise<void> {
     const run = this.#runs.get(runId);
     if (run?.epoch !== epoch || epoch === NO_OWNER) return;
     run.epoch = NO_OWNER;
-    run.former = drained ? "drained" : "released";
+    run.former = leftAs(o);
     this.#owners.ended(runId, epoch);
   }
 

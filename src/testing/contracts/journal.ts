@@ -263,6 +263,21 @@ function formerChecks(kit: ContractKit, make: MakeJournal): void {
     expect((await journal.claim("a", { take: true })).former).toBe("released");
   });
 
+  check("Journal.K10 an owner that only made a change hides nothing of the one before", async (journal) => {
+    await journal.create("a");
+    let seq = 0;
+    for (const former of ["died", "drained", "moved", "taken", "released"] as const) {
+      const { epoch } = await journal.claim("a");
+      await journal.append("a", epoch, seq, [eventOf("a", seq)]);
+      await journal.release("a", epoch, { former });
+      const next = await journal.claim("a");
+      expect(next.former).toBe(former);
+      await journal.append("a", next.epoch, seq + 1, [eventOf("a", seq + 1)]);
+      await journal.release("a", next.epoch);
+      seq += 2;
+    }
+  });
+
   check("Journal.K10 MemoryJournal.K7 an owner that lives is not said to have died", async (journal) => {
     await filled(journal, "a", 1);
     const { former } = await journal.claim("a");
