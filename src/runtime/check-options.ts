@@ -8,13 +8,14 @@ import { checkTuning } from "../model/call.ts";
 import { sharedLimits } from "../model/limits.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
 import { isModel } from "../role/role-parts.ts";
+import { checkEdges } from "./edges/edge-policy.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
 
 /**
  * Refuses options that can never work, before anything begins.
  *
- * @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`
+ * @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, `EDGE_INVALID`
  */
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
@@ -36,6 +37,7 @@ export function checkOptions(options: EnvironmentOptions): void {
   checkTuning(options.calls);
   checkRoleMemory(options.memory);
   checkMailbox(options.mailbox);
+  checkEdges(options.edges);
   checkSecrets(options.secrets);
 }
 

@@ -10,6 +10,7 @@ import type { Deps } from "../kernel/deps.ts";
 import { afterFailure } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
 import { type HiredRoles, retirable } from "./hired-roles.ts";
+import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
 import type { Opening } from "./opening.ts";
 import type { MessagePublished } from "./record/event.ts";
@@ -31,7 +32,9 @@ export interface RunBounds {
 }
 
 /** The parts of an engine. */
-export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces"> {
+export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges"> {
+  /** Returns what decides about messages on their way, whose code is loaded with the first run. */
+  readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
   readonly driver: Driver;
   readonly concurrency: number;
   readonly hired: HiredRoles;
@@ -103,7 +106,8 @@ export class Engine implements DriverHost, ActivationHost {
 
   #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
     const { log, clock, effects, past, mode, mask, answerer, onFailure } = this.#parts;
-    return { log, clock, gate: this.#gate, effects, past, mode, mask, answerer, onFailure, host: this, scopes, leavesTraces };
+    const edges = undefined;
+    return { log, clock, gate: this.#gate, effects, past, mode, mask, answerer, onFailure, edges, host: this, scopes, leavesTraces };
   }
 
   get runId(): string {
@@ -208,6 +212,7 @@ export class Engine implements DriverHost, ActivationHost {
       this.#parts.opening?.record();
       const loading = this.#parts.hired.load();
       if (loading !== undefined) await loading;
+      if (this.#parts.edges !== undefined) this.#tools = { ...this.#tools, edges: await this.#parts.edges() };
       return await this.#parts.driver.run(this);
     } catch (error) {
       this.#failure ??= { error };

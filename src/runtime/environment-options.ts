@@ -11,6 +11,7 @@ import type { PriceTable } from "../model/price.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Mailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
+import type { EdgeDecisions, EdgePolicy } from "./edges/edge-policy.ts";
 import type { Scheduler } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
@@ -71,6 +72,11 @@ export interface EnvironmentOptions {
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
   readonly messageLimit?: number;
+  /**
+   * What happens to messages of roles on their way: policies of loss, delay and other faults, applied in their order. `troupe/edges` has
+   * them. Messages from outside always arrive. Default: every message arrives as it was sent.
+   */
+  readonly edges?: readonly EdgePolicy[];
   /** Bounds the mailboxes of all roles that have no bound of their own. Default: 1,000,000 messages; more are refused. */
   readonly mailbox?: Mailbox;
 }
@@ -95,6 +101,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   effects: true,
   secrets: true,
   messageLimit: true,
+  edges: true,
   mailbox: true,
 };
 
@@ -130,6 +137,8 @@ export interface RunBacking {
   readonly driver?: Driver;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
+  /** Decides about messages on their way in place of the policies: a replay. */
+  readonly edges?: EdgeDecisions;
   /** Snapshots of the state in the journal. Default: none. */
   readonly snapshots?: Pick<SnapshotWriterParts, "clock" | "every" | "last">;
 }

@@ -23,6 +23,8 @@ import { roundsOf, RunState } from "./record/run-state.ts";
 import { SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
+import { loaderOf, recordedEdges } from "./edges/edge-policy.ts";
+import { namesInEdges } from "./edges/pairs.ts";
 import { Engine, type RunBounds } from "./engine.ts";
 import {
   DEFAULT_CONCURRENCY,
@@ -125,6 +127,7 @@ export class Environment {
       effects: options.effects ?? localEffects,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
+      edges: backing.edges === undefined ? loaderOf(options.edges, state) : () => backing.edges,
       announcer,
     });
   }
@@ -338,6 +341,8 @@ export class Environment {
         card.name,
         `${card.name} has no actions and no react or step of its own: it will only listen. Give it actions: [...].`,
       );
+    for (const name of namesInEdges(this.#options.edges))
+      if (!this.state.roles.has(name)) this.#engine.warn(undefined, `A policy of the edges names ${name}, and no role has that name.`);
   }
 
   #userMessage(content: string): Message {
@@ -379,6 +384,7 @@ function freshState(options: EnvironmentOptions): RunState {
   state.parameters = scheduler.parameters ?? null;
   state.delivery = scheduler.delivery;
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
+  state.edges = recordedEdges(options.edges);
   measureMailboxes(state);
   return state;
 }

@@ -108,9 +108,10 @@ export class Announcer implements Observer {
     this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
-  /** Reports an output of a role, and addresses in its message that no role has. */
-  said({ message, to, dead }: Sent): void {
+  /** Reports an output of a role, addresses in its message that no role has, and faults on its way. */
+  said({ message, to, dead, faults }: Sent): void {
     if (dead !== undefined) this.#tellDead(message, dead);
+    for (const fault of faults ?? []) this.telling("message.fault")?.({ type: "message.fault", message, fault });
     if (isOutput(message, to)) this.telling("message.output")?.({ type: "message.output", message });
   }
 

@@ -43,7 +43,7 @@ export class Opening {
   }
 
   #start(): RunStarted {
-    const { seed, bounds } = this.#log.state;
+    const { seed, bounds, edges } = this.#log.state;
     const bounded = bounds.mailbox === undefined ? {} : { bounds: { mailbox: bounds.mailbox } };
     return {
       type: "run.started",
@@ -52,6 +52,7 @@ export class Opening {
       seed,
       ...recordedScheduler(this.#scheduler),
       ...bounded,
+      ...(edges.length === 0 ? {} : { edges }),
     };
   }
 

@@ -5,6 +5,7 @@ import { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
+import type { FaultCounts } from "./record/edge-fault.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
@@ -36,6 +37,8 @@ export interface RunResult {
   readonly deadLetters: readonly DeadLetter[];
   /** Messages that left full mailboxes unread. Each is reported when it is dropped, and not kept. */
   readonly dropped: number;
+  /** What the edges did, where the run has policies of edges. */
+  readonly faults?: FaultCounts;
   readonly usage: UsageSum;
   readonly cost: Cost;
   /** Spending by the name of the role. */
@@ -81,6 +84,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     outputs: unseen,
     deadLetters: unseen,
     dropped: state.dropped,
+    ...(state.edges.length === 0 ? {} : { faults: state.faults }),
     usage: state.ledger.usage,
     cost: state.ledger.cost(),
     byRole: state.byRole.record(),
@@ -104,7 +108,7 @@ function lastWord(state: RunState): Message | undefined {
 /** Returns the messages of a round that has not ended, and the delayed ones, in the order of their delivery. */
 function waitingWords({ pending, delayed }: RunState): readonly Pending[] {
   const later = delayed.toSorted((a, b) => a.due - b.due || a.nth - b.nth);
-  return [...pending.toSorted((a, b) => a.order - b.order), ...later].filter(({ sent }) => sent.dropped !== true);
+  return [...pending.toSorted((a, b) => a.order - b.order), ...later].filter(({ sent, part }) => sent.dropped !== true && part !== true);
 }
 
 /** A placeholder for a list that is made later: it fixes the order of the members of a result. */

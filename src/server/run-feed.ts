@@ -10,6 +10,7 @@ const NOTICES: readonly RunNotice["type"][] = [
   "model.void",
   "message.dead",
   "message.dropped",
+  "message.fault",
   "message.output",
   "message.unheard",
   "warning",

@@ -1,3 +1,4 @@
+import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
 import { recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
@@ -43,6 +44,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   const { state, past, lost, bounds } = await copyPast(fork, o)
     .then((copy) => {
       recordedBy(copy.state, fork.options.scheduler);
+      assertSameEdges(copy.state.edges, fork.options.edges);
       return { ...copy, bounds: boundsNow(copy.state, o, fork.options) };
     })
     .catch(async (error: unknown) => {

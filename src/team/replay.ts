@@ -70,6 +70,7 @@ async function environmentOf(
       grew: controls.grew,
       mode: "replay",
       past: replay,
+      edges: replay,
       driver: replay,
     },
   );

@@ -10,6 +10,7 @@ import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runt
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import type { RunResult } from "../runtime/run-result.ts";
+import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { causeOf } from "./interruptions.ts";
@@ -38,6 +39,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     roles: hiredBy(crew),
     seed: state.seed,
     ...recordedScheduler(scheduler),
+    ...(options.edges === undefined || options.edges.length === 0 ? {} : { edges: recordedEdges(options.edges) }),
     bounds: bounds.recorded,
     ...(crew.budget === undefined ? {} : { budget: crew.budget }),
     ...(o.about === undefined ? {} : { about: o.about }),
@@ -68,6 +70,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     return resultOfFinished(run);
   }
   recordedBy(state, options.scheduler);
+  assertSameEdges(state.edges, options.edges);
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);
   const present = presentCrew(state, crew);

@@ -44,6 +44,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   inspector: ["zod", "preact", "@preact/signals"],
   server: ["zod", "hono", "@hono/node-server"],
   fleet: [],
+  edges: [],
   research: [],
 };
 /** Edges that stand on what programs get too: of the core the kernel alone, of other edges their doors. */

@@ -1,3 +1,5 @@
+import { arrivedId, eachRecipient } from "../../runtime/edges/arrivals.ts";
+import type { Arrival } from "../../runtime/record/edge-fault.ts";
 import type { Sent, StepEnded, StepStarted, RunEvent } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
@@ -42,8 +44,7 @@ export class RunRecord {
   add(event: RunEvent, before: RunState): (after: RunState) => void {
     switch (event.type) {
       case "message": {
-        const way = this.#send(event, event.seq, 0, undefined);
-        this.ways.begin(way, event.due, event.atBarrier === true);
+        this.#send(event, event.seq, 0, undefined, event.atBarrier === true);
         break;
       }
       case "act.started":
@@ -75,13 +76,24 @@ export class RunRecord {
     };
   }
 
-  #send({ message, to, dead = [], dropped }: Sent, seq: number, nth: number, by: number | undefined): readonly number[] {
+  #send(given: Sent, seq: number, nth: number, by: number | undefined, isAtBarrier: boolean): void {
+    const { message, dead = [], dropped, due } = given;
     const place = this.sent.length;
     const isRemoved = dropped === true;
-    const ways = isRemoved ? [] : to.map((role) => this.ways.add({ sent: place, role, id: message.id, from: seq }));
-    this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
+    const ways: number[] = [];
     this.#byMessage.set(message.id, place);
-    return ways;
+    const visit = (role: string, arrives: readonly Arrival[]): void => {
+      for (const arrival of arrives) {
+        const id = arrivedId(message.id, arrival);
+        const way = this.ways.add({ sent: place, role, id, from: seq });
+        this.ways.begin([way], arrival.due ?? due, isAtBarrier);
+        this.#byMessage.set(id, place);
+        ways.push(way);
+      }
+      if (arrives.length === 0) ways.push(this.ways.addLost({ sent: place, role, id: message.id, from: seq }));
+    };
+    if (!isRemoved) eachRecipient(given, visit);
+    this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
   }
 
   #begin(event: ActEvent, before: RunState): Open<ActivationFact> {
@@ -143,9 +155,8 @@ export class RunRecord {
     }
     activation.end = "ended";
     for (const [nth, sent] of event.said.entries()) {
-      const ways = this.#send(sent, event.seq, nth, activation.place);
+      this.#send(sent, event.seq, nth, activation.place, before.delivery === "round");
       activation.said.push(this.sent.length - 1);
-      this.ways.begin(ways, sent.due, before.delivery === "round");
     }
   }
 

@@ -58,6 +58,15 @@ export class WayTable {
     return place;
   }
 
+  /** Adds a way on which the edges lost the message. Returns its place. */
+  addLost(way: Pick<WayFact, "sent" | "role" | "from"> & { readonly id: string }): number {
+    const place = this.add(way);
+    const lost = this.#ways[place];
+    if (lost !== undefined) lost.dropped = way.from;
+    this.#count(place, -1);
+    return place;
+  }
+
   /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
   begin(places: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
     if (due !== undefined) for (const place of places) this.#delayed.push({ place, due });

@@ -1,5 +1,7 @@
 import { delay, takeDue } from "./delayed.ts";
-import { deliver, deliverHeld } from "./delivery.ts";
+import { arrivedMessage, countFaults } from "../edges/arrivals.ts";
+import { deliver, deliverHeld, deliverPart } from "./delivery.ts";
+import type { EdgeFault } from "./edge-fault.ts";
 import type { ClockAdvanced, RoundEnded } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 
@@ -10,9 +12,21 @@ import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from ".
 /** Delivers a message now, at the end of the round, or at its tick. */
 export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
   const { sent, order } = pending;
+  if (sent.faults !== undefined && sent.dropped !== true) strike(state, pending, sent.faults);
   if (sent.due !== undefined) delay(state, pending, sent.due);
   else if (isAtBarrier) state.pending.push(pending);
   else deliver(state, sent, order);
+}
+
+/** Counts faults, and keeps delayed arrivals until their ticks. */
+function strike(state: RunState, { sent: { message }, order }: Pending, faults: readonly EdgeFault[]): void {
+  state.faults = countFaults(state.faults, faults);
+  for (const { to, arrives } of faults) {
+    for (const arrival of arrives) {
+      if (arrival.due === undefined) continue;
+      delay(state, { order, sent: { message: arrivedMessage(message, arrival), to: [to] }, part: true }, arrival.due);
+    }
+  }
 }
 
 /** Applies that a round ended: its messages are delivered, and those that are due. */
@@ -41,7 +55,10 @@ export function advanceClock(state: RunState, { tick }: ClockAdvanced): void {
 
 /** Delivers messages that arrive together, in the order in which their senders were hired. */
 function arrive(state: RunState, messages: Pending[]): void {
-  for (const { order, sent } of messages.sort((a, b) => a.order - b.order)) deliver(state, sent, order);
+  for (const { order, sent, part } of messages.sort((a, b) => a.order - b.order)) {
+    if (part === true) deliverPart(state, sent, order);
+    else deliver(state, sent, order);
+  }
 }
 
 /** Sorts the dead letters of a round in the order of hiring. */

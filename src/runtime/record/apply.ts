@@ -129,6 +129,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   state.delivery = event.delivery ?? deliveryOf(event.scheduler);
   state.budget = event.budget;
   if (event.bounds !== undefined) state.bounds = event.bounds;
+  if (event.edges !== undefined) state.edges = event.edges;
   measureMailboxes(state);
   state.about = event.about ?? null;
   state.parent = event.parent;

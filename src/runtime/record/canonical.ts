@@ -199,7 +199,14 @@ export function canonicalEnd(event: ActEnded | ActFailed): string {
 type Names = ReadonlyMap<string, string>;
 
 function sent(event: Sent, names: Names): object {
-  return { message: timeless(event.message, names), to: event.to, dead: event.dead, dropped: event.dropped, due: event.due };
+  return {
+    message: timeless(event.message, names),
+    to: event.to,
+    dead: event.dead,
+    dropped: event.dropped,
+    due: event.due,
+    faults: event.faults,
+  };
 }
 
 function timeless(message: Message, names: Names): object {

@@ -35,8 +35,8 @@ export function dueOf({ tick }: RunState, ticks: unknown, role: string): number 
 }
 
 /** Keeps a message until its tick. */
-export function delay(state: RunState, { order, sent }: Pending, due: number): void {
-  const one: Delayed = { due, nth: state.delays, order, sent };
+export function delay(state: RunState, pending: Pending, due: number): void {
+  const one: Delayed = { due, nth: state.delays, ...pending };
   state.delays += 1;
   const heap = state.delayed;
   let place = heap.push(one) - 1;

@@ -3,6 +3,8 @@ import { MAILBOX_LIMIT, type Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { dueAt } from "./delayed.ts";
 import { roleOf, OUTSIDE, type RunState, type Pending } from "./run-state.ts";
+import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } from "../edges/arrivals.ts";
+import { noFaults } from "./edge-fault.ts";
 import type { Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { QueueFullError } from "../../kernel/errors.ts";
@@ -17,11 +19,26 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
   const { message, to, dead } = sent;
   state.delivered += 1;
   state.keep(message);
-  for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
+  if (sent.faults === undefined) for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
+  else deliverStruck(state, sent, order);
   for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;
   state.lastSaid = message;
   if (isOutput(message, to)) state.outputs.push(message);
+}
+
+function deliverStruck(state: RunState, sent: Sent, order: number): void {
+  const { message } = sent;
+  eachRecipient(sent, (name, arrives) => {
+    const role = roleOf(state, name);
+    for (const arrival of arrives) if (arrival.due === undefined) putIntoMailbox(state, role, arrivedMessage(message, arrival), order);
+  });
+}
+
+/** Delivers a delayed arrival of a message that is in the history. */
+export function deliverPart(state: RunState, { message, to }: Sent, order: number): void {
+  state.delivered += 1;
+  for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
 }
 
 /** True for a broadcast of a role that no role watches: it is an output of the run. */
@@ -68,7 +85,7 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
   const { mailbox } = role;
   if (mailbox.has(message.id)) return;
   // No mailbox is full as long as fewer messages were delivered than the smallest one holds.
-  const bound = state.delivered <= state.smallestMailbox ? undefined : mailboxOf(state, role);
+  const bound = state.delivered + state.faults.copied <= state.smallestMailbox ? undefined : mailboxOf(state, role);
   const isFull = bound !== undefined && mailbox.size >= bound.limit;
   if (isFull && bound.overflow === "block") {
     state.held.push({ message, role, order });
@@ -122,12 +139,13 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
  * @throws QueueFullError `MAILBOX_FULL` where a message of the activation has no room
  */
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
-  if (isSurelyRoom(state, said.length)) return;
+  if (isSurelyRoom(state, said.length + copiesIn(said))) return;
   const counts = new Map<string, number>();
   let later = 0;
-  for (const { to, due } of said) {
-    if (due !== undefined) later += 1;
-    else for (const name of to) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const sent of said) {
+    later += (sent.due === undefined ? 0 : 1) + delayedIn(sent);
+    if (sent.due !== undefined) continue;
+    eachRecipient(sent, (name, arrives) => void counts.set(name, (counts.get(name) ?? 0) + countAtOnce(arrives)));
   }
   if (state.delayed.length + later > DELAYED_LIMIT) throw manyDelayed(speaker.name);
   for (const [name, count] of counts) {
@@ -149,25 +167,36 @@ export function fullAt(state: RunState, tick: number): QueueFullError | undefine
   const counts = new Map<string, number>();
   for (const { sent } of [...dueAt(state, tick), ...state.pending].sort((a, b) => a.order - b.order)) {
     if (sent.dropped === true) continue;
-    for (const name of sent.to) {
+    let found: QueueFullError | undefined;
+    eachRecipient(sent, (name, arrives) => {
       const role = state.roles.get(name);
-      if (role === undefined || !role.isHired) continue;
+      if (role === undefined || !role.isHired) return;
       const { limit, overflow } = mailboxOf(state, role);
-      if (overflow !== "refuse") continue;
-      const count = (counts.get(name) ?? role.waiting) + 1;
-      if (count > limit) return full(name, limit, sent.message.sentFrom);
+      if (overflow !== "refuse") return;
+      const count = (counts.get(name) ?? role.waiting) + countAtOnce(arrives);
+      if (count > limit) found ??= full(name, limit, sent.message.sentFrom);
       counts.set(name, count);
-    }
+    });
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function isSurelyRoom({ delivered, pending, delayed, smallestMailbox }: RunState, more: number): boolean {
-  return delivered + pending.length + delayed.length + more <= smallestMailbox;
+/** Copies count as long as the run lasts, because it is not known which of them were delivered. */
+function isSurelyRoom({ delivered, pending, delayed, faults, smallestMailbox }: RunState, more: number): boolean {
+  return delivered + pending.length + delayed.length + faults.copied + more <= smallestMailbox;
+}
+
+function copiesIn(said: readonly Sent[]): number {
+  return said.reduce((sum, { faults }) => (faults === undefined ? sum : sum + countFaults(noFaults, faults).copied), 0);
+}
+
+function delayedIn({ faults }: Sent): number {
+  return faults === undefined ? 0 : countFaults(noFaults, faults).delayed;
 }
 
 function waitingAtBarrier(pending: readonly Pending[], name: string): number {
-  return pending.reduce((count, { sent }) => (sent.dropped !== true && sent.to.includes(name) ? count + 1 : count), 0);
+  return pending.reduce((count, { sent }) => (sent.dropped === true ? count : count + timesFor(sent, name)), 0);
 }
 
 function full(name: string, limit: number, sender: string): QueueFullError {

@@ -69,7 +69,7 @@ const valueSchemas = () => {
 type Values = ReturnType<typeof valueSchemas>;
 
 /** The bounds and the roles with which a run begins or is resumed. */
-const termSchemas = ({ json, jsonRecord, text, whole }: Values) => {
+const termSchemas = ({ json, jsonRecord, text, texts, whole }: Values) => {
   const mailbox = closed({
     limit: whole.exactOptional(),
     overflow: z.enum(["refuse", "drop-oldest", "block"]).exactOptional(),
@@ -95,11 +95,12 @@ const termSchemas = ({ json, jsonRecord, text, whole }: Values) => {
     memoryLimit: whole.exactOptional(),
     mailbox,
   });
-  return { bounds, hiredRole };
+  const recordedEdge = closed({ name: text, parameters: jsonRecord.exactOptional(), pairs: texts.exactOptional() });
+  return { bounds, hiredRole, recordedEdge };
 };
 
 /** Parts that several types of events have. */
-const partSchemas = ({ jsonRecord, number, text, texts, whole }: Values) => {
+const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) => {
   const error = closed({
     name: text,
     code: text,
@@ -121,12 +122,20 @@ const partSchemas = ({ jsonRecord, number, text, texts, whole }: Values) => {
     metadata: jsonRecord,
   });
 
+  const arrival = closed({
+    copy: whole.exactOptional(),
+    reads: closed({ content: text, instructContent: json.exactOptional() }).exactOptional(),
+    due: number.exactOptional(),
+  });
+  const faults = list(closed({ to: text, by: texts, arrives: list(arrival) }));
+
   const sentFields = {
     message,
     to: texts,
     dead: texts.exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
+    faults: faults.exactOptional(),
   };
 
   const memoryOp = z.union([
@@ -141,12 +150,12 @@ const partSchemas = ({ jsonRecord, number, text, texts, whole }: Values) => {
   const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
   const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
     closed({ ...envelope, type: z.literal(type), ...fields });
-  return { error, event, lastLife, memoryOp, sentFields };
+  return { error, event, faults, lastLife, memoryOp, sentFields };
 };
 
 type Parts = Values & ReturnType<typeof termSchemas> & ReturnType<typeof partSchemas>;
 
-const openings = ({ bounds, event, hiredRole, json, sentFields, text, whole }: Parts) => ({
+const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, text, whole }: Parts) => ({
   "run.started": event("run.started", {
     team: text,
     roles: list(hiredRole),
@@ -156,6 +165,7 @@ const openings = ({ bounds, event, hiredRole, json, sentFields, text, whole }: P
     delivery: z.enum(["round", "turn"]).exactOptional(),
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),
+    edges: list(recordedEdge).exactOptional(),
     about: json.exactOptional(),
     parent: closed({ runId: text, at: whole }).exactOptional(),
   }),

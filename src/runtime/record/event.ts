@@ -4,6 +4,7 @@ import type { MemoryOp } from "../../memory/memory-draft.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
+import type { EdgeFault, RecordedEdge } from "./edge-fault.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
 export const EVENT_VERSION = 1;
@@ -20,6 +21,8 @@ export interface Sent {
   readonly dropped?: true;
   /** The tick of the run's clock at which it is delivered. Left out for a message without a delay. */
   readonly due?: number;
+  /** What the edges did with it: recipients without a fault get it as it was sent. In the order of `to`. */
+  readonly faults?: readonly EdgeFault[];
 }
 
 /** A change of a memory. A message that the run already has stands as its id alone. */
@@ -77,6 +80,8 @@ export interface RunStarted {
   /** Micro-dollars. */
   readonly budget?: number;
   readonly bounds?: RecordedBounds;
+  /** The policies of its edges, in their order. Left out for none. */
+  readonly edges?: readonly RecordedEdge[];
   /** A value that the starter keeps with the run, such as its settings. */
   readonly about?: Json;
   /** The run it was forked from, and the last shared event. */
@@ -337,6 +342,8 @@ export type RunNotice =
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
   | { readonly type: "message.dropped"; readonly message: Message; readonly role: string }
+  /** The edges did something with a message on its way to a recipient. */
+  | { readonly type: "message.fault"; readonly message: Message; readonly fault: EdgeFault }
   | { readonly type: "message.output"; readonly message: Message }
   | { readonly type: "message.unheard"; readonly message: Message }
   | { readonly type: "warning"; readonly role?: string; readonly text: string };

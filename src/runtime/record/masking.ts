@@ -2,6 +2,7 @@ import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
+import type { Arrival, EdgeFault } from "./edge-fault.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
 
 /*
@@ -74,7 +75,19 @@ function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
 
 function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
   const message = maskedMessage(mask, sent.message);
-  return message === sent.message ? sent : { ...sent, message };
+  const faults = sent.faults && mapped(mask, sent.faults, maskedFault);
+  if (message === sent.message && faults === sent.faults) return sent;
+  return { ...sent, message, ...(faults === undefined ? {} : { faults }) };
+}
+
+function maskedFault(mask: Mask, fault: EdgeFault): EdgeFault {
+  const arrives = mapped(mask, fault.arrives, maskedArrival);
+  return arrives === fault.arrives ? fault : { ...fault, arrives };
+}
+
+function maskedArrival(mask: Mask, arrival: Arrival): Arrival {
+  const reads = arrival.reads && masked(mask, arrival.reads);
+  return reads === undefined || reads === arrival.reads ? arrival : { ...arrival, reads };
 }
 
 function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {

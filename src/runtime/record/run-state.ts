@@ -6,6 +6,7 @@ import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
+import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent } from "./event.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
@@ -32,6 +33,8 @@ export interface Pending {
   /** Place of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
   readonly sent: Sent;
+  /** It is one delayed arrival of a message that was sent before, and is in the history already. */
+  readonly part?: true;
 }
 
 /** A message that waits for room in the mailbox of a role. */
@@ -73,6 +76,9 @@ export class RunState {
   delivery: Delivery = "round";
   budget: number | undefined;
   bounds: RecordedBounds = noBounds;
+  /** The policies of the edges. */
+  edges: readonly RecordedEdge[] = [];
+  faults: FaultCounts = noFaults;
   /** A value that the starter keeps with the run. */
   about: Json = null;
   parent: ForkPoint | undefined;

@@ -2,6 +2,8 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { ROUTE_TO_NONE } from "../../message/address.ts";
 import { createMessage, type Message } from "../../message/message.ts";
+import { arrivedId, eachRecipient } from "../edges/arrivals.ts";
+import type { EdgeFault } from "../record/edge-fault.ts";
 import type { ForkPoint, HiredRole, RunEvent, Sent } from "../record/event.ts";
 import type { RunState } from "../record/run-state.ts";
 
@@ -75,8 +77,15 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
  * @throws UsageError `FORK_CHANGE`
  */
 export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
-  const isPending = [...state.pending, ...state.delayed].some((waiting) => waiting.sent.message.id === sent.message.id);
-  const readers = isPending ? [] : sent.to.filter((name) => !isWaiting(state, name, sent.message.id));
+  const readers: string[] = [];
+  eachRecipient(sent, (name, arrives) => {
+    const { id } = sent.message;
+    const isRead = arrives.some((arrival) => {
+      const arrived = arrivedId(id, arrival);
+      return !isUnderWay(state, name, arrival.due === undefined ? id : arrived) && !isWaiting(state, name, arrived);
+    });
+    if (isRead) readers.push(name);
+  });
   if (readers.length === 0) return;
   throw new UsageError(
     "FORK_CHANGE",
@@ -112,6 +121,10 @@ export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange)
   );
 }
 
+function isUnderWay({ pending, delayed }: RunState, role: string, id: string): boolean {
+  return [...pending, ...delayed].some(({ sent }) => sent.to.includes(role) && sent.message.id === id);
+}
+
 function isWaiting(state: RunState, role: string, id: string): boolean {
   const { mailbox, open } = state.roles.get(role) ?? {};
   const place = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
@@ -126,7 +139,12 @@ function changed<S extends Sent>(sent: S, change: MessageChange | undefined): S 
   if (change === undefined) return sent;
   if (change.drop === true)
     return { message: createMessage(sent.message.content, { ...sent.message, sendTo: [ROUTE_TO_NONE] }), to: [], dropped: true };
-  return { ...sent, message: edited(sent.message, change) };
+  return { ...sent, message: edited(sent.message, change), ...(sent.faults === undefined ? {} : { faults: sent.faults.map(asSent) }) };
+}
+
+/** What a recipient read in place of the old contents says nothing of the new ones. */
+function asSent(fault: EdgeFault): EdgeFault {
+  return { ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) };
 }
 
 function edited(message: Message, change: MessageChange): Message {

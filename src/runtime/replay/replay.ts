@@ -4,13 +4,14 @@ import { deepFreeze, type Json } from "../../kernel/json.ts";
 import { roleNameIn, type StepRecord } from "../record/role-state.ts";
 import { canonicalEnd } from "../record/canonical.ts";
 import { roleOf, type RunState } from "../record/run-state.ts";
-import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, StepStarted } from "../record/event.ts";
+import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, Sent, StepStarted } from "../record/event.ts";
+import type { EdgeDecisions } from "../edges/edge-policy.ts";
 import type { AskedAgain, OpenQuestion, AnswerSource } from "../steps/answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { DriveEnd, Driver, DriverHost, TurnEnd } from "../schedulers/drive.ts";
 
 /** Failures with a cause outside the replayed code: time, and the death of the process. */
-const OUTER_FAILURES: ReadonlySet<string> = new Set(["TimeoutError TIMEOUT", "StepError POISONED"]);
+const OUTER_FAILURES: ReadonlySet<string> = new Set(["TimeoutError TIMEOUT", "StepError POISONED", "UsageError EDGE_FAILED"]);
 
 /** A difference between a replay and its record. */
 export interface ReplayDifference {
@@ -47,9 +48,10 @@ export interface ReplayParts {
  * Replay.P3 (`isOuter`) a recorded timeout is copied, because time is not replayed.
  * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them, and its messages may have
  * been changed.
+ * Replay.P6 (`pass`) what happened to messages on their way is copied: the policies of the edges are not asked again.
  * Replay.P5 (`run`) the events of another team are copied, where the run was resumed with another team.
  */
-export class Replay implements Driver, AnswerSource {
+export class Replay implements Driver, AnswerSource, EdgeDecisions {
   readonly #record: AsyncIterable<RunEvent>;
   readonly #log: () => RunLog;
   /** Sequence number of the last event shared with the run it was forked from. */
@@ -91,6 +93,14 @@ export class Replay implements Driver, AnswerSource {
 
   unrepeated(act: string, key: string): ErrorRecord | undefined {
     return this.#current?.act === act ? this.#current.unrepeated?.find((step) => step.key === key)?.error : undefined;
+  }
+
+  pass(said: readonly Sent[]): readonly Sent[] {
+    const then = this.#current?.type === "act.ended" ? this.#current.said : [];
+    return said.map((sent, nth) => {
+      const faults = then[nth]?.faults;
+      return faults === undefined ? sent : { ...sent, faults };
+    });
   }
 
   notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): DifferenceError | undefined {

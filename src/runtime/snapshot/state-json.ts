@@ -16,7 +16,13 @@ export interface CodedMembers {
   readonly open: readonly string[];
   readonly deliveries: readonly number[];
   readonly pending: readonly { readonly order: number; readonly sent: SentJson }[];
-  readonly delayed: readonly { readonly due: number; readonly nth: number; readonly order: number; readonly sent: SentJson }[];
+  readonly delayed: readonly {
+    readonly due: number;
+    readonly nth: number;
+    readonly order: number;
+    readonly sent: SentJson;
+    readonly part?: true;
+  }[];
   readonly held: readonly { readonly message: number; readonly role: number; readonly order: number }[];
   readonly blocked: Entries<number, number>;
   readonly justDropped: readonly { readonly message: number; readonly role: number }[];
@@ -42,20 +48,20 @@ export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? C
 export function runJson(state: RunState, { messages, definitions }: Tables): RunJson {
   const { runId, hasHistory, seed, scheduler, parameters, delivery, budget, bounds, about, parent, isAfresh, phase, teamChanges } = state;
   const { acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore } = state;
-  const { uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq } = state;
+  const { uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults } = state;
   const place = messages.placeOf.bind(messages);
   const sentJson = (sent: Sent): SentJson => ({ ...sent, message: place(sent.message) });
   return {
     ...{ runId, hasHistory, seed, scheduler, parameters, delivery, budget, bounds, about, parent, isAfresh, phase, teamChanges },
     ...{ acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore },
-    ...{ uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq },
+    ...{ uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults },
     // Nearly every message was delivered: these come first, so that the numbers are short and in order.
     deliveries: messages.placesOf(state.deliveries),
     team: definitions.placesOf(state.team),
     ready: Array.from(state.ready, indexOf),
     open: [...state.open],
     pending: state.pending.map(({ order, sent }) => ({ order, sent: sentJson(sent) })),
-    delayed: state.delayed.map(({ due, nth, order, sent }) => ({ due, nth, order, sent: sentJson(sent) })),
+    delayed: state.delayed.map((delayed) => ({ ...delayed, sent: sentJson(delayed.sent) })),
     held: state.held.map(({ message, role, order }) => ({ message: place(message), role: role.index, order })),
     blocked: [...state.blocked],
     justDropped: state.justDropped.map(({ message, role }) => ({ message: place(message), role: role.index })),

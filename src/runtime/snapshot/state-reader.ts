@@ -56,7 +56,7 @@ class StateReader {
       open: new Set(json.open),
       deliveries: this.#messagesAt(json.deliveries),
       pending: json.pending.map(({ order, sent }) => ({ order, sent: this.#sent(sent) })),
-      delayed: json.delayed.map(({ due, nth, order, sent }) => ({ due, nth, order, sent: this.#sent(sent) })),
+      delayed: json.delayed.map((delayed) => ({ ...delayed, sent: this.#sent(delayed.sent) })),
       held: json.held.map((held) => ({ message: message(held.message), role: role(held.role), order: held.order })),
       blocked: new Map(json.blocked),
       justDropped: json.justDropped.map((dropped) => ({ role: role(dropped.role), message: message(dropped.message) })),

@@ -56,7 +56,7 @@ function isTurn(value: unknown, nth: number): boolean {
 
 function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
   const { flag, json, number, text, whole } = plain();
-  const { bounds } = recordedParts();
+  const { bounds, recordedEdge } = recordedParts();
   return {
     runId: text,
     hasHistory: flag,
@@ -91,6 +91,8 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     outside: whole,
     done: closed({ seq: whole, spent: whole }).optional(),
     seq: whole,
+    edges: list(recordedEdge),
+    faults: closed({ lost: whole, delayed: whole, copied: whole, rewritten: whole }),
   };
 }
 
@@ -102,6 +104,7 @@ function codedMembers(): SchemasOf<CodedMembers> {
     dead: texts.exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
+    faults: recordedParts().faults.exactOptional(),
   });
   const spendings = entries(text, spendingSchema());
   return {
@@ -110,7 +113,7 @@ function codedMembers(): SchemasOf<CodedMembers> {
     ready: places,
     open: texts,
     pending: list(closed({ order: whole, sent })),
-    delayed: list(closed({ due: number, nth: whole, order: whole, sent })),
+    delayed: list(closed({ due: number, nth: whole, order: whole, sent, part: z.literal(true).exactOptional() })),
     held: list(closed({ message: whole, role: whole, order: whole })),
     blocked: entries(whole, whole),
     justDropped: list(closed({ message: whole, role: whole })),

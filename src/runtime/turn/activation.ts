@@ -33,7 +33,7 @@ import { knownMessages } from "../record/apply.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
-import { loggerOf, missingDeps, type Changes } from "./commit.ts";
+import { loggerOf, missingDeps, passed, type Changes } from "./commit.ts";
 import { Drafts } from "./drafts.ts";
 import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./turn.ts";
@@ -117,7 +117,7 @@ export class Activation implements RoleContext {
    */
   changes(): Changes {
     const { role, definition, begun, tools } = this.#turn;
-    const said = this.#outbox === undefined ? nothing : this.#outbox.said();
+    const said = this.#outbox === undefined ? nothing : passed(tools, role, this.#outbox.said());
     if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);

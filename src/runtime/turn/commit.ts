@@ -16,6 +16,7 @@ import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
+import { type EdgeDecisions, isEdgeFailure } from "../edges/edge-policy.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -35,6 +36,8 @@ export interface TurnTools {
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
   readonly host: ActivationHost;
+  /** Decides what happens to messages on their way; undefined where they all arrive as they are sent. */
+  readonly edges: EdgeDecisions | undefined;
   readonly scopes: CancellationScopes;
   /** True where the process died before and may die of the next activation: the beginning of each is durable before its body runs. */
   readonly leavesTraces: boolean;
@@ -135,6 +138,11 @@ export function commit(
   return { kind: then === "dead" ? "skipped" : "stopped", error, ...place };
 }
 
+/** Returns the messages of an activation that ends with what happens to them on their way. @throws UsageError `EDGE_FAILED` */
+export function passed({ edges, log }: TurnTools, { name }: RoleState, said: readonly Sent[]): readonly Sent[] {
+  return edges === undefined || said.length === 0 ? said : edges.pass(said, name, log.state.tick);
+}
+
 /** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
 function endedEvent(log: RunLog, role: RoleState, begun: Begun, changes: Changes, life: StepTrace): ActEnded {
   const { act, take, at, teamAt } = begun;
@@ -162,6 +170,7 @@ function nextStep(
   const policy = afterFailure(spec.role.onFailure ?? onFailure, role.retry.strikes + 1);
   const next = policy === "dead" && take > 1 ? "isolate" : policy;
   // An uncertain step is tried again only after a person has checked and resumed the run.
+  if (isEdgeFailure(error)) return "stop";
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 

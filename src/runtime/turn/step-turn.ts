@@ -23,6 +23,7 @@ import {
   type Changes,
   messageOf,
   parentsIn,
+  passed,
   senderOf,
   type TurnResult,
   type TurnTools,
@@ -40,8 +41,10 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begu
   const out = new StepOutbox(tools, spec, role, begun);
   let outcome: ActivationOutcome;
   try {
-    outcome = { kind: "done", changes: stepThrough(spec, role, begun, out) };
-    if (out.said.length > 0) assertRoomForAct(tools.log.state, role, out.said, begun.take);
+    const changes = stepThrough(spec, role, begun, out);
+    const said = passed(tools, role, changes.said);
+    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
+    outcome = { kind: "done", changes: said === changes.said ? changes : { ...changes, said } };
   } catch (error) {
     outcome = { kind: "failed", error };
   }

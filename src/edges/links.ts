@@ -1,0 +1,125 @@
+import type { EdgePassage } from "../runtime/edges/edge-policy.ts";
+import { corruption } from "./corruption.ts";
+import { checkFunction, checkRate, checkTicks, type Edge, edgeOf } from "./edge.ts";
+
+/*
+ * Faults of links: each message meets them for itself.
+ */
+
+/** What a recipient reads in place of what was sent. Without a payload, new contents have none. */
+export interface Rewrite {
+  readonly content?: string;
+  readonly instructContent?: unknown;
+}
+
+/**
+ * Loses messages with a probability. A higher rate loses every message that a lower one loses.
+ *
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { drop } from "troupe/edges";
+ *
+ * new Environment({ seed: 1, edges: [drop(0.1), drop(0.5).on("Ann->*").during(10, 20)] });
+ */
+export function drop(rate: number): Edge {
+  checkRate("drop", rate);
+  return edgeOf({ name: "drop", parameters: { rate }, decide: ({ random }) => (random() < rate ? { kind: "drop" } : undefined) });
+}
+
+/**
+ * Delays messages by a number of ticks, or by one that is drawn evenly from `least` to `most`. A message without a delay arrives at the next
+ * tick, so with `delay(1)` it arrives at the one after.
+ *
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { delay } from "troupe/edges";
+ *
+ * new Environment({ edges: [delay(2).on("p1->*"), delay(0, 3).on("p2->*")] });
+ */
+export function delay(least: number, most: number = least): Edge {
+  checkTicks("delay", "the ticks", least, 0);
+  checkTicks("delay", "the most ticks", most, least);
+  const parameters = most === least ? { ticks: least } : { least, most };
+  return edgeOf({
+    name: "delay",
+    parameters,
+    decide: (passage) => ({ kind: "delay", ticks: most === least ? least : least + below(passage, most - least + 1) }),
+  });
+}
+
+/**
+ * Lets messages overtake one another: with a probability, one arrives 1 to `most` ticks later.
+ *
+ * @param most default 3
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { reorder } from "troupe/edges";
+ *
+ * new Environment({ edges: [reorder(0.3)] });
+ */
+export function reorder(rate: number, most: number = 3): Edge {
+  checkRate("reorder", rate);
+  checkTicks("reorder", "the most ticks", most, 1);
+  return edgeOf({
+    name: "reorder",
+    parameters: { rate, most },
+    decide: (passage) => (passage.random() < rate ? { kind: "delay", ticks: 1 + below(passage, most) } : undefined),
+  });
+}
+
+/**
+ * Delivers copies of messages besides them, with a probability. A copy has an id of its own: that of the message, a star and a number.
+ *
+ * @param copies default 1, at most 1,000
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { delay, duplicate } from "troupe/edges";
+ *
+ * // A copy comes up to 4 ticks after or before the message.
+ * new Environment({ edges: [duplicate(0.2), delay(0, 4)] });
+ */
+export function duplicate(rate: number, copies: number = 1): Edge {
+  checkRate("duplicate", rate);
+  checkTicks("duplicate", "the copies", copies, 1);
+  return edgeOf({
+    name: "duplicate",
+    parameters: { rate, copies },
+    decide: ({ random }) => (random() < rate ? { kind: "copy", copies } : undefined),
+  });
+}
+
+/**
+ * Changes messages with a probability: one letter of a text, a number, or a truth value, in the content or in the payload.
+ *
+ * @param change what is read in place of the message, as a function of its passage alone; it is not recorded with the run. Default: one
+ * value is changed at random
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { corrupt } from "troupe/edges";
+ *
+ * new Environment({ edges: [corrupt(0.05), corrupt(1, () => ({ content: "?" })).on("*->Bob")] });
+ */
+export function corrupt(rate: number, change: (passage: EdgePassage) => Rewrite = corruption): Edge {
+  checkRate("corrupt", rate);
+  checkFunction("corrupt", "the change", change);
+  return edgeOf({
+    name: "corrupt",
+    parameters: { rate },
+    decide: (passage) => (passage.random() < rate ? { ...change(passage), kind: "rewrite" } : undefined),
+  });
+}
+
+/** Returns a number from 0 to the one before `count`. */
+function below({ random }: EdgePassage, count: number): number {
+  return Math.floor(random() * count);
+}

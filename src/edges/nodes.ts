@@ -1,0 +1,108 @@
+import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { EdgeDecision, EdgePassage } from "../runtime/edges/edge-policy.ts";
+import { corruption } from "./corruption.ts";
+import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "./edge.ts";
+
+/*
+ * Faults of roles and of the network between groups of them.
+ */
+
+/**
+ * Crashes roles while it lasts, and lets them recover with the state they had. What arrives at a crashed role is lost, and so is what it
+ * sends; what it has sent to itself waits until it recovers. Without a span, see {@link Edge.during}, it never recovers. Messages from
+ * outside arrive all the same.
+ *
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { crash } from "troupe/edges";
+ *
+ * // Does not act in the rounds 5 to 8.
+ * new Environment({ edges: [crash("p3").during(5, 9)] });
+ */
+export function crash(roles: string | readonly string[]): Edge {
+  const names = namesOf("crash", roles);
+  const crashed = new Set(names);
+  return edgeOf({
+    name: "crash",
+    parameters: { roles: names },
+    pairs: names.flatMap((name) => [`${name}->*`, `*->${name}`, `${name}->${name}`]),
+    seesSpan: true,
+    decide: (passage, span) => crashDecision(crashed, passage, span),
+  });
+}
+
+function crashDecision(
+  crashed: ReadonlySet<string>,
+  { from, to, tick, arrives }: EdgePassage,
+  span: Span | undefined,
+): EdgeDecision | undefined {
+  const isLost = (crashed.has(from) && isWithin(tick, span)) || (crashed.has(to) && isWithin(arrives, span));
+  if (!isLost) return undefined;
+  return from !== to || span?.to === undefined ? { kind: "drop" } : { kind: "delay", ticks: Math.max(0, span.to - arrives) };
+}
+
+/**
+ * Parts the roles into groups while it lasts: a message from one group to another is lost. The roles that are named in no group are one
+ * group more, so `partition(["p1", "p2"])` parts these two from all others.
+ *
+ * @throws UsageError `EDGE_INVALID`, also for a role in two groups
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { partition } from "troupe/edges";
+ *
+ * new Environment({ edges: [partition(["p1", "p2"], ["p3"]).during(4, 8)] });
+ */
+export function partition(...groups: readonly (readonly string[])[]): Edge {
+  const lists = groups.map((group) => namesOf("partition", group));
+  const groupOf = new Map<string, number>();
+  for (const [nth, names] of lists.entries()) {
+    for (const name of names) {
+      if (groupOf.has(name))
+        throw partitionInvalid(`each role in one group of a partition, got ${valueText(name)} twice. Take it out of one of them.`);
+      groupOf.set(name, nth);
+    }
+  }
+  if (groupOf.size === 0) throw partitionInvalid('the groups of a partition, got none. Write partition(["p1", "p2"]).');
+  return edgeOf({
+    name: "partition",
+    parameters: { groups: lists },
+    pairs: [...groupOf.keys()].map((name) => `${name}<->*`),
+    decide: ({ from, to }) => (groupOf.get(from) === groupOf.get(to) ? undefined : { kind: "drop" }),
+  });
+}
+
+function partitionInvalid(text: string): UsageError {
+  return new UsageError("EDGE_INVALID", `Expected ${text}`);
+}
+
+/**
+ * Lets roles send what they please: each of their recipients may read something else than they sent, and something else than the others.
+ *
+ * @param lie what happens to one message on its way to one recipient, as a function of the passage alone; it is not recorded with the run.
+ * Default: each recipient reads the message with one value changed at random
+ * @throws UsageError `EDGE_INVALID`
+ *
+ * @example
+ * import { Environment } from "troupe";
+ * import { byzantine } from "troupe/edges";
+ *
+ * const traitor = byzantine("p3", ({ random }) => ({ kind: "rewrite", content: random() < 0.5 ? "attack" : "retreat" }));
+ * new Environment({ edges: [traitor] });
+ */
+export function byzantine(
+  roles: string | readonly string[],
+  lie: (passage: EdgePassage) => EdgeDecision | undefined = (passage) => ({ ...corruption(passage), kind: "rewrite" }),
+): Edge {
+  const names = namesOf("byzantine", roles);
+  checkFunction("byzantine", "the lie", lie);
+  return edgeOf({
+    name: "byzantine",
+    parameters: { roles: names },
+    pairs: names.map((name) => `${name}->*`),
+    decide: (passage) => lie(passage),
+  });
+}

@@ -1,0 +1,72 @@
+import type { Json } from "../../kernel/json.ts";
+import type { Message } from "../../message/message.ts";
+import type { Arrival, EdgeFault, FaultCounts } from "../record/edge-fault.ts";
+import type { Sent } from "../record/event.ts";
+
+/*
+ * The messages that reach a recipient, made from what the record has of the faults on their way.
+ *
+ * Arrivals.R1 (`arrivedMessage`) a message that was not changed is the one that was sent. A changed one keeps its id, so an answer names it
+ * as its parent; a copy has an id of its own, because a mailbox holds an id once.
+ */
+
+/** Calls `visit` for each recipient of a message, with its arrivals there: {@link whole} for a recipient without a fault. */
+export function eachRecipient({ to, faults }: Sent, visit: (name: string, arrives: readonly Arrival[]) => void): void {
+  let next = 0;
+  for (const name of to) {
+    const fault = faults?.[next];
+    if (fault?.to !== name) {
+      visit(name, whole);
+      continue;
+    }
+    next += 1;
+    visit(name, fault.arrives);
+  }
+}
+
+/** The arrivals of a message that nothing happens to. */
+export const whole: readonly Arrival[] = Object.freeze([Object.freeze({})]);
+
+/** The number of arrivals that the edges do not delay. */
+export function countAtOnce(arrives: readonly Arrival[]): number {
+  return arrives === whole ? 1 : arrives.filter(({ due }) => due === undefined).length;
+}
+
+/** Returns how often a message reaches a recipient, delayed arrivals not counted. */
+export function timesFor(sent: Sent, recipient: string): number {
+  if (sent.faults === undefined) return sent.to.includes(recipient) ? 1 : 0;
+  let times = 0;
+  eachRecipient(sent, (name, arrives) => void (times += name === recipient ? countAtOnce(arrives) : 0));
+  return times;
+}
+
+/** Returns the message as it arrives. */
+export function arrivedMessage(message: Message, { copy, reads }: Arrival): Message {
+  if (copy === undefined && reads === undefined) return message;
+  const { instructContent: _payload, ...rest } = message;
+  return Object.freeze({ ...rest, id: arrivedId(message.id, { copy }), ...(reads ?? contentOf(message)) });
+}
+
+/** Returns the id of a message as it arrives. */
+export function arrivedId(id: string, { copy }: Pick<Arrival, "copy"> | { readonly copy: undefined }): string {
+  return copy === undefined ? id : `${id}*${copy}`;
+}
+
+/** What a recipient reads of a message. */
+export function contentOf({ content, instructContent }: Message): NonNullable<Arrival["reads"]> {
+  return instructContent === undefined ? { content } : { content, instructContent: instructContent as Json };
+}
+
+/** Returns counts with those of further faults. */
+export function countFaults(before: FaultCounts, faults: readonly EdgeFault[]): FaultCounts {
+  const counts: { -readonly [Name in keyof FaultCounts]: FaultCounts[Name] } = { ...before };
+  for (const { arrives } of faults) {
+    if (arrives.length === 0) counts.lost += 1;
+    for (const { copy, reads, due } of arrives) {
+      if (copy !== undefined) counts.copied += 1;
+      if (reads !== undefined) counts.rewritten += 1;
+      if (due !== undefined) counts.delayed += 1;
+    }
+  }
+  return counts;
+}

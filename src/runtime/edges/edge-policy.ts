@@ -1,0 +1,143 @@
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson, type Json } from "../../kernel/json.ts";
+import type { RandomStream } from "../../kernel/random.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { Message } from "../../message/message.ts";
+import type { RecordedEdge } from "../record/edge-fault.ts";
+import type { Sent } from "../record/event.ts";
+import { pairsOf } from "./pairs.ts";
+
+/** A message on its way from one role to another, as a policy of edges sees it. */
+export interface EdgePassage {
+  /** The message, as the policies before this one left it. */
+  readonly message: Message;
+  /** The role that sends it. */
+  readonly from: string;
+  /** The role that it is for. */
+  readonly to: string;
+  /** The tick at which it is sent: the round, or with a scheduler without rounds the number of ended activations. */
+  readonly tick: number;
+  /** The tick at which it arrives, if nothing delays it further: the next one, unless it was delayed. */
+  readonly arrives: number;
+  /**
+   * A stream of its own: a function of the seed, the policy's name, the id of the message and its recipient. So a fault of a higher rate
+   * strikes every message that one of a lower rate strikes. Of two policies of one name the second has other numbers.
+   */
+  readonly random: RandomStream;
+}
+
+/**
+ * What happens to a message on its way to one recipient. `delay` is added to what it has already; a `copy` is a further message, which the
+ * next policies decide on for themselves; `rewrite` changes what this recipient reads: a content without a payload removes the payload.
+ */
+export type EdgeDecision =
+  | { readonly kind: "deliver" }
+  | { readonly kind: "drop" }
+  | { readonly kind: "delay"; readonly ticks: number }
+  | { readonly kind: "copy"; readonly copies: number }
+  | { readonly kind: "rewrite"; readonly content?: string; readonly instructContent?: unknown };
+
+/**
+ * A policy of the edges between roles: it decides once for each message of a role and each recipient. The run records its name, its
+ * parameters and its pairs, and is resumed only with equal policies; the decisions are recorded with the message, so a replay needs no
+ * policy. `troupe/edges` has policies for loss, delay and other faults.
+ *
+ * @example
+ * import { Environment, type EdgePolicy } from "troupe";
+ *
+ * const noShouting: EdgePolicy = {
+ *   name: "no-shouting",
+ *   pairs: ["Ann->*"],
+ *   decide: ({ message }) => (message.content.endsWith("!") ? { kind: "drop" } : undefined),
+ * };
+ * new Environment({ edges: [noShouting] });
+ */
+export interface EdgePolicy {
+  readonly name: string;
+  /** Recorded with the run. */
+  readonly parameters?: { readonly [name: string]: Json };
+  /**
+   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` stands for any text in a name. Only a pair of two equal names without `*`
+   * covers messages of a role to itself. Default: every message of a role to another one.
+   */
+  readonly pairs?: readonly string[];
+  /** A function of the passage alone, without waiting. Undefined: the message is delivered. */
+  decide(passage: EdgePassage): EdgeDecision | undefined;
+}
+
+/**
+ * Refuses what is no list of policies.
+ *
+ * @throws UsageError `EDGE_INVALID`
+ */
+export function checkEdges(given: unknown): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given))
+    throw edgeInvalid("edges to be a list of policies", given, "Write edges: [drop(0.1)], or leave it out for none.");
+  for (const policy of given as readonly unknown[]) {
+    if (!isPolicy(policy))
+      throw edgeInvalid("a policy of edges with a name and decide", policy, 'Make one by troupe/edges: drop(0.1).on("Ann->*").');
+    pairsOf(policy);
+  }
+}
+
+function isPolicy(given: unknown): given is EdgePolicy {
+  if (!isRecord(given)) return false;
+  const { name, parameters, pairs, decide } = given;
+  const arePairs = pairs === undefined || (Array.isArray(pairs) && pairs.every((pair) => typeof pair === "string"));
+  const isNamed = typeof name === "string" && name !== "";
+  return isNamed && (parameters === undefined || isRecord(parameters)) && arePairs && typeof decide === "function";
+}
+
+function edgeInvalid(expected: string, came: unknown, todo: string): UsageError {
+  return new UsageError("EDGE_INVALID", `Expected ${expected}, got ${valueText(came)}. ${todo}`);
+}
+
+/** Returns the recorded form of policies. */
+export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly RecordedEdge[] {
+  return policies.map(({ name, parameters, pairs }) => ({
+    name,
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(pairs === undefined ? {} : { pairs }),
+  }));
+}
+
+/**
+ * Refuses policies other than those of a run's record.
+ *
+ * @throws UsageError `EDGES_DIFFER`
+ */
+export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined): void {
+  const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(edges));
+  if (then === now) return;
+  throw new UsageError(
+    "EDGES_DIFFER",
+    `Expected the edges that the run began with, ${then}, got ${now}. Give the team those: edges: [...].`,
+  );
+}
+
+/** Decides what happens to the messages of an activation on their way. */
+export interface EdgeDecisions {
+  /**
+   * Returns the messages of a role with the faults on their way.
+   *
+   * @param tick the tick at which they are sent
+   * @throws UsageError `EDGE_FAILED`
+   */
+  pass(said: readonly Sent[], from: string, tick: number): readonly Sent[];
+}
+
+/** Returns what loads the code of policies; undefined where there are none, so that nothing is loaded or asked. */
+export function loaderOf(
+  policies: readonly EdgePolicy[] | undefined,
+  run: { readonly seed: string },
+): (() => Promise<EdgeDecisions>) | undefined {
+  if (policies === undefined || policies.length === 0) return undefined;
+  return () => import("./edges.ts").then(({ Edges }) => new Edges(policies, run));
+}
+
+/** True for the error of a policy: no failure policy of a role may drop the message that it was about. */
+export function isEdgeFailure(error: unknown): boolean {
+  return error instanceof UsageError && error.code === "EDGE_FAILED";
+}

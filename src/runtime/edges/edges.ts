@@ -1,0 +1,180 @@
+import { UsageError } from "../../kernel/errors.ts";
+import { deepFreeze, type Json, jsonRoundTrip } from "../../kernel/json.ts";
+import { namedStream, type RandomStream } from "../../kernel/random.ts";
+import { isCount, isRecord, isThenable } from "../../kernel/value-kind.ts";
+import { thrownText, valueText } from "../../kernel/value-text.ts";
+import type { Message } from "../../message/message.ts";
+import { isSameJson } from "../../role/act.ts";
+import type { Arrival, EdgeFault } from "../record/edge-fault.ts";
+import type { Sent } from "../record/event.ts";
+import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
+import type { EdgeDecision, EdgeDecisions, EdgePassage, EdgePolicy } from "./edge-policy.ts";
+import { type Pairs, pairsOf } from "./pairs.ts";
+
+/** Limit on the copies that one decision makes. */
+const MOST_COPIES = 1_000;
+
+/** A policy with what identifies its streams. */
+interface Ranked {
+  readonly policy: EdgePolicy;
+  readonly pairs: Pairs;
+  /** The number of policies of the same name before it. */
+  readonly nth: number;
+}
+
+/**
+ * Decides by policies, in their order, what happens to messages on their way. It owns nothing but the policies.
+ *
+ * Edges.G1 (`#struck`) a decision is a function of the seed, the policy, the message and its recipient: not of other messages, nor of
+ * policies of other names.
+ * Edges.G2 (`pass`) a message that nothing happens to is returned as it is.
+ * Edges.G3 (`decisionOf`) a policy that throws, or answers what is no decision, fails the activation: none of its messages is sent.
+ */
+export class Edges implements EdgeDecisions {
+  readonly #run: { readonly seed: string };
+  readonly #policies: readonly Ranked[];
+
+  constructor(policies: readonly EdgePolicy[], run: { readonly seed: string }) {
+    this.#run = run;
+    this.#policies = policies.map((policy, place) => {
+      const nth = policies.slice(0, place).filter(({ name }) => name === policy.name).length;
+      return { policy, pairs: pairsOf(policy), nth };
+    });
+  }
+
+  pass(said: readonly Sent[], from: string, tick: number): readonly Sent[] {
+    return said.map((sent) => {
+      const faults = sent.to.flatMap((to) => this.#fault({ sent, from, to, tick, copies: 0 }) ?? []);
+      return faults.length === 0 ? sent : { ...sent, faults };
+    });
+  }
+
+  #fault(way: Way): EdgeFault | undefined {
+    let arrives: readonly Arrival[] = whole;
+    const by = new Set<string>();
+    for (const ranked of this.#policies) {
+      if (!ranked.pairs.covers(way.from, way.to)) continue;
+      const next = arrives.flatMap((arrival) => this.#struck(ranked, arrival, way));
+      if (next.length === arrives.length && next.every((arrival, place) => arrival === arrives[place])) continue;
+      arrives = next;
+      by.add(ranked.policy.name);
+    }
+    return by.size === 0 ? undefined : { to: way.to, by: [...by], arrives };
+  }
+
+  /** Returns what a policy leaves of a message: the same arrival, where it does nothing. */
+  #struck({ policy, nth }: Ranked, arrival: Arrival, way: Way): readonly Arrival[] {
+    const { sent, from, to, tick } = way;
+    const message = arrivedMessage(sent.message, arrival);
+    const arrives = arrival.due ?? sent.due ?? tick + 1;
+    const random = (): RandomStream => namedStream(this.#run.seed, "edge", policy.name, nth, message.id, to);
+    const decision = decisionOf(policy, new MessagePassage({ message, from, to, tick, arrives }, random));
+    switch (decision.kind) {
+      case "deliver":
+        return [arrival];
+      case "drop":
+        return nothing;
+      case "delay":
+        return decision.ticks === 0 ? [arrival] : [{ ...arrival, due: arrives + decision.ticks }];
+      case "copy":
+        return [arrival, ...Array.from({ length: decision.copies }, () => ({ ...arrival, copy: (way.copies += 1) }))];
+      case "rewrite":
+        return isSameJson(decision.reads, contentOf(message)) ? [arrival] : [{ ...arrival, reads: decision.reads }];
+    }
+  }
+}
+
+/** The way of a message to one recipient. */
+interface Way extends Pick<EdgePassage, "from" | "to" | "tick"> {
+  readonly sent: Sent;
+  /** The copies so far. */
+  copies: number;
+}
+
+const nothing: readonly Arrival[] = Object.freeze([]);
+
+/** The stream is made on first use: many decisions need none. */
+class MessagePassage implements EdgePassage {
+  readonly message: Message;
+  readonly from: string;
+  readonly to: string;
+  readonly tick: number;
+  readonly arrives: number;
+  readonly #make: () => RandomStream;
+  #random: RandomStream | undefined;
+
+  constructor({ message, from, to, tick, arrives }: Omit<EdgePassage, "random">, random: () => RandomStream) {
+    this.message = message;
+    this.from = from;
+    this.to = to;
+    this.tick = tick;
+    this.arrives = arrives;
+    this.#make = random;
+  }
+
+  get random(): RandomStream {
+    return (this.#random ??= this.#make());
+  }
+}
+
+/** A decision that was checked. */
+type Checked = Exclude<EdgeDecision, { readonly kind: "rewrite" }> | { readonly kind: "rewrite"; readonly reads: Reads };
+
+type Reads = NonNullable<Arrival["reads"]>;
+
+const delivered: Checked = Object.freeze({ kind: "deliver" });
+
+/** @throws UsageError `EDGE_FAILED` for a policy that throws, or answers what is no decision */
+function decisionOf(policy: EdgePolicy, passage: EdgePassage): Checked {
+  let answer: unknown;
+  let checked: Checked | undefined;
+  try {
+    answer = policy.decide(passage);
+    checked = answer === undefined ? delivered : checkedDecision(answer, passage.message);
+  } catch (error) {
+    throw failed(policy, passage, `it threw: ${thrownText(error)}`, error);
+  }
+  if (checked !== undefined) return checked;
+  // The promise is not awaited: its rejection must not end the process.
+  if (isThenable(answer)) void Promise.resolve(answer).catch(() => {});
+  const came = isThenable(answer) ? "a promise" : valueText(answer);
+  throw failed(policy, passage, `it answered ${came}, which is no decision, such as { kind: "drop" } or undefined`);
+}
+
+/** Returns undefined for what is no decision. */
+function checkedDecision(answer: unknown, message: Message): Checked | undefined {
+  if (!isRecord(answer)) return undefined;
+  const { kind, ticks, copies } = answer;
+  switch (kind) {
+    case "deliver":
+    case "drop":
+      return { kind };
+    case "delay":
+      return isCount(ticks) ? { kind, ticks } : undefined;
+    case "copy":
+      return isCount(copies) && copies <= MOST_COPIES ? { kind, copies } : undefined;
+    case "rewrite": {
+      const reads = readsOf(answer, message);
+      return reads && { kind, reads };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A payload tells of the content that it came with, so a new content without a payload has none. */
+function readsOf({ content, instructContent: payload }: Readonly<Record<string, unknown>>, message: Message): Reads | undefined {
+  if (content !== undefined && typeof content !== "string") return undefined;
+  const before = contentOf(message);
+  const kept = content === undefined || content === before.content ? before.instructContent : undefined;
+  const instructContent = payload === undefined ? kept : (deepFreeze(jsonRoundTrip(payload)) as Json);
+  return { content: content ?? before.content, ...(instructContent === undefined ? {} : { instructContent }) };
+}
+
+function failed({ name }: EdgePolicy, { message, from, to }: EdgePassage, what: string, cause?: unknown): UsageError {
+  return new UsageError(
+    "EDGE_FAILED",
+    `Expected the policy ${name} of the edges to decide about message ${message.id} from ${from} to ${to}, but ${what}. Correct it, and resume the run: no message is lost.`,
+    { cause, data: { policy: name, message: message.id, from, to } },
+  );
+}

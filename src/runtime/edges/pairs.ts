@@ -1,0 +1,90 @@
+import { UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
+
+/*
+ * The pairs of roles that a policy of edges covers.
+ */
+
+/** Stands for any text in the name of a role. */
+const ANY = "*";
+
+/** One direction between roles, each side as the texts between its stars. */
+interface Pair {
+  readonly from: NamePattern;
+  readonly to: NamePattern;
+}
+
+type NamePattern = readonly string[];
+
+/** The pairs of one policy. */
+export interface Pairs {
+  covers(from: string, to: string): boolean;
+  /** The names without a star. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Reads the pairs of a policy.
+ *
+ * @throws UsageError `EDGE_INVALID` for a pair that cannot be read
+ */
+export function pairsOf({ name, pairs }: { readonly name: string; readonly pairs?: readonly string[] }): Pairs {
+  if (pairs === undefined) return all;
+  const read = pairs.flatMap((pair) => readPair(name, pair));
+  const sides = read.flatMap(({ from, to }) => [from, to]);
+  return {
+    covers: (from, to) => read.some((pair) => covers(pair, from, to)),
+    names: [...new Set(sides.filter(isOneName).map(([text = ""]) => text))],
+  };
+}
+
+/** Returns the names of roles that policies name without a star. */
+export function namesInEdges(policies: readonly { readonly name: string; readonly pairs?: readonly string[] }[] = []): readonly string[] {
+  return [...new Set(policies.flatMap((policy) => pairsOf(policy).names))];
+}
+
+const all: Pairs = { covers: (from, to) => from !== to, names: [] };
+
+function readPair(policy: string, text: string): readonly Pair[] {
+  const isMutual = text.includes("<->");
+  const sides = text.split(isMutual ? "<->" : "->").map((side) => side.trim());
+  const [one, other] = sides;
+  if (sides.length !== 2 || one === undefined || one === "" || other === undefined || other === "") {
+    throw new UsageError(
+      "EDGE_INVALID",
+      `Expected pairs of the policy ${policy} as "sender->recipient" or "one<->other", got ${valueText(text)}. A star stands for any text: "p1->*".`,
+    );
+  }
+  const [from, to] = [one.split(ANY), other.split(ANY)];
+  return isMutual
+    ? [
+        { from, to },
+        { from: to, to: from },
+      ]
+    : [{ from, to }];
+}
+
+/** A role's own messages to itself are covered by its name alone: they do not leave it. */
+function covers({ from, to }: Pair, sender: string, recipient: string): boolean {
+  if (sender === recipient && !(isOneName(from) && isOneName(to))) return false;
+  return fits(sender, from) && fits(recipient, to);
+}
+
+function isOneName(pattern: NamePattern): boolean {
+  return pattern.length === 1;
+}
+
+/** True for a name that has the texts of a pattern in their order, with the first at its beginning and the last at its end. */
+function fits(name: string, pattern: NamePattern): boolean {
+  const [first = "", ...others] = pattern;
+  const last = others.pop();
+  if (last === undefined) return name === first;
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let place = first.length;
+  for (const text of others) {
+    const found = name.indexOf(text, place);
+    if (found === -1) return false;
+    place = found + text.length;
+  }
+  return place <= name.length - last.length;
+}
