@@ -80,8 +80,8 @@ function slimRole({ name, mailbox }: HiredRole): HiredRole {
   return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox === undefined ? {} : { mailbox }) };
 }
 
-function slimSent({ message, to, dropped }: Sent): Sent {
+function slimSent({ message, dead: _dead, ...delivery }: Sent): Sent {
   const { id, role, causeBy, sentFrom, timestamp } = message;
   const slimmed: Message = { id, content: "", role, causeBy, sentFrom, sendTo: [], parents: [], timestamp, metadata: {} };
-  return { message: slimmed, to, ...(dropped === undefined ? {} : { dropped }) };
+  return { ...delivery, message: slimmed };
 }
