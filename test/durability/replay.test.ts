@@ -30,6 +30,7 @@ const withoutTeam = [
   "15-mcp.ts",
   "16-rumour.ts",
   "27-verify.ts",
+  "32-failures.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts", "28-chat-service.ts"];
