@@ -3,6 +3,7 @@ import type { Deps } from "../kernel/deps.ts";
 import type { EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
+import type { Role } from "../role/role.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { CallTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -105,6 +106,19 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   mailbox: true,
 };
 
+/** Options of an environment that is restored. Its seed, its mailboxes and whether it keeps a history are those of the snapshot. */
+export interface RestoreOptions extends Omit<EnvironmentOptions, "seed" | "mailbox" | "memory"> {
+  /** Definitions of all roles of the snapshot, by their own names. */
+  readonly roles: Iterable<Role>;
+  /** Memory of roles beyond the messages of their run, as it was. Default: none. */
+  readonly memory?: RoleMemoryOptions;
+}
+
+const { seed: _seed, mailbox: _mailbox, ...givenAgain } = environmentOptions;
+
+/** The names of the options. @internal */
+export const restoreOptions: Known<RestoreOptions> = { ...givenAgain, roles: true };
+
 /** Options of one run of an environment. All have defaults. */
 export interface EnvironmentRunOptions {
   /** Limit on further rounds; without rounds, on all activations of one role. Default 100. */
@@ -123,6 +137,8 @@ export const environmentRunOptions: Known<EnvironmentRunOptions> = { rounds: tru
 /** The parts that a team adds to an environment: a journal, a budget, a state to resume. */
 export interface RunBacking {
   readonly state?: RunState;
+  /** True where the environment records its own start, and the roles hired later. Default: where no state is given. */
+  readonly opens?: boolean;
   readonly observers?: ObserverRegistry;
   readonly owned?: OwnedRun;
   /** Accounts with the pools that bound the run. */

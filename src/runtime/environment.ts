@@ -1,5 +1,4 @@
-import { object, takes } from "../kernel/argument.ts";
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { MovedError, UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
@@ -8,39 +7,40 @@ import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
-import { freshSeed, namedStream, type RandomStream } from "../kernel/random.ts";
+import { namedStream, type RandomStream } from "../kernel/random.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import { createMessage, type Message, type Receipt, serializeMessage } from "../message/message.ts";
+import { createMessage, type Message, type Receipt } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
-import { measureMailboxes } from "./record/delivery.ts";
 import { maskedError } from "./record/masking.ts";
 import { RunLog } from "./record/run-log.ts";
-import { roundsOf, RunState } from "./record/run-state.ts";
-import { SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
+import { copyState } from "./record/state-copy.ts";
+import { roundsOf, type RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
-import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
-import { loaderOf, recordedEdges } from "./edges/edge-policy.ts";
+import { checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
+import { loaderOf } from "./edges/edge-policy.ts";
 import { namesInEdges } from "./edges/pairs.ts";
 import { Engine, type RunBounds } from "./engine.ts";
 import {
   DEFAULT_CONCURRENCY,
   DEFAULT_MESSAGE_LIMIT,
   DEFAULT_ROUNDS,
-  environmentOptions,
   type EnvironmentOptions,
   environmentRunOptions,
   type EnvironmentRunOptions,
+  type RestoreOptions,
+  restoreOptions,
   type RunBacking,
 } from "./environment-options.ts";
+import { checkOwnOptions, environmentJson, freshState, writerOf } from "./environment-state.ts";
 import { HiredRoles } from "./hired-roles.ts";
 import { Announcer, ObserverRegistry } from "./observers.ts";
 import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
-import { recordedBy, schedulerOf } from "./schedulers/scheduler.ts";
+import { recordedBy } from "./schedulers/scheduler.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
@@ -100,8 +100,7 @@ export class Environment {
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer: announcer, snapshots: writerOf(backing, state, warn) });
-    this.#opening =
-      backing.state === undefined ? new Opening(this.#log, this.#hired, schedulerOf(options.scheduler ?? "rounds")) : undefined;
+    this.#opening = (backing.opens ?? backing.state === undefined) ? new Opening(this.#log, this.#hired, options.scheduler) : undefined;
     this.#engine = new Engine({
       log: this.#log,
       clock,
@@ -143,8 +142,9 @@ export class Environment {
     checkKnownOptions("addRole", o, { name: true });
     const name = o.name ?? role.name;
     assertRoleName(name);
+    const isNew = !this.state.roles.has(name);
     this.#hired.add(role, name);
-    this.#opening?.hired(name);
+    if (isNew) this.#opening?.hired(name);
     // A message may reach the role before the turn that hired it has ended.
     if (this.#isRunning) this.#opening?.record();
     return this;
@@ -183,8 +183,7 @@ export class Environment {
 
   /** Runs to an absolute number of rounds and returns why it stopped. @internal */
   async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
-    if (this.#isRunning)
-      throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
+    this.#assertAtRest();
     try {
       this.#isRunning = true;
       this.#warnOfIdle();
@@ -196,6 +195,48 @@ export class Environment {
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  /**
+   * Returns the whole state of the environment at this moment as plain JSON, which {@link Environment.restore} takes in any process.
+   *
+   * @throws UsageError `RUN_TWICE` while a run is under way
+   */
+  async snapshot(): Promise<Json> {
+    this.#assertAtRest();
+    this.#opening?.record();
+    // The environment may go on before the code below is loaded.
+    const now = copyState(this.state);
+    const { environmentSnapshot } = await import("./snapshot/environment-snapshot.ts");
+    return environmentSnapshot(now);
+  }
+
+  /**
+   * Returns an environment that goes on from a snapshot as the one of the snapshot would have: it has the same roles, mailboxes, memories and
+   * random numbers. Model, clock, limits and other things outside of the state are given again, and a scheduler of one's own; the streams of
+   * {@link Environment.stream} begin anew.
+   *
+   * @param o its `roles` are the definitions of the hired roles, found by their own names
+   * @throws UsageError `SNAPSHOT_INVALID` for a snapshot that is damaged or of another version; `TEAM_CHANGED`, `SCHEDULER_UNKNOWN`,
+   * `SCHEDULER_DIFFERS`, `EDGES_DIFFER`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+   * @example
+   * import { defineRole, Environment } from "troupe";
+   *
+   * const walker = defineRole({ name: "Walt", react: (rc) => rc.message(`step ${Math.floor(rc.random() * 9)}`, { sendTo: "<self>" }) });
+   * const world = new Environment({ seed: 1 }).addRole(walker);
+   * world.publishMessage("go");
+   * await world.run({ rounds: 5 });
+   * const again = await Environment.restore(await world.snapshot(), { roles: [walker] });
+   * const [one, other] = [await world.run({ rounds: 5 }), await again.run({ rounds: 5 })];
+   * console.log(one.rounds, one.messages.at(-1)?.content === other.messages.at(-1)?.content); // 10 true
+   */
+  static async restore(snapshot: unknown, o: RestoreOptions): Promise<Environment> {
+    checkGivenOptions("Environment.restore", o, restoreOptions);
+    const { restoredParts } = await import("./snapshot/environment-snapshot.ts");
+    const { state, options, hired } = restoredParts(snapshot, o);
+    const environment = new Environment(options, { state, opens: true });
+    for (const [name, role] of hired) environment.addRole(role, { name });
+    return environment;
   }
 
   /**
@@ -314,22 +355,12 @@ export class Environment {
 
   /** Returns everything the environment holds, as plain JSON. */
   toJSON(): Json {
-    const { state } = this;
-    return {
-      description: this.description,
-      seed: state.seed,
-      scheduler: state.scheduler,
-      round: state.round,
-      history: state.history.get().map(serializeMessage) as unknown as Json,
-      roles: [...state.roles.values()].map((role) => ({
-        name: role.name,
-        mailbox: role.mailbox.toJSON(),
-        memory: role.memory.toJSON(),
-        workingMemory: role.workingMemory.toJSON(),
-        state: role.custom,
-        plan: role.plan.toJSON(),
-      })) as unknown as Json,
-    };
+    return environmentJson(this.state, this.description);
+  }
+
+  #assertAtRest(): void {
+    if (!this.#isRunning) return;
+    throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
   }
 
   /** A role that can do nothing is nearly always a mistake, but it may be there to remember. */
@@ -362,29 +393,4 @@ function assertAlias(o: unknown): void {
     "ROLE_INVALID",
     `Expected the other name of a role as { name }, got ${valueText(o)}. Write addRole(role, { name }).`,
   );
-}
-
-/** A team has already checked the options that it passes on. */
-function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
-  takes("new Environment", "what a team gives it", backing, object("an object"));
-  if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
-  checkOptions(options);
-}
-
-function writerOf({ owned, snapshots }: RunBacking, state: RunState, warn: SnapshotWriterParts["warn"]): SnapshotWriter | undefined {
-  if (owned === undefined || snapshots === undefined || snapshots.every === 0) return undefined;
-  return new SnapshotWriter({ ...snapshots, state, owned, warn });
-}
-
-function freshState(options: EnvironmentOptions): RunState {
-  const state = new RunState("environment", options.memory !== false);
-  state.seed = String(options.seed ?? freshSeed());
-  const scheduler = schedulerOf(options.scheduler ?? "rounds");
-  state.scheduler = scheduler.name;
-  state.parameters = scheduler.parameters ?? null;
-  state.delivery = scheduler.delivery;
-  if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
-  state.edges = recordedEdges(options.edges);
-  measureMailboxes(state);
-  return state;
 }

@@ -1,5 +1,6 @@
-import { recordedScheduler, type Scheduler } from "./schedulers/scheduler.ts";
+import { recordedScheduler, schedulerOf } from "./schedulers/scheduler.ts";
 import type { HiredRole, RoleHired, RunStarted } from "./record/event.ts";
+import type { EnvironmentOptions } from "./environment-options.ts";
 import type { RunLog } from "./record/run-log.ts";
 import { hiredRole, type HiredRoles } from "./hired-roles.ts";
 
@@ -14,13 +15,14 @@ import { hiredRole, type HiredRoles } from "./hired-roles.ts";
 export class Opening {
   readonly #log: RunLog;
   readonly #hired: HiredRoles;
-  readonly #scheduler: Scheduler;
-  #isRecorded = false;
+  readonly #scheduler: EnvironmentOptions["scheduler"];
+  #isRecorded: boolean;
   /** Names of the roles hired since the last call of `record`. */
   #unrecorded: string[] = [];
 
-  constructor(log: RunLog, hired: HiredRoles, scheduler: Scheduler) {
+  constructor(log: RunLog, hired: HiredRoles, scheduler: EnvironmentOptions["scheduler"]) {
     this.#log = log;
+    this.#isRecorded = log.state.seq > 0;
     this.#hired = hired;
     this.#scheduler = scheduler;
   }
@@ -50,7 +52,7 @@ export class Opening {
       team: "environment",
       roles: this.#roles(this.#hired.names),
       seed,
-      ...recordedScheduler(this.#scheduler),
+      ...recordedScheduler(schedulerOf(this.#scheduler ?? "rounds")),
       ...bounded,
       ...(edges.length === 0 ? {} : { edges }),
     };

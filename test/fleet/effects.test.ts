@@ -101,6 +101,11 @@ describe("a step that a worker does", () => {
     expect(await resumed).toMatchObject({ status: "finished" });
     expect(times).toBe(1);
     await worker.drain();
+    const { runId = "" } = (await next.journal.runs()).find((run) => run.runId.startsWith("effect-")) ?? {};
+    const call = { key: runId.replace("effect-", ""), kind: "step", name: "forge", request: {}, idempotent: false, began: true };
+    const port = remoteEffects({ driver, journal: next.journal, effects: ["step:forge"] });
+    const { answer } = await port.run({ ...call, signal: new AbortController().signal }, async () => "here");
+    expect([answer, await driver.list({ limit: 1 })]).toEqual([{ ok: true, value: "a nail" }, []]);
   });
 
   it("that must not happen twice is uncertain when its worker dies in it", async () => {

@@ -87,16 +87,9 @@ const termSchemas = ({ json, jsonRecord, text, texts, whole }: Values) => {
     poisonAfter: whole.exactOptional(),
   });
 
-  const hiredRole = closed({
-    name: text,
-    fingerprint: text,
-    traits: jsonRecord,
-    state: jsonRecord,
-    memoryLimit: whole.exactOptional(),
-    mailbox,
-  });
+  const definition = { fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional(), mailbox };
   const recordedEdge = closed({ name: text, parameters: jsonRecord.exactOptional(), pairs: texts.exactOptional() });
-  return { bounds, hiredRole, recordedEdge };
+  return { bounds, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
 };
 
 /** Parts that several types of events have. */

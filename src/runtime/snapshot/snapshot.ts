@@ -46,12 +46,12 @@ export interface SnapshotText {
 /**
  * Begins the snapshot of a state that nothing changes meanwhile. It is written in pieces, so that a large one holds nothing up.
  *
- * @param last the event before it, which the state has applied last
+ * @param last the event before it, which the state has applied last. Default: no record is to be matched
  */
-export function snapshotText(state: RunState, last: RunEvent): SnapshotText {
+export function snapshotText(state: RunState, last?: RunEvent): SnapshotText {
   const pieces: string[] = [];
   const hash = createHash("sha256");
-  const texts = textsOf(state, contentHash(last));
+  const texts = textsOf(state, last === undefined ? "" : contentHash(last));
   let size = 0;
   return {
     seq: state.seq,
@@ -71,7 +71,7 @@ export function snapshotText(state: RunState, last: RunEvent): SnapshotText {
 }
 
 /** Returns the snapshot of a state. @param last the event that the state has applied last */
-export function snapshotOf(state: RunState, last: RunEvent): RunSnapshot {
+export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
   const text = snapshotText(state, last);
   while (text.next());
   return text.stored();

@@ -27,7 +27,7 @@ export function stateFrom(body: SnapshotBody): RunState {
 class StateReader {
   readonly #body: SnapshotBody;
   readonly #messages: readonly Message[];
-  readonly #definitions: readonly HiredRole[];
+  readonly #definitions: SnapshotBody["definitions"];
   readonly #roles: readonly RoleState[];
 
   constructor(body: SnapshotBody) {
@@ -139,7 +139,13 @@ class StateReader {
   }
 
   #definitionsAt(places: readonly number[]): readonly HiredRole[] {
-    return Object.freeze(places.map((place) => at(this.#definitions, place)));
+    return Object.freeze(
+      places.map((place) => {
+        const definition = at(this.#definitions, place);
+        if ("name" in definition) return definition;
+        throw missing("roles of a team that have names");
+      }),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import type { Message } from "../../message/message.ts";
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
 import type { HiredRole } from "../record/event.ts";
+import type { HiredAs } from "../record/role-state.ts";
 import { list, recordedParts } from "../record/event-schema.ts";
 import type { RoleJson } from "./role-json.ts";
 import { roleSchema } from "./role-schema.ts";
@@ -19,7 +20,8 @@ export interface SnapshotBody {
   readonly state: RunJson;
   readonly roles: readonly RoleJson[];
   readonly messages: readonly Message[];
-  readonly definitions: readonly HiredRole[];
+  /** Those of an environment may be shared by many roles, and have no name. */
+  readonly definitions: readonly (HiredAs | HiredRole)[];
   readonly chats: readonly ChatTurn[];
 }
 
@@ -30,13 +32,14 @@ export function isSnapshotBody(json: unknown): json is SnapshotBody {
 
 const schema = lazily(() => {
   const { text, whole } = plain();
+  const { hiredAs, hiredRole } = recordedParts();
   return closed<SnapshotBody>({
     v: whole,
     after: text,
     state: closed<RunJson>({ ...plainMembers(), ...codedMembers() }),
     roles: list(roleSchema()),
     messages: z.custom<readonly Message[]>((value) => isList(value) && value.every(isStoredMessage), "expected messages"),
-    definitions: list(recordedParts().hiredRole as z.ZodType<HiredRole>),
+    definitions: list(z.union([hiredRole, hiredAs]) as unknown as z.ZodType<HiredAs | HiredRole>),
     chats: z.custom<readonly ChatTurn[]>((value) => isList(value) && value.every(isTurn), "expected conversations"),
   });
 });
