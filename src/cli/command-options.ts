@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { StackName } from "../checks/stack.ts";
 import type { OnTeamChange } from "../team/team-change.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
@@ -21,6 +21,7 @@ export const OPTION_WORDS: OptionWords = {
   "--format": ["mermaid", "dot", "json"],
   "--log-level": ["debug", "info", "warn", "error"],
   "--on-team-change": ["refuse", "continue"],
+  "--kind": ["line", "points", "bars", "histogram"],
 };
 
 interface OptionWords extends Readonly<Record<string, readonly string[]>> {
@@ -33,6 +34,7 @@ interface OptionWords extends Readonly<Record<string, readonly string[]>> {
   readonly "--format": readonly FlowFormat[];
   readonly "--log-level": readonly ("debug" | "info" | "warn" | "error")[];
   readonly "--on-team-change": readonly OnTeamChange[];
+  readonly "--kind": readonly ("line" | "points" | "bars" | "histogram")[];
 }
 
 /** The forms of `troupe runs flow`. */
@@ -62,4 +64,10 @@ export function withStoreOption(command: Command): Command {
 export function defaultLimit(limit: keyof CallTimeouts): string {
   const minutes = DEFAULT_TIMEOUTS[limit] / 60_000;
   return minutes >= 60 ? `${minutes / 60}h` : `${minutes}m`;
+}
+
+/** An option that may come more than once: its value is a list. */
+export function repeated(flags: string, description: string): Option {
+  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+  return new Option(flags, `${description}; may come more than once`).argParser<readonly string[] | undefined>(collect);
 }

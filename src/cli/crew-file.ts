@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Crew, CrewPorts, CrewReport, CrewSpec } from "../../roles/index.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
-import { thrownText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { OPTION_WORDS } from "./command-options.ts";
@@ -14,6 +12,7 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings, CrewSettings, FileCrew, Flags, ModuleCrew } from "./settings.ts";
 import { readText } from "./text-file.ts";
+import { importedModule } from "./user-module.ts";
 
 /** The longest crew file and module, in bytes. */
 const MOST_BYTES = 256 * 1024;
@@ -106,7 +105,7 @@ export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts):
 
 /** The crew that a module of the user's exports: made by a function of the ports, or as data. */
 async function exportedCrew(path: string, ports: CrewPorts): Promise<unknown> {
-  const exported = await imported(path);
+  const exported = await importedModule(path, "a module with a crew", "CREW_INVALID");
   const crew: unknown = exported["crew"] ?? exported["default"];
   if (crew === undefined)
     throw new UsageError(
@@ -114,20 +113,6 @@ async function exportedCrew(path: string, ports: CrewPorts): Promise<unknown> {
       `Expected ${shown(path, 200)} to export a crew, got none. Write: export const crew = { ... }, or a function that returns it.`,
     );
   return typeof crew === "function" ? ((await (crew as (ports: CrewPorts) => unknown)(ports)) as unknown) : crew;
-}
-
-async function imported(path: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
-  } catch (cause) {
-    const isTypeScript = (cause as { readonly code?: unknown }).code === "ERR_UNKNOWN_FILE_EXTENSION";
-    const advice = isTypeScript ? " This Node.js reads no TypeScript: use 22.18 or newer, or compile the module." : "";
-    throw new UsageError(
-      "CREW_INVALID",
-      `Expected ${shown(path, 200)} to be a module with a crew, but: ${shown(thrownText(cause), 300)}.${advice}`,
-      { cause },
-    );
-  }
 }
 
 /** True for a crew with roles that a program made. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { ownVersion } from "../adapters/own-version.ts";
+import { ownVersion } from "../research/own-version.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";

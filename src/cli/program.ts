@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
-import { type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
+import { repeated, type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
 import { EXIT_CODES, type ExitCode } from "./errors.ts";
+import { addExperimentCommands } from "./experiment-options.ts";
 import { addFleetCommands } from "./fleet-options.ts";
 import type { Host } from "./host.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
@@ -121,6 +122,7 @@ function programFor(host: Host, words: readonly string[], run: RunCommand): Comm
   addInspect(program, run);
   addServe(program, run);
   addFleetCommands(program, run);
+  addExperimentCommands(program, run);
   addRunsCommands(program, run);
   addMemoryCommands(program, run);
   addDoctor(program, run);
@@ -340,9 +342,4 @@ function withContinuation(command: Command): Command {
     .addOption(new Option("-y, --yes").hideHelp());
   const agent = withAgent(withMetaGPT(given, false), false);
   return withTalk(withStoreOption(withReach(agent, false).option(...UNPRICED)));
-}
-
-function repeated(flags: string, description: string): Option {
-  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
-  return new Option(flags, `${description}; may come more than once`).argParser<readonly string[] | undefined>(collect);
 }

@@ -11,6 +11,7 @@ import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";
 import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
 import { shown } from "./screen/text.ts";
+import type { ExperimentFlags } from "./experiment-options.ts";
 import type { FleetFlags } from "./fleet-options.ts";
 import type { ServeFlags } from "./serve-options.ts";
 import { type TimeFlags, timeLimits } from "./time-limits.ts";
@@ -18,7 +19,7 @@ import { type TimeFlags, timeLimits } from "./time-limits.ts";
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Options as the command line gives them: unchecked texts. */
-export interface Flags extends TimeFlags, MetaGPTFlags, ServeFlags, FleetFlags {
+export interface Flags extends TimeFlags, MetaGPTFlags, ServeFlags, FleetFlags, ExperimentFlags {
   readonly file?: string;
   readonly budget?: string;
   readonly investment?: string;

@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
@@ -10,6 +9,7 @@ import type { RunDriver } from "../team/run-driver.ts";
 import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Team } from "../team/team.ts";
 import { shown } from "./screen/text.ts";
+import { importedModule } from "./user-module.ts";
 
 /** The parts that a worker gives to the functions of a module of teams. */
 export interface TeamMeans {
@@ -35,7 +35,7 @@ export async function teamsOf(file: string, cwd: string, means: TeamMeans): Prom
   if (!(await stat(path).catch(() => undefined))?.isFile()) {
     throw new UsageError("TEAMS_UNREADABLE", `Expected a module of teams at ${name}, got no such file. ${HINT}`);
   }
-  const loaded = await imported(path, name);
+  const loaded = await importedModule(path, "a module of teams", "TEAMS_UNREADABLE");
   const makers = Object.entries(loaded).flatMap(([key, given]) =>
     (Array.isArray(given) ? given : [given]).map((maker: unknown) => [key, maker] as const),
   );
@@ -43,18 +43,6 @@ export async function teamsOf(file: string, cwd: string, means: TeamMeans): Prom
   const teams: Team[] = [];
   for (const [key, maker] of makers) teams.push(await made(`${name}, export ${shown(key, 60)}`, maker, means));
   return teams;
-}
-
-async function imported(path: string, name: string): Promise<object> {
-  try {
-    return (await import(pathToFileURL(path).href)) as object;
-  } catch (cause) {
-    throw new UsageError(
-      "TEAMS_UNREADABLE",
-      `Expected a module of teams in ${name}, but it cannot be loaded: ${shown(thrownText(cause), 300)}`,
-      { cause },
-    );
-  }
 }
 
 async function made(where: string, maker: unknown, means: TeamMeans): Promise<Team> {

@@ -70,9 +70,14 @@ export type {
   ExperimentWorld,
   WorldRunOptions,
 } from "./experiment/experiment-options.ts";
+export { type CellReplay, replayCell, type ReplayCellOptions } from "./experiment/replay.ts";
+export { type KeptExperiment, readExperiment } from "./experiment/results.ts";
 export type { Row } from "./experiment/row.ts";
 export { type ExperimentResult, runExperiment, type RunExperimentOptions, type SweepProgress } from "./experiment/sweep.ts";
 // Failures of coordination in the log of a run.
 export { FAILURE_MODES, type FailureFinding, type FailureName } from "./detectors/finding.ts";
 export { failuresIn, type FailureOptions, FailureWatch } from "./detectors/failure-watch.ts";
 export { type FailureSource, watchFailures } from "./detectors/watch-failures.ts";
+export type { ProcessBounds } from "./experiment/sweep-processes.ts";
+export { experimentTable, type TableOptions } from "./experiment/table.ts";
+export { type Verification, type VerifyDifference, verifyExperiment, type VerifyOptions } from "./experiment/verify.ts";

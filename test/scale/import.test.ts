@@ -12,9 +12,9 @@ import { entryPoints, root } from "../architecture/read-house.ts";
  */
 const MOST_OWN_BYTES = 650_000;
 /** Bytes of our own that the help of the command loads: measured 47,000. */
-const MOST_HELP_BYTES = 60_000;
+const MOST_HELP_BYTES = 64_000;
 /** Bytes of our own that a Tab in a shell loads: measured 53,000. */
-const MOST_TAB_BYTES = 68_000;
+const MOST_TAB_BYTES = 73_000;
 
 /** How often the cost is measured; the least counts, because others who work beside it only ever add. */
 const ROUNDS = 3;

@@ -1,9 +1,17 @@
 import { AbortedError, errorRecord, UsageError } from "../../kernel/errors.ts";
+import { textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, isCellValue, OWN_COLUMNS } from "./cell.ts";
-import { type CellIdentity, DEFAULT_ROUNDS, type ExperimentOptions, type ExperimentWorld } from "./experiment-options.ts";
+import {
+  type CellBudget,
+  type CellIdentity,
+  type CellSetting,
+  DEFAULT_ROUNDS,
+  type ExperimentOptions,
+  type ExperimentWorld,
+} from "./experiment-options.ts";
 
 /** What ended a run: nothing was left to do, the condition of the experiment, its rounds, or a bound of its budget. */
 export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
@@ -33,6 +41,8 @@ export interface CellDone {
   readonly series: readonly SeriesPoint[];
   /** The ids of the models that answered. */
   readonly models: readonly string[];
+  /** The sha256 of each system prompt that a model was asked with. */
+  readonly prompts: readonly string[];
 }
 
 export interface CellFailed {
@@ -45,9 +55,13 @@ export interface CellFailed {
 export interface CellWatch {
   readonly signal: AbortSignal;
   readonly concurrency: number;
+  /** Called when the world asks for the concurrency. */
+  readonly onConcurrency?: () => void;
   /** Called for every event. Default: no event is made. */
   readonly record?: (event: RunEvent) => void;
 }
+
+type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 
 /** The number of points that one run may collect. */
 const MOST_POINTS = 1_000_000;
@@ -58,14 +72,21 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
   { params: given, rep, seed }: CellJob,
   watch: CellWatch,
 ): Promise<CellEnd> {
-  const { signal, concurrency } = watch;
   const identity: CellIdentity<P> = { params: given as P, rep, seed };
-  const { budget = {}, rounds = DEFAULT_ROUNDS } = options;
+  const { rounds = DEFAULT_ROUNDS } = options;
+  const { signal } = watch;
   try {
-    const world = await options.world({ ...identity, concurrency, budget, signal });
+    const setting = settingOf(identity, options.budget ?? {}, watch);
+    const world = await options.world(setting);
+    assertWorld(world);
     const series = new CellSeries(options, identity);
     const limit = typeof rounds === "function" ? rounds(identity.params) : rounds;
-    const result = await resultOf(world, { rounds: limit, stopWhen: (progress) => series.stops(progress), signal }, watch.record);
+    const prompts = new Prompts();
+    const begun = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
+      await options.begin?.(world, setting);
+      return { ran: world.run({ rounds: limit, stopWhen: (progress) => series.stops(progress), signal }) };
+    };
+    const result = await watched(world, begun, { prompts, record: watch.record });
     assertEnded(result, signal);
     const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
     const usd = result.cost.known / 1_000_000;
@@ -77,6 +98,7 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
       measures,
       series: series.points,
       models: Object.keys(result.byModel).sort(),
+      prompts: prompts.hashes,
     };
   } catch (error) {
     const { code, message } = errorRecord(error);
@@ -84,22 +106,64 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
   }
 }
 
-async function resultOf(world: ExperimentWorld, o: Parameters<ExperimentWorld["run"]>[0], record: CellWatch["record"]): Promise<RunResult> {
-  if (!isRecord(world) || typeof world.run !== "function")
-    throw invalid(
-      "world to return an Environment, or an object with run",
-      valueText(world),
-      "Write world: ({ seed }) => new Environment({ seed }).",
-    );
-  const letGo = record === undefined ? undefined : recording(world, record);
+/** The concurrency is a getter, so that a verification knows whether it has any effect. */
+function settingOf<P extends CellParams>(
+  identity: CellIdentity<P>,
+  budget: CellBudget,
+  { signal, concurrency, onConcurrency }: CellWatch,
+): CellSetting<P> {
+  return {
+    ...identity,
+    budget,
+    signal,
+    get concurrency() {
+      onConcurrency?.();
+      return concurrency;
+    },
+  };
+}
+
+function assertWorld(world: unknown): void {
+  if (isRecord(world) && typeof world["run"] === "function") return;
+  throw invalid(
+    "world to return an Environment, or an object with run",
+    valueText(world),
+    "Write world: ({ seed }) => new Environment({ seed }).",
+  );
+}
+
+interface Watching {
+  readonly prompts: Prompts;
+  readonly record: CellWatch["record"];
+}
+
+/** Runs a world and observes it: the world itself where it can be, else the run that it returns. */
+async function watched(
+  world: ExperimentWorld,
+  begun: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,
+  { prompts, record }: Watching,
+): Promise<RunResult> {
+  const letGo = world.on === undefined ? undefined : observing({ on: world.on.bind(world) }, { prompts, record });
   try {
-    const ran = world.run(o);
+    const { ran } = await begun();
     if (!isRun(ran)) return await ran;
-    if (record !== undefined) for await (const event of ran) record(event);
+    if (world.on === undefined) {
+      ran.on("step.started", (event) => prompts.note(event));
+      if (record !== undefined) for await (const event of ran) record(event);
+    }
     return await ran.result;
   } finally {
     letGo?.();
   }
+}
+
+function observing(world: Required<Pick<ExperimentWorld, "on">>, { prompts, record }: Watching): () => void {
+  const types = record === undefined ? [] : (Object.keys(EVENT_TYPES) as RunEvent["type"][]);
+  const offs = types.map((type) => world.on(type, (event) => record?.(event)));
+  offs.push(world.on("step.started", (event) => prompts.note(event)));
+  return () => {
+    for (const off of offs) off();
+  };
 }
 
 function isRun(ran: Promise<RunResult> | Run): ran is Run {
@@ -124,12 +188,24 @@ export const EVENT_TYPES: { readonly [T in RunEvent["type"]]: true } = {
   "run.ended": true,
 };
 
-function recording(world: ExperimentWorld, record: (event: RunEvent) => void): (() => void) | undefined {
-  if (world.on === undefined) return undefined;
-  const offs = (Object.keys(EVENT_TYPES) as RunEvent["type"][]).map((type) => world.on?.(type, (event) => record(event)));
-  return () => {
-    for (const off of offs) off?.();
-  };
+/** The most system prompts that are told apart in one run. */
+const MOST_PROMPTS = 1_000;
+
+/** The system prompts of a run. It owns their hashes. */
+class Prompts {
+  readonly #hashes = new Set<string>();
+
+  note({ kind, request }: Pick<StepStarted, "kind" | "request">): void {
+    if (kind !== "model" || !isRecord(request) || !Array.isArray(request["messages"])) return;
+    for (const said of request["messages"] as readonly unknown[]) {
+      if (!isRecord(said) || said["role"] !== "system" || typeof said["content"] !== "string") continue;
+      if (this.#hashes.size < MOST_PROMPTS) this.#hashes.add(textHash(said["content"]));
+    }
+  }
+
+  get hashes(): readonly string[] {
+    return [...this.#hashes].sort();
+  }
 }
 
 /** @throws the error of a run that failed, waits or was stopped */

@@ -65,6 +65,11 @@ export interface ExperimentOptions<P extends CellParams, W extends ExperimentWor
   readonly seeds?: Seeds;
   /** Makes the world of one run, from nothing but its input. */
   readonly world: (setting: CellSetting<P>) => W | Promise<W>;
+  /**
+   * Begins the run, after the world is made and observed: publishes the first messages. What `world` publishes itself is missing in the record of
+   * a replay.
+   */
+  readonly begin?: (world: W, setting: CellSetting<P>) => unknown;
   /** Limit on the rounds of a run, or a function of the parameters. Default 100. */
   readonly rounds?: number | ((params: P) => number);
   /** Ends a run when it returns true. Called after each round; without rounds, after each activation. */

@@ -18,6 +18,7 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
   seed: true,
   seeds: true,
   world: true,
+  begin: true,
   rounds: true,
   stop: true,
   collect: true,
@@ -29,7 +30,7 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
 export const CELLS: unique symbol = Symbol.for("troupe.experiment");
 
 /** One run that is asked for. */
-export interface CellRequest extends Omit<CellWatch, "record"> {
+export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency"> {
   readonly job: CellJob;
   /** `hash`: the reply has the hash of its canonical record; `events`: its record. */
   readonly record?: "hash" | "events";
@@ -38,6 +39,9 @@ export interface CellRequest extends Omit<CellWatch, "record"> {
 /** The reply to a request. */
 export interface CellReply {
   readonly end: CellEnd;
+  /** True where `world` read the concurrency that it was given. */
+  readonly usesConcurrency: boolean;
+  /** Of its canonical record; left out where the record does not begin with the start of the run. */
   readonly hash?: string;
   readonly events?: readonly RunEvent[];
 }
@@ -89,12 +93,20 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
 
   /** Runs one cell in this process. It rejects only where it records and the events are none of a run. @internal */
   async [CELLS](request: CellRequest): Promise<CellReply> {
-    const { job, record, ...watch } = request;
-    if (record === undefined) return { end: await runCell(this.options, job, watch) };
+    const { job, record, ...given } = request;
+    let usesConcurrency = false;
+    const watch = { ...given, onConcurrency: (): void => void (usesConcurrency = true) };
+    if (record === undefined) return { end: await runCell(this.options, job, watch), usesConcurrency };
     const events: RunEvent[] = [];
     const end = await runCell(this.options, job, { ...watch, record: (event) => void events.push(event) });
-    return record === "events" ? { end, events } : { end, hash: textHash(canonical(events)) };
+    if (record === "events") return { end, usesConcurrency, events };
+    return { end, usesConcurrency, ...(isWhole(events) ? { hash: textHash(canonical(events)) } : {}) };
   }
+}
+
+/** True for a record that begins with the start of its run. */
+export function isWhole([first]: readonly RunEvent[]): boolean {
+  return first?.type === "run.started" && first.seq === 0;
 }
 
 /** An experiment of any parameters and any world. */
@@ -121,11 +133,8 @@ export const anExperiment: Shape = {
  *   params: { steps: [4, 16] },
  *   reps: 3,
  *   rounds: ({ steps }) => steps,
- *   world: ({ seed }) => {
- *     const road = new Environment({ seed }).addRole(walker);
- *     road.publishMessage(createMessage("go", { sendTo: ["Walker"] }));
- *     return road;
- *   },
+ *   world: ({ seed, concurrency }) => new Environment({ seed, concurrency }).addRole(walker),
+ *   begin: (road) => road.publishMessage(createMessage("go", { sendTo: ["Walker"] })),
  *   measure: ({ result }) => ({ rights: result.messages.filter(({ content }) => content === "right").length }),
  * });
  * const { rows } = await runExperiment(walks);
@@ -133,10 +142,21 @@ export const anExperiment: Shape = {
  */
 export function experiment<const P extends CellParams, W extends ExperimentWorld>(options: ExperimentOptions<P, W>): Experiment<P, W> {
   checkGivenOptions("experiment", options, experimentOptions);
-  const { name = "experiment", reps = 1, seed = 1, seeds = "common", world, rounds = DEFAULT_ROUNDS, stop, collect, measure } = options;
+  const {
+    name = "experiment",
+    reps = 1,
+    seed = 1,
+    seeds = "common",
+    world,
+    begin,
+    rounds = DEFAULT_ROUNDS,
+    stop,
+    collect,
+    measure,
+  } = options;
   takes("experiment", "world", world, aFunction);
-  if (stop !== undefined) takes("experiment", "stop", stop, aFunction);
-  if (measure !== undefined) takes("experiment", "measure", measure, aFunction);
+  for (const [option, given] of Object.entries({ begin, stop, measure }))
+    if (given !== undefined) takes("experiment", option, given, aFunction);
   if (typeof name !== "string" || name === "") throw wrong("name", "a text that is not empty", name);
   if (!isCount(reps) || reps < 1) throw wrong("reps", "a whole number from 1", reps);
   if (typeof seed !== "string" && !Number.isSafeInteger(seed)) throw wrong("seed", "a text or a whole number", seed);

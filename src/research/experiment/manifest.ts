@@ -7,6 +7,8 @@ import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { shownText, valueText } from "../../kernel/value-text.ts";
+import { type ModelPrice, priceOf } from "../../index.ts";
+import type { CellEnd } from "./cell-run.ts";
 import type { ExperimentPlan } from "./experiment.ts";
 
 /** What a folder of results was made from, and where. */
@@ -22,6 +24,31 @@ export interface Manifest {
   readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
   /** When the sweep began. */
   readonly began: string;
+  /** What the runs that ended used; null until the sweep ends. */
+  readonly used: UsedByRuns | null;
+}
+
+/** The models and prompts of the runs of a sweep. */
+export interface UsedByRuns {
+  /** The models that answered, with their prices by this package's table; null where it has none. */
+  readonly models: readonly { readonly id: string; readonly price: ModelPrice | null }[];
+  /** The number of different system prompts, and a sha256 over all of them. */
+  readonly prompts: { readonly count: number; readonly sha256: string };
+}
+
+/** Returns what runs used. */
+export function usedBy(ends: Iterable<CellEnd>): UsedByRuns {
+  const models = new Set<string>();
+  const prompts = new Set<string>();
+  for (const end of ends) {
+    if (end.kind === "failed") continue;
+    for (const model of end.models) models.add(model);
+    for (const prompt of end.prompts) prompts.add(prompt);
+  }
+  return {
+    models: [...models].sort().map((id) => ({ id, price: priceOf({ id }) ?? null })),
+    prompts: { count: prompts.size, sha256: textHash([...prompts].sort().join("\n")) },
+  };
 }
 
 /** Milliseconds that git may take. */
@@ -43,6 +70,7 @@ export async function manifestOf(
     commit: module === undefined ? null : await commitOf(dirname(fileURLToPath(module))),
     machine: { platform: `${platform()} ${arch()} ${release()}`, cpu: cpu?.model ?? "unknown", cores: cpus().length, memory: totalmem() },
     began: new Date(o.now).toISOString(),
+    used: null,
   };
 }
 
@@ -84,7 +112,8 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
   );
 }
 
-function isManifest(value: unknown): value is Manifest {
+/** True for the manifest of this version. */
+export function isManifest(value: unknown): value is Manifest {
   return isRecord(value) && value["v"] === 1 && isRecord(value["experiment"]) && (value["module"] === null || isRecord(value["module"]));
 }
 

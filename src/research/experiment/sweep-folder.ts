@@ -130,7 +130,7 @@ async function locked(path: string): Promise<FileLock> {
 }
 
 /** Returns the manifest of a folder; undefined where there is none. @throws UsageError `EXPERIMENT_DAMAGED` */
-export async function manifestIn(path: string): Promise<unknown> {
+export async function manifestIn(path: string): Promise<object | undefined> {
   const text = await ifThere(readFile(join(path, MANIFEST_FILE), "utf8"));
   if (text === undefined) return undefined;
   const manifest = parsedJson(text);

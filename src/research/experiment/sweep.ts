@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { takes } from "../../kernel/argument.ts";
-import { ownVersion } from "../../adapters/own-version.ts";
+import { ownVersion } from "../own-version.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
@@ -9,12 +9,15 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CellJob } from "./cell.ts";
-import { CellProcess, type CellProcessOptions, CELL_VARIABLE } from "./cell-process.ts";
+import { CELL_VARIABLE } from "./cell-process.ts";
+import { late, ProcessSlot } from "./process-slot.ts";
+import { checkProcessOptions, CONCURRENCY, HOUR, type ProcessBounds, processBounds, processOptions } from "./sweep-processes.ts";
 import type { CellEnd } from "./cell-run.ts";
-import { type AnyExperiment, anExperiment, CELLS, type CellReply, type CellRequest } from "./experiment.ts";
-import { assertSame, manifestOf } from "./manifest.ts";
-import { type Row, rowOf, seriesRowsOf } from "./row.ts";
-import { type FinishedCell, jobName, SweepFolder } from "./sweep-folder.ts";
+import { type AnyExperiment, anExperiment, CELLS } from "./experiment.ts";
+import { assertSame, manifestOf, usedBy } from "./manifest.ts";
+import { endsOf, rowsOf } from "./ends.ts";
+import type { Row } from "./row.ts";
+import { type FinishedCell, jobName, manifestIn, SweepFolder } from "./sweep-folder.ts";
 
 /** How far a sweep is. */
 export interface SweepProgress {
@@ -29,42 +32,18 @@ export interface SweepProgress {
 }
 
 /** Options of {@link runExperiment}. All have defaults. */
-export interface RunExperimentOptions {
-  /**
-   * The address of the module that exports the experiment: `import.meta.url` there. Runs take place in processes of their own then. Without
-   * it they take place in this process, one after another: a run that never ends, crashes or eats memory takes this process with it.
-   */
-  readonly module?: string;
+export interface RunExperimentOptions extends ProcessBounds {
   /** The folder of the results. A sweep goes on there where it was cut off. Default: nothing is kept. */
   readonly out?: string;
   /** Processes that run cells. Default: one less than this machine has cores. Needs `module`. */
   readonly workers?: number;
-  /** Milliseconds that one run may take. Default one hour. Without `module` it holds for runs that wait for something. */
-  readonly timeLimit?: number;
-  /** Megabytes that a process may take. Default 4096. Needs `module`. */
-  readonly memory?: number;
-  /** Processes that may die during one run until it has failed. Default 3: a process may be killed by somebody else. */
-  readonly tries?: number;
   /** Runs that failed are run again when the sweep goes on. Default false. */
   readonly again?: boolean;
   /** Called at the start and whenever a run has ended. */
   readonly onProgress?: (progress: SweepProgress) => void;
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
 }
 
-const runOptions: Known<RunExperimentOptions> = {
-  module: true,
-  out: true,
-  workers: true,
-  timeLimit: true,
-  memory: true,
-  tries: true,
-  again: true,
-  onProgress: true,
-  signal: true,
-  clock: true,
-};
+const runOptions: Known<RunExperimentOptions> = { ...processBounds, out: true, workers: true, again: true, onProgress: true };
 
 /** The results of a sweep, in the order of cells and repetitions. */
 export interface ExperimentResult {
@@ -78,12 +57,6 @@ export interface ExperimentResult {
   /** Runs that an earlier sweep into the folder had finished. */
   readonly kept: number;
 }
-
-const HOUR = 3_600_000;
-const DEFAULT_MEMORY = 4096;
-const DEFAULT_TRIES = 3;
-/** Concurrent activations of a run: the default of an Environment. */
-export const CONCURRENCY = 16;
 
 /**
  * Runs an experiment, or goes on with one in a folder, and returns its rows. A run that fails has a row that says so, and the others go on. The
@@ -120,21 +93,16 @@ export async function runExperiment(experiment: AnyExperiment, o: RunExperimentO
   }
 }
 
-function checkRunOptions({ module, workers, timeLimit, memory, tries }: RunExperimentOptions): void {
-  for (const [name, value] of Object.entries({ workers, timeLimit, memory, tries })) {
-    if (value !== undefined && (!isCount(value) || value < 1))
-      throw new UsageError("OPTION_INVALID", `Expected ${name} of runExperiment to be a whole number from 1, got ${valueText(value)}.`);
-  }
-  if (module !== undefined && (typeof module !== "string" || !module.startsWith("file:")))
+function checkRunOptions(o: RunExperimentOptions): void {
+  checkProcessOptions("runExperiment", o);
+  const { module, workers, out } = o;
+  if (workers !== undefined && (!isCount(workers) || workers < 1 || module === undefined))
     throw new UsageError(
       "OPTION_INVALID",
-      `Expected module of runExperiment to be the address of a file, got ${valueText(module)}. Write module: import.meta.url.`,
+      `Expected workers of runExperiment to be a whole number from 1, with module, got ${valueText(workers)}. Write module: import.meta.url in the file that exports the experiment.`,
     );
-  if (module === undefined && (workers !== undefined || memory !== undefined))
-    throw new UsageError(
-      "OPTION_INVALID",
-      "Expected module with workers or memory of runExperiment, got none. Write module: import.meta.url in the file that exports the experiment.",
-    );
+  if (out !== undefined && (typeof out !== "string" || out === "" || out.includes("\0")))
+    throw new UsageError("OPTION_INVALID", `Expected out of runExperiment to be the path of a folder, got ${valueText(out)}.`);
 }
 
 function assertNotNested(): void {
@@ -168,7 +136,7 @@ class Sweep {
   readonly #folder: SweepFolder | undefined;
   readonly #o: RunExperimentOptions & { readonly clock: Clock };
   readonly #jobs: readonly CellJob[];
-  readonly #ends = new Map<string, CellEnd>();
+  readonly #ends: Map<string, CellEnd>;
   readonly #left: readonly CellJob[];
   #given = 0;
   #failed = 0;
@@ -182,10 +150,8 @@ class Sweep {
     this.#o = o;
     this.#jobs = experiment.jobs;
     this.#began = o.clock.now();
-    for (const { cell, rep, end } of folder?.finished ?? []) {
-      if (end.kind === "done" || o.again !== true) this.#ends.set(jobName({ cell, rep }), end);
-      else this.#ends.delete(jobName({ cell, rep }));
-    }
+    const kept = [...endsOf(folder?.finished ?? [])];
+    this.#ends = new Map(kept.filter(([, end]) => end.kind === "done" || o.again !== true));
     this.#left = this.#jobs.filter((job) => !this.#ends.has(jobName(job)));
     this.#kept = this.#ends.size;
     this.#failed = [...this.#ends.values()].filter(({ kind }) => kind === "failed").length;
@@ -228,7 +194,7 @@ class Sweep {
 
   async #slot(module: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#o;
-    const processes = new ProcessSlot(this.#processOptions(module, signal), this.#o.tries ?? DEFAULT_TRIES);
+    const processes = new ProcessSlot(processOptions(this.#experiment, { ...this.#o, module }, { clock, signal }), this.#o.tries);
     try {
       for (let job = this.#next(); job !== undefined; job = this.#next()) {
         const began = clock.now();
@@ -238,12 +204,6 @@ class Sweep {
     } finally {
       processes.close();
     }
-  }
-
-  #processOptions(module: string, signal: AbortSignal): CellProcessOptions {
-    const { clock, timeLimit = HOUR, memory = DEFAULT_MEMORY } = this.#o;
-    const { name, plan } = this.#experiment;
-    return { module, name, plan: JSON.stringify(plan), timeLimit, memory, node: process.execPath, clock, signal };
   }
 
   #next(): CellJob | undefined {
@@ -274,87 +234,8 @@ class Sweep {
     const { rows, series, failed } = rowsOf(this.#jobs, this.#ends);
     await this.#folder?.writeRows("rows", rows);
     if (series.length > 0) await this.#folder?.writeRows("series", series);
+    const manifest = this.#folder && (await manifestIn(this.#folder.path));
+    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(this.#ends.values()) });
     return { out: this.#folder?.path, rows, series, failed, kept: this.#kept };
   }
-}
-
-/** Returns the rows of the runs that have ended, in the order of the jobs. */
-export function rowsOf(jobs: readonly CellJob[], ends: ReadonlyMap<string, CellEnd>): Pick<ExperimentResult, "rows" | "series" | "failed"> {
-  const rows: Row[] = [];
-  const series: Row[] = [];
-  let failed = 0;
-  for (const job of jobs) {
-    const end = ends.get(jobName(job));
-    if (end === undefined) continue;
-    rows.push(rowOf(job, end));
-    if (end.kind === "failed") failed += 1;
-    else for (const row of seriesRowsOf(job, end.series)) series.push(row);
-  }
-  return { rows, series, failed };
-}
-
-/** The processes of one worker, one after another. It owns the present one. */
-export class ProcessSlot {
-  readonly #options: CellProcessOptions;
-  readonly #tries: number;
-  #process: CellProcess | undefined;
-
-  constructor(options: CellProcessOptions, tries: number) {
-    this.#options = options;
-    this.#tries = tries;
-  }
-
-  /**
-   * Runs a cell, in another process where one died.
-   *
-   * @throws UsageError where no process can load the module; ControlError when the signal aborts
-   */
-  async run(request: Omit<CellRequest, "signal">): Promise<CellReply> {
-    let text = "";
-    for (let tried = 0; tried < this.#tries; tried += 1) {
-      const process = (this.#process ??= await this.#started());
-      const answer = await process.run(request);
-      if (answer.kind === "ended") return answer.reply;
-      this.#process = undefined;
-      const { memory, timeLimit } = this.#options;
-      if (answer.why === "late") return { end: late(timeLimit) };
-      if (answer.why === "memory")
-        return {
-          end: {
-            kind: "failed",
-            code: "EXPERIMENT_MEMORY",
-            message: `Expected the run to take at most ${memory} megabytes, but it took more. Raise memory.`,
-          },
-        };
-      text = answer.text;
-    }
-    const message = `Expected the process of the run to live, but ${text}, in each of ${this.#tries} tries.`;
-    return { end: { kind: "failed", code: "EXPERIMENT_DIED", message } };
-  }
-
-  async #started(): Promise<CellProcess> {
-    let text = "";
-    for (let tried = 0; tried < this.#tries; tried += 1) {
-      const started = await CellProcess.start(this.#options);
-      if (typeof started !== "string") return started;
-      text = started;
-    }
-    throw new UsageError(
-      "EXPERIMENT_UNREADABLE",
-      `Expected a process to load ${this.#options.module}, but ${text}, in each of ${this.#tries} tries.`,
-    );
-  }
-
-  close(): void {
-    this.#process?.close();
-    this.#process = undefined;
-  }
-}
-
-function late(timeLimit: number): CellEnd {
-  return {
-    kind: "failed",
-    code: "EXPERIMENT_LATE",
-    message: `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`,
-  };
 }

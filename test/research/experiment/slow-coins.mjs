@@ -16,9 +16,9 @@ export const coins = experiment({
   world: ({ seed, concurrency }) => {
     const market = new Environment({ seed, concurrency });
     for (let place = 0; place < 100; place += 1) market.addRole(person, { name: `p${place}` });
-    market.publishMessage(createMessage("begin", { sendTo: market.roleNames }));
     return market;
   },
+  begin: (market) => market.publishMessage(createMessage("begin", { sendTo: market.roleNames })),
   collect: { said: ({ delivered }) => delivered },
   measure: ({ result }) => ({ last: result.messages.at(-1)?.id ?? "" }),
 });

@@ -10,9 +10,7 @@ const walker = defineRole({
 function world({ seed, concurrency, params, rep }) {
   const isHarmful = params.steps === 8 && rep === 1;
   if (isHarmful) harm(process.env.WALKS_HARM);
-  const road = new Environment({ seed, concurrency }).addRole(walker);
-  road.publishMessage(createMessage("go", { sendTo: ["Walker"] }));
-  return road;
+  return new Environment({ seed, concurrency }).addRole(walker);
 }
 
 function harm(kind) {
@@ -31,6 +29,7 @@ export const walks = experiment({
   seed: 7,
   rounds: ({ steps }) => steps,
   world,
+  begin: (road) => road.publishMessage(createMessage("go", { sendTo: ["Walker"] })),
   collect: { now: ({ messages }) => placeOf(messages) },
   measure: ({ result }) => ({ place: placeOf(result.messages) }),
 });

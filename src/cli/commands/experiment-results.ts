@@ -1,0 +1,140 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { UsageError } from "../../kernel/errors.ts";
+import {
+  experimentTable as tableOf,
+  type KeptExperiment,
+  plotHtml,
+  type PlotOptions,
+  plotSvg,
+  readExperiment,
+  type Row,
+} from "../../research/index.ts";
+import { csvOf } from "../../research/experiment/row.ts";
+import { OPTION_WORDS } from "../command-options.ts";
+import type { ExitCode } from "../errors.ts";
+import { oneOf } from "../option-values.ts";
+import { printLines, report, resultStyle } from "../output.ts";
+import { counted, elapsed, plural } from "../screen/amounts.ts";
+import { factLines, tableLines } from "../screen/layout.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+
+/** Digits of a mean that a table shows. */
+const DIGITS = 4;
+const MOST_ERRORS = 10;
+
+/** `troupe experiment status <dir>`: ends with 1 while runs are left or where one failed. */
+export async function experimentStatus(session: Session, dir: string, _flags: Flags): Promise<ExitCode> {
+  const { manifest, total, done, failed, ms, rows } = await readExperiment(resolve(session.host.cwd, dir));
+  const { experiment, versions, commit, machine, began } = manifest;
+  const exitCode = done === total && failed === 0 ? 0 : 1;
+  const errors = rows.flatMap((row) =>
+    row["status"] === "failed" ? [`cell ${row["cell"]}, repetition ${row["rep"]}: ${shown(String(row["error"]), 300)}`] : [],
+  );
+  if (session.json !== undefined) {
+    const { module: _module, ...facts } = manifest;
+    await session.json.write({ type: "status", exitCode, total, done, failed, ms, manifest: facts, errors });
+    return exitCode;
+  }
+  const changed = commit?.changed === true ? ", with changes" : "";
+  const style = resultStyle(session);
+  await printLines(session, [
+    ...factLines(
+      [
+        ["name", shown(experiment.name, 100)],
+        ["cells", `${counted(experiment.cells.length)}, ${plural(experiment.reps, "repetition")}, seed ${shown(experiment.seed, 60)}`],
+        ["runs", `${counted(done)} of ${counted(total)}, ${counted(failed)} failed, ${elapsed(ms)} of work`],
+        ["began", shown(began, 40)],
+        ["commit", commit === null ? undefined : `${shown(commit.id.slice(0, 12), 20)}${changed}`],
+        ["made by", `troupe ${shown(versions.troupe, 40)}, Node.js ${shown(versions.node, 40)}, ${shown(machine.cpu, 80)}`],
+      ],
+      style,
+    ),
+    ...errors.slice(0, MOST_ERRORS).map((line) => style.style.bad(line)),
+    ...(errors.length > MOST_ERRORS ? [`and ${counted(errors.length - MOST_ERRORS)} more`] : []),
+  ]);
+  return exitCode;
+}
+
+/** `troupe experiment table <dir>` */
+export async function experimentTable(session: Session, dir: string, flags: Flags): Promise<ExitCode> {
+  const kept = await readExperiment(resolve(session.host.cwd, dir));
+  const by = columnsIn(flags.by) ?? kept.params;
+  const of = columnsIn(flags.of);
+  // A parameter that is no group is no measure either.
+  const rest = kept.params.filter((name) => !by.includes(name) && of?.includes(name) !== true);
+  const rows = kept.rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !rest.includes(name))));
+  const table = tableOf(rows, { by, ...(of === undefined ? {} : { of }) });
+  if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
+  else if (flags.csv === true) session.host.stdout.write(csvOf(table));
+  else await printLines(session, shownTable(table, resultStyle(session)));
+  return 0;
+}
+
+function columnsIn(text: string | undefined): readonly string[] | undefined {
+  return text
+    ?.split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/** A mean and its standard error share a column. */
+function shownTable(table: readonly Row[], style: Parameters<typeof tableLines>[2]): readonly string[] {
+  const [first] = table;
+  if (first === undefined) return ["No run has ended yet."];
+  const names = Object.keys(first);
+  const columns = names.filter((name) => !(name.endsWith("_se") && names.includes(name.slice(0, -"_se".length))));
+  const cell = (row: Row, name: string): string => {
+    const value = row[name] ?? null;
+    if (!names.includes(`${name}_se`)) return value === null ? "" : shown(String(value), 60);
+    const error = row[`${name}_se`] ?? null;
+    return `${numberText(value)}${error === null ? "" : ` ± ${numberText(error)}`}`;
+  };
+  return tableLines(
+    columns.map((name) => shown(name, 40)),
+    table.map((row) => columns.map((name) => cell(row, name))),
+    style,
+  );
+}
+
+function numberText(value: unknown): string {
+  return typeof value === "number" ? String(Number(value.toPrecision(DIGITS))) : "";
+}
+
+/** `troupe experiment plot <dir>` */
+export async function experimentPlot(session: Session, dir: string, flags: Flags): Promise<ExitCode> {
+  const { cwd } = session.host;
+  const kept = await readExperiment(resolve(cwd, dir));
+  const kind = oneOf("--kind", flags.kind ?? "line", OPTION_WORDS["--kind"]);
+  const x = flags.x ?? variedIn(kept);
+  const rows = x === "round" ? kept.series : kept.rows.filter(({ status }) => status === "done");
+  const series = flags.series === undefined ? {} : { series: flags.series };
+  const title = kept.manifest.experiment.name;
+  const options: PlotOptions =
+    kind === "histogram" ? { kind, x, title, ...series } : { kind, x, y: flags.y ?? measuredIn(kept, x, rows), title, ...series };
+  const out = resolve(cwd, flags.out ?? `${dir}/plot.svg`);
+  if (!/\.(svg|html)$/.test(out))
+    throw new UsageError("OPTION_INVALID", `Expected --out to be an .svg or an .html file, got ${shown(flags.out ?? "", 200)}.`);
+  await writeFile(out, await (out.endsWith(".svg") ? plotSvg(rows, options) : plotHtml(rows, options)));
+  await report(session, `Drawn: ${shown(out)}`, { type: "plot", out, ...options });
+  return 0;
+}
+
+/** The first parameter with several values, else the first one. */
+function variedIn({ manifest, params }: KeptExperiment): string {
+  const { cells } = manifest.experiment;
+  const varied = params.find((name) => cells.some((cell) => cell[name] !== cells[0]?.[name])) ?? params[0];
+  if (varied !== undefined) return varied;
+  throw new UsageError("OPTION_INVALID", "Expected a parameter to draw by, got none. Name a column: --x.");
+}
+
+/** @throws UsageError `OPTION_INVALID` where nothing was measured */
+function measuredIn({ params }: KeptExperiment, x: string, rows: readonly Row[]): string {
+  const known = x === "round" ? [...params, x] : params;
+  const [first] = rows.length === 0 ? [] : tableOf(rows, { by: known.filter((name) => name in (rows[0] ?? {})) });
+  const measure = Object.keys(first ?? {}).find((name) => `${name}_se` in (first ?? {}));
+  if (measure !== undefined) return measure;
+  throw new UsageError("OPTION_INVALID", "Expected a measure that is a number, got none. Name a column: --y messages.");
+}

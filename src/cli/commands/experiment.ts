@@ -1,0 +1,227 @@
+import { access } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { UsageError } from "../../kernel/errors.ts";
+import { succeeds } from "../../kernel/system-error.ts";
+import {
+  type AnyExperiment,
+  type CellReplay,
+  type ProcessBounds,
+  replayCell,
+  runExperiment,
+  type SweepProgress,
+  verifyExperiment,
+} from "../../research/index.ts";
+import { anExperiment } from "../../research/experiment/experiment.ts";
+import { canDraw } from "../host.ts";
+import type { ExitCode } from "../errors.ts";
+import { invalidOption, wholeNumber } from "../option-values.ts";
+import { report } from "../output.ts";
+import { counted, elapsed, plural } from "../screen/amounts.ts";
+import { LiveRegion, type Size } from "../screen/live-region.ts";
+import { shellWord, shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { timeIn } from "../time-limits.ts";
+import { importedModule } from "../user-module.ts";
+
+const MOST = 1_000_000;
+const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
+
+/** An experiment of a module, and where its results go. */
+interface Asked {
+  readonly experiment: AnyExperiment;
+  readonly bounds: ProcessBounds & { readonly module: string };
+  readonly out: string;
+}
+
+/** `troupe experiment run <module>` */
+export async function experimentRun(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+  const { experiment, bounds, out: wanted } = await asked(session, module, flags);
+  const workers = flags.workers === undefined ? {} : { workers: wholeNumber("--workers", flags.workers, 1_000) };
+  const out = flags.anew === true ? await freeFolder(wanted) : wanted;
+  const bar = new Bar(session);
+  try {
+    const again = flags.again === true;
+    const { rows, failed, kept } = await runExperiment(experiment, {
+      ...bounds,
+      ...workers,
+      out,
+      again,
+      onProgress: (progress) => bar.tell(progress),
+    });
+    bar.end();
+    const exitCode = failed === 0 ? 0 : 1;
+    const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: troupe experiment table ${shellWord(relative(session.host.cwd, out) || ".")}`;
+    await report(session, sentence, { type: "experiment", out, runs: rows.length, failed, kept, exitCode });
+    return exitCode;
+  } finally {
+    bar.end();
+  }
+}
+
+/** `troupe experiment verify <module>` */
+export async function experimentVerify(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+  const { experiment, bounds } = await asked(session, module, flags);
+  const { runs, concurrency, node } = flags;
+  const found = await verifyExperiment(experiment, {
+    ...bounds,
+    ...(runs === undefined ? {} : { runs: wholeNumber("--runs", runs, MOST) }),
+    ...(concurrency === undefined ? {} : { concurrency: concurrency.split(",").map((one) => wholeNumber("--concurrency", one, MOST)) }),
+    ...(node === undefined ? {} : { nodes: [process.execPath, ...node] }),
+  });
+  const { isEqual, ways, differences, warnings } = found;
+  for (const warning of warnings) session.screen.print([session.screen.style.warn(shown(warning, 600))], 2);
+  const lines = differences.flatMap(({ job, left, right, text }) => [
+    `cell ${job.cell}, repetition ${job.rep}: ${shown(left, 200)} (left) and ${shown(right, 200)} (right) differ`,
+    ...text.split("\n").map((line) => `  ${shown(line, 400)}`),
+  ]);
+  if (session.json === undefined)
+    session.host.stdout.write(
+      [
+        ...lines,
+        `${plural(found.runs, "run")} in ${plural(ways.length, "way")}: ${isEqual ? "equal" : `${counted(differences.length)} differ`}`,
+        "",
+      ].join("\n"),
+    );
+  else await session.json.write({ type: "verified", exitCode: isEqual ? 0 : 1, ...found });
+  return isEqual ? 0 : 1;
+}
+
+/** `troupe experiment replay <module> --cell <n>` */
+export async function experimentReplay(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+  const { experiment, bounds, out } = await asked(session, module, flags);
+  const place = (option: string, text: string): number => {
+    if (/^\d{1,7}$/.test(text)) return Number(text);
+    throw invalidOption(option, "a whole number from 0", text);
+  };
+  const {
+    row,
+    journal,
+    changed = [],
+    events,
+  } = await replayCell(experiment, { ...bounds, cell: place("--cell", flags.cell ?? ""), rep: place("--rep", flags.rep ?? "0"), out });
+  const exitCode = changed.length === 0 ? 0 : 1;
+  if (session.json !== undefined) await session.json.write({ type: "replayed", exitCode, row, journal, changed, events: events.length });
+  else session.host.stdout.write(`${replayText({ journal, changed }, events.length)}\n`);
+  return exitCode;
+}
+
+function replayText({ journal, changed = [] }: Pick<CellReplay, "journal" | "changed">, events: number): string {
+  const store = shellWord(journal?.path ?? "");
+  const same =
+    changed.length === 0
+      ? "The row is the one of the sweep."
+      : `The row differs from the one of the sweep in ${changed.map((name) => shown(name, 60)).join(", ")}.`;
+  return [
+    `${plural(events, "event")}. ${same}`,
+    `See: troupe inspect --store ${store}`,
+    `     troupe runs show ${shellWord(journal?.runId ?? "")} --store ${store}`,
+  ].join("\n");
+}
+
+async function asked({ host, interruptions }: Session, file: string, flags: Flags): Promise<Asked> {
+  const path = resolve(host.cwd, file);
+  if (!(await succeeds(access(path))))
+    throw new UsageError("EXPERIMENT_UNREADABLE", `Expected a module with an experiment at ${shown(file, 200)}, got no such file. ${HINT}`);
+  const found = [...new Set(Object.values(await importedModule(path, "a module with an experiment", "EXPERIMENT_UNREADABLE")))].filter(
+    isExperiment,
+  );
+  const named = flags.name === undefined ? found : found.filter(({ name }) => name === flags.name);
+  const [experiment] = named;
+  if (experiment === undefined || named.length > 1) {
+    const names = found.map(({ name }) => shown(name, 60)).join(", ");
+    const got = found.length === 0 ? `none. ${HINT}` : `${names}. Name one: --name ${shown(found[0]?.name ?? "", 60)}`;
+    throw new UsageError(
+      "EXPERIMENT_UNREADABLE",
+      `Expected ${shown(file, 200)} to export one experiment${flags.name === undefined ? "" : ` of the name ${shown(flags.name, 60)}`}, got ${got}`,
+    );
+  }
+  const { timeLimit, memory } = flags;
+  const limit = timeLimit === undefined ? 0 : timeIn("--time-limit", timeLimit);
+  return {
+    experiment,
+    out: resolve(host.cwd, flags.out ?? `experiments/${folderName(experiment.name)}`),
+    bounds: {
+      module: pathToFileURL(path).href,
+      signal: interruptions.signal,
+      ...(timeLimit === undefined ? {} : { timeLimit: limit === 0 ? Number.MAX_SAFE_INTEGER : limit }),
+      ...(memory === undefined ? {} : { memory: wholeNumber("--memory", memory, MOST) }),
+    },
+  };
+}
+
+function isExperiment(value: unknown): value is AnyExperiment {
+  return anExperiment.fits(value);
+}
+
+function folderName(name: string): string {
+  return name.replace(/[^\w.-]+/g, "-").replace(/^\.+/, "") || "experiment";
+}
+
+const MOST_FOLDERS = 1_000;
+
+/** The folder, or the first one with a number behind its name, that is not there yet. */
+async function freeFolder(wanted: string): Promise<string> {
+  for (let n = 1; n <= MOST_FOLDERS; n += 1) {
+    const folder = n === 1 ? wanted : `${wanted}-${n}`;
+    if (!(await succeeds(access(folder)))) return folder;
+  }
+  throw new UsageError("OPTION_INVALID", `Expected a free folder beside ${shown(wanted)}, got none. Name another by --out.`);
+}
+
+/** Shares of the work after which a line is printed where nothing can be drawn. */
+const STEPS = 10;
+const BAR = 30;
+
+/**
+ * Shows how far a sweep is: a bar on a terminal, elsewhere a line for each tenth. It owns the last progress that was told.
+ *
+ * Bar.B1 (`tell`) without a terminal at most eleven lines are printed, whatever the number of runs.
+ */
+class Bar {
+  readonly #session: Session;
+  readonly #region: LiveRegion | undefined;
+  readonly #offExit: () => void;
+  #last: SweepProgress | undefined;
+  #step = -1;
+
+  constructor(session: Session) {
+    this.#session = session;
+    const { host, output } = session;
+    const isLive = !output.isQuiet && session.json === undefined && canDraw(host);
+    this.#region = isLive ? new LiveRegion(host.stderr, host.clock, (size) => this.#lines(size)) : undefined;
+    this.#offExit = host.onExit(() => this.#region?.restore());
+  }
+
+  tell(progress: SweepProgress): void {
+    this.#last = progress;
+    if (this.#region !== undefined) return this.#region.start();
+    const { total, done } = progress;
+    const step = Math.floor((STEPS * done) / Math.max(1, total));
+    if (step === this.#step) return;
+    this.#step = step;
+    const { json, screen } = this.#session;
+    if (json === undefined) screen.say(progressText(progress));
+    else void json.write({ type: "progress", ...progress });
+  }
+
+  end(): void {
+    this.#offExit();
+    this.#region?.stop();
+  }
+
+  #lines({ width }: Size): readonly string[] {
+    if (this.#last === undefined) return [];
+    const { total, done } = this.#last;
+    const filled = Math.round((BAR * done) / Math.max(1, total));
+    return [`${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${progressText(this.#last)}`.slice(0, width)];
+  }
+}
+
+/** `40 of 400 runs, 2 failed, 0:12, about 1:48 left` */
+export function progressText({ total, done, failed, kept, ms }: SweepProgress): string {
+  const now = done - kept;
+  const left = now > 0 && done < total ? `, about ${elapsed((ms / now) * (total - done))} left` : "";
+  return `${counted(done)} of ${plural(total, "run")}${failed === 0 ? "" : `, ${counted(failed)} failed`}, ${elapsed(ms)}${left}`;
+}

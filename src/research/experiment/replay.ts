@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { sqlite } from "../../adapters/sqlite.ts";
+import { takes } from "../../kernel/argument.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { importRun, type RunEvent } from "../../index.ts";
+import type { CellJob } from "./cell.ts";
+import type { CellEnd } from "./cell-run.ts";
+import { type AnyExperiment, anExperiment, CELLS, type CellReply, isWhole } from "./experiment.ts";
+import { ProcessSlot } from "./process-slot.ts";
+import { readExperiment } from "./results.ts";
+import { type Row, rowOf } from "./row.ts";
+import { jobName } from "./sweep-folder.ts";
+import { checkProcessOptions, CONCURRENCY, type ProcessBounds, processBounds, processOptions } from "./sweep-processes.ts";
+
+/** Options of {@link replayCell}. */
+export interface ReplayCellOptions extends ProcessBounds {
+  /** The cell, by its place from 0: the column `cell` of its rows. */
+  readonly cell: number;
+  /** The repetition. Default 0. */
+  readonly rep?: number;
+  /** The folder of a sweep, with whose row the run is compared. The record goes to `records/` in it. Default: neither. */
+  readonly out?: string;
+}
+
+const replayOptions: Known<ReplayCellOptions> = { ...processBounds, cell: true, rep: true, out: true };
+
+/** A run that ran again. */
+export interface CellReplay {
+  readonly row: Row;
+  /** Its whole record. */
+  readonly events: readonly RunEvent[];
+  /** The file of its journal and the id of the run in it, for `troupe inspect` and `troupe runs show`; undefined without `out`. */
+  readonly journal: { readonly path: string; readonly runId: string } | undefined;
+  /** The columns in which its row differs from the one in `out`; undefined where there is none to compare with. */
+  readonly changed: readonly string[] | undefined;
+}
+
+/**
+ * Runs one repetition of one cell again, with its whole record, and compares its row with that of the sweep. The record holds what `begin`
+ * publishes and all that follows.
+ *
+ * @throws UsageError `EXPERIMENT_CELL` for a cell that the experiment does not have; `EXPERIMENT_RECORD` for a world whose record is not whole;
+ * `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, and the errors of {@link readExperiment}
+ * @throws JournalError where the journal cannot be written
+ * @throws ControlError when the signal aborts
+ *
+ * @example
+ * import { type AnyExperiment, replayCell } from "troupe/research";
+ *
+ * export async function look(coins: AnyExperiment): Promise<void> {
+ *   const { row, journal, changed } = await replayCell(coins, { cell: 3, rep: 1, out: "coins" });
+ *   console.log(row["gini"], changed, `troupe inspect --store ${journal?.path}`);
+ * }
+ */
+export async function replayCell(experiment: AnyExperiment, o: ReplayCellOptions): Promise<CellReplay> {
+  takes("replayCell", "experiment", experiment, anExperiment);
+  checkGivenOptions("replayCell", o, replayOptions);
+  checkProcessOptions("replayCell", o);
+  const { cell, rep = 0, out } = o;
+  const job = experiment.jobs.find((one) => one.cell === cell && one.rep === rep);
+  if (job === undefined) {
+    const { cells, plan } = experiment;
+    const has = `cells 0 to ${cells.length - 1} with repetitions 0 to ${plan.reps - 1}`;
+    throw new UsageError(
+      "EXPERIMENT_CELL",
+      `Expected a run of ${experiment.name}, which has ${has}, got cell ${valueText(cell)}, repetition ${valueText(rep)}.`,
+    );
+  }
+  const kept = out === undefined ? undefined : await readExperiment(out);
+  const { end, events = [] } = await replied(experiment, job, o);
+  assertWhole(events);
+  const row = rowOf(job, end);
+  const known = kept?.rows.find((one) => one["cell"] === cell && one["rep"] === rep);
+  const runId = `${experiment.name}-${jobName(job)}`;
+  const whole = withEnd(events, runId, end);
+  const path = out === undefined ? undefined : join(resolve(out), "records", `${jobName(job)}.db`);
+  if (path !== undefined) await writeJournal(path, runId, whole);
+  return { row, events: whole, journal: path === undefined ? undefined : { path, runId }, changed: known && changedIn(known, row) };
+}
+
+async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOptions): Promise<CellReply> {
+  const { module, clock = systemClock, signal = new AbortController().signal } = o;
+  const request = { job, concurrency: CONCURRENCY, record: "events" } as const;
+  if (module === undefined) return experiment[CELLS]({ ...request, signal });
+  const slot = new ProcessSlot(processOptions(experiment, { ...o, module }, { clock, signal }), o.tries);
+  try {
+    return await slot.run(request);
+  } finally {
+    slot.close();
+  }
+}
+
+function assertWhole(events: readonly RunEvent[]): void {
+  if (isWhole(events)) return;
+  throw new UsageError(
+    "EXPERIMENT_RECORD",
+    `Expected a record that begins with the start of the run, got ${events[0] === undefined ? "none" : `event ${events[0].seq}, ${events[0].type}`}. Publish the first messages in begin, and not in world; give a world of your own the method on.`,
+  );
+}
+
+/** An environment records no end of its own: it could always go on. */
+function withEnd(events: readonly RunEvent[], runId: string, end: CellEnd): readonly RunEvent[] {
+  const named = events.map((event) => ({ ...event, runId }));
+  const last = named.at(-1);
+  if (last === undefined || last.type === "run.ended") return named;
+  const { v, seq, time } = last;
+  const envelope = { v, runId, seq: seq + 1, time, type: "run.ended" } as const;
+  if (end.kind === "failed")
+    return [...named, { ...envelope, status: "failed", error: { name: "Error", code: end.code, message: end.message } }];
+  return [...named, { ...envelope, status: end.ended === "idle" ? "finished" : end.ended === "rounds" ? "rounds" : "stopped" }];
+}
+
+/** Replaces the run of a journal. */
+async function writeJournal(path: string, runId: string, events: readonly RunEvent[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const journal = sqlite({ path });
+  try {
+    if ((await journal.runs()).some((run) => run.runId === runId)) await journal.remove(runId);
+    await importRun(journal, exportLines(runId, events));
+  } finally {
+    await journal.close();
+  }
+}
+
+/** The form that `importRun` reads. */
+function* exportLines(runId: string, events: readonly RunEvent[]): Iterable<string> {
+  yield JSON.stringify({ troupe: "run", v: events[0]?.v ?? 1, runId, events: events.length });
+  const hash = createHash("sha256");
+  for (const event of events) {
+    const line = canonicalJson(event);
+    hash.update(`${line}\n`);
+    yield line;
+  }
+  yield JSON.stringify({ troupe: "end", events: events.length, sha256: hash.digest("hex") });
+}
+
+function changedIn(known: Row, now: Row): readonly string[] {
+  return [...new Set([...Object.keys(known), ...Object.keys(now)])].filter((column) => known[column] !== now[column]);
+}

@@ -1,0 +1,64 @@
+import { resolve } from "node:path";
+import { aText, takes } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { shownText } from "../../kernel/value-text.ts";
+import { jobsOf } from "./cell.ts";
+import type { CellEnd } from "./cell-run.ts";
+import { isManifest, type Manifest } from "./manifest.ts";
+import type { Row } from "./row.ts";
+import { endsOf, rowsOf } from "./ends.ts";
+import { finishedIn, manifestIn } from "./sweep-folder.ts";
+
+/** What a folder of results has. */
+export interface KeptExperiment {
+  readonly manifest: Manifest;
+  /** All runs of the experiment. */
+  readonly total: number;
+  /** Runs that have ended, the failed ones too. */
+  readonly done: number;
+  readonly failed: number;
+  /** Milliseconds that the ended runs took, one after another. */
+  readonly ms: number;
+  /** The names of the parameters. */
+  readonly params: readonly string[];
+  /** One row for each run that has ended. */
+  readonly rows: readonly Row[];
+  /** One row for each round of each run, where the experiment collects. */
+  readonly series: readonly Row[];
+}
+
+/**
+ * Reads the folder of a sweep, also of one that is under way.
+ *
+ * @throws UsageError `EXPERIMENT_UNKNOWN` for a folder without an experiment; `EXPERIMENT_DAMAGED`; `ARGUMENT_INVALID`
+ *
+ * @example
+ * import { readExperiment } from "troupe/research";
+ *
+ * export async function left(folder: string): Promise<number> {
+ *   const { total, done } = await readExperiment(folder);
+ *   return total - done;
+ * }
+ */
+export async function readExperiment(folder: string): Promise<KeptExperiment> {
+  takes("readExperiment", "folder", folder, aText);
+  const path = resolve(folder);
+  const manifest = await manifestIn(path);
+  if (manifest === undefined)
+    throw new UsageError(
+      "EXPERIMENT_UNKNOWN",
+      `Expected the folder of an experiment, got ${shownText(folder)}. Name the folder that was given as out.`,
+    );
+  if (!isManifest(manifest))
+    throw new UsageError(
+      "EXPERIMENT_DAMAGED",
+      `Expected the manifest of ${shownText(folder)} to be one of this version, got another form.`,
+    );
+  const { finished } = await finishedIn(path);
+  const { cells } = manifest.experiment;
+  const ends: ReadonlyMap<string, CellEnd> = endsOf(finished);
+  const jobs = jobsOf(cells, manifest.experiment);
+  const { rows, series, failed } = rowsOf(jobs, ends);
+  const ms = finished.reduce((sum, one) => sum + one.ms, 0);
+  return { manifest, total: jobs.length, done: rows.length, failed, ms, params: Object.keys(cells[0] ?? {}), rows, series };
+}

@@ -1,0 +1,85 @@
+import { aText, listOf, takes } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { mean, standardError } from "../statistics/sample.ts";
+import { OWN_COLUMNS, type CellValue } from "./cell.ts";
+import { columnsOf, type Row } from "./row.ts";
+
+/** Options of {@link experimentTable}. */
+export interface TableOptions {
+  /** The columns whose equal values make a group: names of parameters. */
+  readonly by: readonly string[];
+  /** The columns to average. Default: all measures that are numbers. */
+  readonly of?: readonly string[];
+}
+
+const tableOptions: Known<TableOptions> = { by: true, of: true };
+
+/**
+ * Returns a row for each group of runs: the number of its runs, how many of them failed, and of each column the mean and its standard error, as
+ * `gini` and `gini_se`. A mean is over the runs that have the value; the error is null for fewer than two.
+ *
+ * @param rows those of `runExperiment` or of {@link readExperiment}
+ * @throws UsageError `EXPERIMENT_COLUMN` for a column that no row has, and for values of `of` that are no numbers; `ARGUMENT_INVALID`,
+ * `OPTION_UNKNOWN`
+ *
+ * @example
+ * import { experimentTable } from "troupe/research";
+ *
+ * const rows = [1, 2, 6].map((x, rep) => ({ n: 10, rep, status: "done", x }));
+ * const [group] = experimentTable(rows, { by: ["n"] });
+ * console.log(group?.["n"], group?.["runs"], group?.["x"]); // 10 3 3
+ */
+export function experimentTable(rows: readonly Row[], o: TableOptions): readonly Row[] {
+  takes("experimentTable", "rows", rows, listOf({ says: "a row", fits: isRecord }));
+  checkGivenOptions("experimentTable", o, tableOptions);
+  takes("experimentTable", "by", o.by, listOf(aText));
+  if (o.of !== undefined) takes("experimentTable", "of", o.of, listOf(aText));
+  const columns = columnsOf(rows);
+  const of = o.of ?? columns.filter((column) => !OWN_COLUMNS.includes(column) && !o.by.includes(column) && hasNumbers(rows, column));
+  const unknown = rows.length === 0 ? undefined : [...o.by, ...of].find((column) => !columns.includes(column));
+  if (unknown !== undefined)
+    throw new UsageError("EXPERIMENT_COLUMN", `Expected a column of the rows, got ${valueText(unknown)}. Known: ${columns.join(", ")}.`);
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = canonicalJson(o.by.map((column) => row[column] ?? null));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return [...groups.values()].map((group) => groupRow(group, o.by, of));
+}
+
+function groupRow(group: readonly Row[], by: readonly string[], of: readonly string[]): Row {
+  const row: Record<string, CellValue> = {};
+  for (const column of by) row[column] = group[0]?.[column] ?? null;
+  row["runs"] = group.length;
+  row["failed"] = group.filter(({ status }) => status === "failed").length;
+  for (const column of of) {
+    const values = group.flatMap((one) => numberIn(column, one[column] ?? null));
+    row[column] = values.length === 0 ? null : mean(values);
+    row[`${column}_se`] = values.length < 2 ? null : standardError(values);
+  }
+  return row;
+}
+
+function hasNumbers(rows: readonly Row[], column: string): boolean {
+  return (
+    rows.some((row) => typeof row[column] === "number") &&
+    rows.every((row) => ["number", "undefined"].includes(typeof (row[column] ?? undefined)))
+  );
+}
+
+/** True and false count as 1 and 0, so that their mean is a share. */
+function numberIn(column: string, value: CellValue): readonly number[] {
+  if (value === null) return [];
+  if (typeof value === "boolean") return [value ? 1 : 0];
+  if (typeof value === "number") return [value];
+  throw new UsageError(
+    "EXPERIMENT_COLUMN",
+    `Expected numbers in the column ${column}, got ${valueText(value)}. Leave it out of the columns to average.`,
+  );
+}

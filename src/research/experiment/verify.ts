@@ -1,0 +1,196 @@
+import { takes } from "../../kernel/argument.ts";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { type Clock, systemClock } from "../../kernel/clock.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { isCount } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { difference, differenceText } from "../../index.ts";
+import type { CellJob } from "./cell.ts";
+import { type AnyExperiment, anExperiment, CELLS, type CellReply, type CellRequest } from "./experiment.ts";
+import { ProcessSlot } from "./process-slot.ts";
+import { rowOf } from "./row.ts";
+import { checkProcessOptions, processOptions, type ProcessBounds, processBounds } from "./sweep-processes.ts";
+
+/** Options of {@link verifyExperiment}. All have defaults. */
+export interface VerifyOptions extends ProcessBounds {
+  /** Numbers of concurrent activations. Default 1, 2 and 64. */
+  readonly concurrency?: readonly number[];
+  /** Paths of programs of Node. Default: the one of this process. Needs `module`. */
+  readonly nodes?: readonly string[];
+  /** The most runs that are repeated, spread over the experiment. Default: all. */
+  readonly runs?: number;
+  /** Called after each run. */
+  readonly onProgress?: (progress: { readonly total: number; readonly done: number; readonly different: number }) => void;
+}
+
+const verifyOptions: Known<VerifyOptions> = { ...processBounds, concurrency: true, nodes: true, runs: true, onProgress: true };
+
+/** A run that was not equal everywhere. */
+export interface VerifyDifference {
+  readonly job: CellJob;
+  /** The two ways in which it ran: `concurrency 1`, `concurrency 64, node 22.18.0`. */
+  readonly left: string;
+  readonly right: string;
+  /** The first difference of the two records, else of the two rows. */
+  readonly text: string;
+}
+
+/** What {@link verifyExperiment} found. */
+export interface Verification {
+  readonly isEqual: boolean;
+  /** Runs that were repeated. */
+  readonly runs: number;
+  /** The ways in which each ran. */
+  readonly ways: readonly string[];
+  /** The first difference of each run that has one. */
+  readonly differences: readonly VerifyDifference[];
+  /** What could not be verified, and why. */
+  readonly warnings: readonly string[];
+}
+
+const CONCURRENCIES: readonly number[] = [1, 2, 64];
+
+/** A way to run a cell. It owns its processes. */
+interface Way {
+  readonly name: string;
+  run(request: Omit<CellRequest, "signal" | "concurrency">): Promise<CellReply>;
+  close(): void;
+}
+
+/**
+ * Runs an experiment in several ways and compares the rows and the canonical records: at several concurrencies, with `module` also in a process
+ * that has run other cells before, in one of its own, and with several versions of Node. A world must pass on the `concurrency` that it is
+ * given; otherwise a warning says so.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, `EXPERIMENT_UNREADABLE`, `EXPERIMENT_CHANGED`
+ * @throws ControlError when the signal aborts
+ *
+ * @example
+ * import { type AnyExperiment, verifyExperiment } from "troupe/research";
+ *
+ * export async function isReproducible(coins: AnyExperiment): Promise<boolean> {
+ *   const { isEqual, differences } = await verifyExperiment(coins, { module: new URL("./coins.ts", import.meta.url).href, runs: 10 });
+ *   for (const { left, right, text } of differences) console.log(`${left} and ${right}:\n${text}`);
+ *   return isEqual;
+ * }
+ */
+export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptions = {}): Promise<Verification> {
+  takes("verifyExperiment", "experiment", experiment, anExperiment);
+  checkKnownOptions("verifyExperiment", o, verifyOptions);
+  checkProcessOptions("verifyExperiment", o);
+  checkVerifyOptions(o);
+  const { clock = systemClock, signal = new AbortController().signal } = o;
+  const jobs = spread(experiment.jobs, o.runs ?? Infinity);
+  const ways = waysOf(experiment, o, clock, signal);
+  const differences: VerifyDifference[] = [];
+  const warnings = new Set<string>();
+  try {
+    for (const [nth, job] of jobs.entries()) {
+      throwIfAborted(signal);
+      const found = await differenceOf(job, ways, warnings);
+      if (found !== undefined) differences.push(found);
+      o.onProgress?.({ total: jobs.length, done: nth + 1, different: differences.length });
+    }
+  } finally {
+    for (const way of ways) way.close();
+  }
+  return { isEqual: differences.length === 0, runs: jobs.length, ways: ways.map(({ name }) => name), differences, warnings: [...warnings] };
+}
+
+function checkVerifyOptions({ concurrency, nodes, runs, module }: VerifyOptions): void {
+  const isList =
+    concurrency === undefined || (Array.isArray(concurrency) && concurrency.length > 0 && concurrency.every((n) => isCount(n) && n > 0));
+  if (!isList) throw wrong("concurrency", "a list of whole numbers from 1", concurrency);
+  const hasNodes =
+    nodes === undefined || (Array.isArray(nodes) && nodes.length > 0 && nodes.every((node) => typeof node === "string" && node !== ""));
+  if (!hasNodes) throw wrong("nodes", "a list of paths", nodes);
+  if (nodes !== undefined && module === undefined) throw wrong("module", "given with nodes", module);
+  if (runs !== undefined && (!isCount(runs) || runs < 1)) throw wrong("runs", "a whole number from 1", runs);
+}
+
+function wrong(option: string, expected: string, got: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${option} of verifyExperiment to be ${expected}, got ${valueText(got)}.`);
+}
+
+/** Some of a list, evenly spread. */
+function spread<T>(list: readonly T[], most: number): readonly T[] {
+  if (list.length <= most) return list;
+  return Array.from({ length: most }, (_, nth) => list[Math.floor((nth * list.length) / most)] as T);
+}
+
+function waysOf(experiment: AnyExperiment, o: VerifyOptions, clock: Clock, signal: AbortSignal): readonly Way[] {
+  const { module, concurrency: concurrencies = CONCURRENCIES, nodes = [process.execPath] } = o;
+  if (module === undefined) {
+    return concurrencies.map((concurrency) => ({
+      name: `concurrency ${concurrency}`,
+      run: (request) => experiment[CELLS]({ ...request, concurrency, signal }),
+      close: () => undefined,
+    }));
+  }
+  const slotOf = (node: string): ProcessSlot =>
+    new ProcessSlot(processOptions(experiment, { ...o, module, node }, { clock, signal }), o.tries);
+  const ways: Way[] = [];
+  for (const node of nodes) {
+    const told = node === process.execPath ? "" : `, ${node}`;
+    const shared = slotOf(node);
+    for (const concurrency of concurrencies)
+      ways.push({
+        name: `concurrency ${concurrency}${told}`,
+        run: (request) => shared.run({ ...request, concurrency }),
+        close: () => shared.close(),
+      });
+    const [concurrency = 1] = concurrencies;
+    ways.push({
+      name: `a process of its own${told}`,
+      async run(request) {
+        const own = slotOf(node);
+        try {
+          return await own.run({ ...request, concurrency });
+        } finally {
+          own.close();
+        }
+      },
+      close: () => undefined,
+    });
+  }
+  return ways;
+}
+
+const PARTIAL =
+  "The record of a run does not begin with its start, so the rows alone are compared. Publish the first messages in begin, and not in world; give a world of your own the method on.";
+
+/** Runs a cell in all ways, one after another, until two of them differ. */
+async function differenceOf(job: CellJob, ways: readonly Way[], warnings: Set<string>): Promise<VerifyDifference | undefined> {
+  const [first, ...others] = ways;
+  if (first === undefined) return undefined;
+  const known = await first.run({ job, record: "hash" });
+  if (known.hash === undefined && known.end.kind === "done") warnings.add(PARTIAL);
+  if (!known.usesConcurrency)
+    warnings.add(
+      "The world does not take the concurrency that it is given, so all ways have the same one. Write world: ({ seed, concurrency }) => new Environment({ seed, concurrency }).",
+    );
+  if (known.end.kind === "failed") warnings.add(`Run ${job.rep} of cell ${job.cell} fails: ${known.end.code}. Only its error is compared.`);
+  for (const other of others) {
+    const reply = await other.run({ job, record: "hash" });
+    if (reply.hash === known.hash && rowText(job, reply) === rowText(job, known)) continue;
+    return { job, left: first.name, right: other.name, text: await differenceIn(job, first, other) };
+  }
+  return undefined;
+}
+
+async function differenceIn(job: CellJob, left: Way, right: Way): Promise<string> {
+  const [one, two] = [await left.run({ job, record: "events" }), await right.run({ job, record: "events" })];
+  const found = difference(one.events ?? [], two.events ?? []);
+  if (found !== undefined) return differenceText(found);
+  const [a, b] = [rowOf(job, one.end), rowOf(job, two.end)];
+  const column = [...new Set([...Object.keys(a), ...Object.keys(b)])].find((name) => a[name] !== b[name]);
+  if (column === undefined)
+    return "The two differed once and were equal when they ran again: what they do depends on time or on what ran before in the process.";
+  return `the row, column ${column}\nleft: ${valueText(a[column])}\nright: ${valueText(b[column])}`;
+}
+
+function rowText(job: CellJob, { end }: CellReply): string {
+  return canonicalJson([rowOf(job, end), end.kind === "done" ? end.series : []]);
+}

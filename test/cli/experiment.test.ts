@@ -1,0 +1,83 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { progressText } from "../../src/cli/commands/experiment.ts";
+import { experiment, runExperiment } from "../../src/research/index.ts";
+import { inSoak } from "../effort.ts";
+import { emptyRoad, road } from "../research/experiment/walkers.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+
+const walks = experiment({
+  name: "walks",
+  params: { n: [1, 2], kind: ["a"] },
+  reps: 2,
+  rounds: 2,
+  world: (setting) => (setting.params.n === 2 && setting.rep === 1 ? (undefined as never) : road(setting)),
+  collect: { said: ({ delivered }) => delivered },
+  measure: ({ params, rep }) => ({ size: params.n + rep }),
+});
+
+/** A working folder with the results of an experiment, one run of which failed. */
+const cwd = freshFolder();
+beforeAll(async () => {
+  await runExperiment(walks, { out: join(cwd, "walks") });
+});
+
+describe("troupe experiment", () => {
+  it("status tells how far it is, what failed, and what it was made by; ends with 1 where a run failed", async () => {
+    const { code, stdout } = await command(cwd, ["experiment", "status", "walks"]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/walks\n.*2, 2 repetitions, seed 1\n.*4 of 4, 1 failed/)]);
+    expect(stdout).toContain("cell 1, repetition 1: EXPERIMENT_INVALID");
+    const [facts] = linesIn((await command(cwd, ["experiment", "status", "walks", "--json"])).stdout);
+    expect(facts).toMatchObject({ type: "status", total: 4, done: 4, failed: 1, manifest: { experiment: { name: "walks" } } });
+  });
+
+  it("table shows means and standard errors by parameter", async () => {
+    const shown = await command(cwd, ["experiment", "table", "walks", "--by", "n"]);
+    expect([shown.code, shown.stdout]).toEqual([0, "n  runs  failed  size\n1  2     0       1.5 ± 0.5\n2  2     1       2\n"]);
+    expect((await command(cwd, ["experiment", "table", "walks", "--by", "kind", "--csv"])).stdout.split("\r\n")[0]).toBe(
+      "kind,runs,failed,size,size_se",
+    );
+    const [group] = linesIn((await command(cwd, ["experiment", "table", "walks", "--of", "messages", "--json"])).stdout);
+    expect(group).toMatchObject({ type: "group", n: 1, kind: "a", runs: 2, messages: 3, messages_se: 0 });
+  });
+
+  inSoak(it)("plot draws measures, and series by round", async () => {
+    expect((await command(cwd, ["experiment", "plot", "walks"])).code).toBe(0);
+    expect(readFileSync(join(cwd, "walks/plot.svg"), "utf8")).toContain("size");
+    await command(cwd, ["experiment", "plot", "walks", "--x", "round", "--series", "n", "--out", "by-round.html"]);
+    expect(readFileSync(join(cwd, "by-round.html"), "utf8")).toContain("said");
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ["a folder without results", ["table", "."], "EXPERIMENT_UNKNOWN"],
+    ["a column that is not there", ["table", "walks", "--by", "m"], "EXPERIMENT_COLUMN"],
+    ["a picture of another kind", ["plot", "walks", "--out", "plot.png"], "OPTION_INVALID"],
+    ["another kind of plot", ["plot", "walks", "--kind", "pie"], "OPTION_INVALID"],
+    ["a module that is not there", ["run", "walks.mjs"], "EXPERIMENT_UNREADABLE"],
+    ["a module without an experiment", ["run", "none.mjs"], "EXPERIMENT_UNREADABLE"],
+    ["a module that cannot be loaded", ["verify", "broken.mjs"], "EXPERIMENT_UNREADABLE"],
+    ["no cell", ["replay", "none.mjs"], "COMMAND_INVALID"],
+  ])("refuses %s", async (_name, words, code) => {
+    writeFileSync(join(cwd, "none.mjs"), "export const n = 1;");
+    writeFileSync(join(cwd, "broken.mjs"), "export const");
+    const { code: exit, stderr } = await command(cwd, ["experiment", ...words]);
+    expect([exit, stderr.includes(code)]).toEqual([2, true]);
+  });
+
+  it("verify wants one experiment of the name that is given", async () => {
+    const module = join(cwd, "walks.mjs");
+    Object.assign(globalThis, {
+      TestWalks: experiment({ name: "walks", params: { n: [1] }, rounds: 1, world: emptyRoad, begin: (made) => made.publishMessage("go") }),
+    });
+    writeFileSync(module, "export const walks = globalThis.TestWalks;");
+    const { stderr } = await command(cwd, ["experiment", "verify", module, "--name", "other"]);
+    expect(stderr).toContain("of the name other");
+    expect(existsSync(join(cwd, "experiments"))).toBe(false);
+  });
+
+  it("tells how long is left", () => {
+    expect(progressText({ total: 400, done: 40, failed: 2, kept: 20, ms: 10_000 })).toBe("40 of 400 runs, 2 failed, 0:10, about 3:00 left");
+    expect(progressText({ total: 4, done: 4, failed: 0, kept: 4, ms: 0 })).toBe("4 of 4 runs, 0:00");
+  });
+});
