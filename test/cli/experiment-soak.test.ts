@@ -26,6 +26,12 @@ describe("troupe experiment, as a process", () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("Walker")]);
   });
 
+  it("Bar.B1 prints at most eleven lines on the way, whatever the number of runs", async () => {
+    const module = join(import.meta.dirname, "../research/experiment/slow-coins.mjs");
+    const { code, stderr } = await run(["experiment", "run", module], { cwd: freshFolder() });
+    expect([code, stderr.match(/ of 240 runs/g)?.length]).toEqual([0, 11]);
+  });
+
   it("ends with 1 where a run failed, and with 130 at Ctrl-C, and goes on after it", async () => {
     const cwd = freshFolder();
     const failed = await run(["experiment", "run", MODULE, "--time-limit", "2s"], { cwd, env: { WALKS_HARM: "never" } });
