@@ -44,8 +44,30 @@ export {
   treeTopology,
   type TreeOptions,
 } from "./graph/shapes.ts";
+export { graphmlText, readGraphml } from "./graph/graphml.ts";
+export { alongEdges, hireOn, neighboursTold, rewiring, type TopologyNode } from "./graph/wiring.ts";
 export { neighboursOf, type Neighbours, type Topology, type TopologyEdge, topologyOf, type TopologyOptions } from "./graph/topology.ts";
 export { algebraicConnectivity, type DegreeMetrics, topologyMetrics, type TopologyMetrics } from "./graph/topology-metrics.ts";
+
+// Metrics of coordination.
+export { errorAmplification, overhead } from "./metrics/against-one-agent.ts";
+export { type ConsensusOptions, timeToConsensus } from "./metrics/consensus.ts";
+export { coordinationMetrics, type CoordinationMetrics, type CoordinationOptions } from "./metrics/coordination.ts";
+export { idleShare } from "./metrics/idle-share.ts";
+export { type MessageRow, type MessageRowOptions, messageRows } from "./metrics/message-rows.ts";
+export {
+  agentReporter,
+  type AgentReporterOptions,
+  edgeReporter,
+  type EdgeReporterOptions,
+  modelReporter,
+  type ModelReporterOptions,
+  type Reporter,
+  type ReportPeriod,
+} from "./metrics/reporters.ts";
+export type { MessageSource } from "./metrics/sent-messages.ts";
+export { agreement, entropy, gini, type Opinion } from "./metrics/spread.ts";
+export { csvTable, jsonLinesTable, parquetTable } from "./metrics/tables.ts";
 
 // A result of the literature beside what a study found.
 export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";

@@ -1,0 +1,124 @@
+import { aFunction, either, having, takes } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { contentHash } from "../../kernel/json.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { createMessage, type EdgePolicy, type Environment, type Message, type Role } from "../../index.ts";
+import { assertTopology, neighboursOf, type Topology } from "./topology.ts";
+
+/*
+ * Roles on a graph. Who may reach whom is known to the run in two forms, both recorded: a policy of edges, which drops what leads off the
+ * graph, and messages, which tell a role its neighbours.
+ */
+
+/** A role on a graph. */
+export interface TopologyNode {
+  readonly name: string;
+  /** The nodes that it can reach along one edge. */
+  readonly neighbours: readonly string[];
+}
+
+/**
+ * Hires a role for each node of a graph, under the name of the node, in the order of the nodes.
+ *
+ * @param role one definition for all, or a function that makes one for a node
+ * @throws UsageError `TOPOLOGY_INVALID`; `ARGUMENT_INVALID` for what is no environment and no role; `ROLE_DUPLICATE`, `ROLE_INVALID`
+ * @example
+ * import { defineRole, Environment } from "troupe";
+ * import { alongEdges, hireOn, ringTopology } from "troupe/research";
+ *
+ * const ring = ringTopology(5);
+ * const world = new Environment({ seed: 1, edges: [alongEdges(ring)] });
+ * hireOn(world, ring, ({ name, neighbours }) =>
+ *   defineRole({ name, step: (_, message, out) => (message.sentFrom === "" ? void out.say("hello", { sendTo: neighbours }) : undefined) }),
+ * );
+ * world.publishMessage("go");
+ * console.log((await world.run()).messages.length); // 6
+ */
+export function hireOn(environment: Environment, topology: Topology, role: Role | ((node: TopologyNode) => Role)): void {
+  takes("hireOn", "environment", environment, having("an environment", "addRole", "publishMessage"));
+  assertTopology("hireOn", topology);
+  takes("hireOn", "role", role, either(aFunction, having("a role", "react")));
+  const neighbours = neighboursOf(topology);
+  for (const name of topology.nodes)
+    environment.addRole(typeof role === "function" ? role({ name, neighbours: neighbours.get(name) ?? [] }) : role, { name });
+}
+
+/**
+ * Makes a policy of edges that drops every message between two nodes that no edge joins. Messages from and to roles outside the graph pass.
+ * The run records a hash of the graph, and each dropped message. For a graph that changes at known ticks, limit one policy to the ticks of
+ * each graph: `edge(alongEdges(ring)).during(0, 10), edge(alongEdges(star)).during(10)` with `edge` of `troupe/edges`.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID`
+ * @example
+ * import { Environment } from "troupe";
+ * import { alongEdges, starTopology } from "troupe/research";
+ *
+ * new Environment({ edges: [alongEdges(starTopology(["hub", "a", "b"]))] });
+ */
+export function alongEdges(topology: Topology): EdgePolicy {
+  assertTopology("alongEdges", topology);
+  const { nodes, edges, directed } = topology;
+  const reachable = new Map([...neighboursOf(topology)].map(([node, near]) => [node, new Set(near)]));
+  return {
+    name: "along-edges",
+    parameters: { nodes: nodes.length, edges: edges.length, directed, sha256: contentHash([[...nodes], edges.map((pair) => [...pair])]) },
+    decide: ({ from, to }) => {
+      const near = reachable.get(from);
+      return near === undefined || near.has(to) || !reachable.has(to) ? undefined : { kind: "drop" };
+    },
+  };
+}
+
+/** The cause of messages that tell neighbours. */
+const CAUSE = "Rewire";
+
+/**
+ * Returns messages that tell roles their new neighbours, one for each node whose neighbours differ. Publish them, before a run or while it
+ * goes on: they are recorded as other messages are, so a replay has the same graphs at the same times. A role reads them with
+ * {@link neighboursTold} and keeps them in its state.
+ *
+ * @param before the graph so far; undefined at the beginning, when each node is told
+ * @throws UsageError `TOPOLOGY_INVALID` for what is no graph, and for graphs with different nodes
+ * @example
+ * import { rewiring, ringTopology, starTopology } from "troupe/research";
+ *
+ * console.log(rewiring(ringTopology(4), starTopology(4)).map(({ sendTo }) => sendTo[0])); // [ 'p1', 'p2', 'p3', 'p4' ]
+ */
+export function rewiring(before: Topology | undefined, after: Topology): readonly Message[] {
+  assertTopology("rewiring", after);
+  const then = before === undefined ? undefined : neighboursOf(before);
+  const now = neighboursOf(after);
+  const gone = then === undefined ? undefined : [...then.keys()].find((node) => !now.has(node));
+  const come = then === undefined ? undefined : [...now.keys()].find((node) => !then.has(node));
+  if (gone !== undefined || come !== undefined)
+    throw new UsageError(
+      "TOPOLOGY_INVALID",
+      `Expected graphs of the same nodes in rewiring, got ${valueText(gone ?? come)} in one alone. Hire or retire its role, and keep it in both graphs without edges.`,
+    );
+  return [...now].flatMap(([node, neighbours]) => {
+    const old = then?.get(node);
+    if (old !== undefined && old.length === neighbours.length && new Set([...old, ...neighbours]).size === old.length) return [];
+    return [createMessage(`You have ${neighbours.length} neighbours.`, { sendTo: node, causeBy: CAUSE, instructContent: { neighbours } })];
+  });
+}
+
+/**
+ * Returns the neighbours that a message of {@link rewiring} tells; undefined for any other message.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for what is no message
+ * @example
+ * import { neighboursTold, rewiring, starTopology } from "troupe/research";
+ *
+ * console.log(rewiring(undefined, starTopology(["hub", "a", "b"])).map(neighboursTold)); // [ [ 'a', 'b' ], [ 'hub' ], [ 'hub' ] ]
+ */
+export function neighboursTold(message: Message): readonly string[] | undefined {
+  takes("neighboursTold", "message", message, {
+    says: "a message",
+    fits: (given) => isRecord(given) && typeof given["content"] === "string",
+  });
+  const { causeBy, instructContent } = message;
+  if (causeBy !== CAUSE || !isRecord(instructContent)) return undefined;
+  const { neighbours } = instructContent;
+  return Array.isArray(neighbours) && neighbours.every((name) => typeof name === "string") ? (neighbours as readonly string[]) : undefined;
+}
