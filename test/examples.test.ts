@@ -135,6 +135,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "lost-request (FM-2.5 ignored other agent's input: asked and never answered): Cy",
     "ping-pong (FM-1.3 step repetition, between roles): Ada, Ben",
   ],
+  "33-populations": [/^finished \d+$/, "true"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -20,7 +20,7 @@ import type { Funds } from "../model/funds.ts";
 import type { AnswerSource } from "./steps/answer-source.ts";
 import type { SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 import type { OwnedRun } from "./record/run-log.ts";
-import type { RunState } from "./record/run-state.ts";
+import type { RunState, ShardRange } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
 import type { Driver } from "./schedulers/drive.ts";
 
@@ -151,6 +151,8 @@ export interface RunBacking {
   readonly mode?: StepDoor["mode"];
   /** Drives the run in place of its scheduler: a replay. */
   readonly driver?: Driver;
+  /** The roles that act here, where the run has shards. Default: all. */
+  readonly shard?: ShardRange;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
   /** Decides about messages on their way in place of the policies: a replay. */

@@ -7,7 +7,7 @@ import { checkOptions } from "./check-options.ts";
 import { recordedEdges } from "./edges/edge-policy.ts";
 import { environmentOptions, type EnvironmentOptions, type RunBacking } from "./environment-options.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { RunState } from "./record/run-state.ts";
+import { RunState, type ShardRange } from "./record/run-state.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
 import { SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 
@@ -19,7 +19,7 @@ export function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking
 }
 
 /** Returns the state of an environment before its first event. */
-export function freshState(options: EnvironmentOptions): RunState {
+export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {
   const state = new RunState("environment", options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
   const scheduler = schedulerOf(options.scheduler ?? "rounds");
@@ -28,6 +28,7 @@ export function freshState(options: EnvironmentOptions): RunState {
   state.delivery = scheduler.delivery;
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
   state.edges = recordedEdges(options.edges);
+  state.shard = shard;
   measureMailboxes(state);
   return state;
 }

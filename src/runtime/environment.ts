@@ -85,7 +85,7 @@ export class Environment {
     this.description = options.description ?? "";
     this.#options = options;
     const clock = options.clock ?? systemClock;
-    const state = backing.state ?? freshState(options);
+    const state = backing.state ?? freshState(options, backing.shard);
     const driver: Driver = backing.driver ?? { run: (host) => driverOf(recordedBy(state, options.scheduler)).run(host) };
     const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);

@@ -45,6 +45,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   server: ["zod", "hono", "@hono/node-server"],
   fleet: [],
   edges: [],
+  shards: [],
   research: [],
 };
 /** Edges that stand on what programs get too: of the core the kernel alone, of other edges their doors. */

@@ -81,6 +81,7 @@ export function deliverHeld(state: RunState): void {
 
 /** A message whose id already waits changes nothing. */
 function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
+  if (!isInShard(state, role)) return;
   if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
   const { mailbox } = role;
   if (mailbox.has(message.id)) return;
@@ -95,6 +96,11 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
   mailbox.append(message);
   state.ready.add(role);
   if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
+}
+
+/** True for a role that acts in this process. The mailboxes of all others are in other shards. */
+function isInShard({ shard }: RunState, { index }: RoleState): boolean {
+  return shard === undefined || (index >= shard.from && index < shard.to);
 }
 
 /** Drops the message that has waited longest. Messages that the present activation has taken stay. */

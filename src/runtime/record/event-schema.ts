@@ -162,7 +162,7 @@ const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, te
     about: json.exactOptional(),
     parent: closed({ runId: text, at: whole }).exactOptional(),
   }),
-  message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional() }),
+  message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional(), order: z.int().min(0).exactOptional() }),
 });
 
 const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({

@@ -100,6 +100,8 @@ export interface MessagePublished extends Sent {
   readonly type: "message";
   /** The message came while a round was under way, and waits for its end. */
   readonly atBarrier?: true;
+  /** Place of the sender in the order of hiring, where a role sent it that acts in another shard of the run. */
+  readonly order?: number;
 }
 
 /** A role began to act. Recorded with its first step, so that a hop without a step is one event. */

@@ -45,6 +45,13 @@ export interface Held {
   readonly order: number;
 }
 
+/** The roles of a shard: a part of the order of hiring. */
+export interface ShardRange {
+  readonly from: number;
+  /** The place behind the last one. */
+  readonly to: number;
+}
+
 const noBounds: RecordedBounds = Object.freeze({});
 
 /**
@@ -90,6 +97,8 @@ export class RunState {
   /** The number of events that hired or retired roles on the way. */
   teamChanges: number = 0;
   readonly roles: Map<string, RoleState> = new Map();
+  /** The places of the roles that act and get mail in this shard of the run. Undefined: all. */
+  shard: ShardRange | undefined;
   readonly ready: ReadyRoles = new ReadyRoles();
   /** Activations that have ended in the present round. */
   acted: number = 0;

@@ -35,8 +35,8 @@ export interface DriverHost {
   mayAct(role: RoleState): boolean;
   /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /** Delivers the messages of the round. */
-  endRound(): void;
+  /** Delivers the messages of the round, where it has shards when these have exchanged their messages. */
+  endRound(): void | Promise<void>;
   /** Moves the clock on to a tick, and delivers the messages that are due. */
   advance(tick: number): void;
   /** Calls `wake` whenever a message comes from outside. */
@@ -139,7 +139,10 @@ class ScheduledRun {
         await Promise.resolve();
         if (host.scope.ended !== undefined) continue;
         if (ready.length === 0 && !host.midRound) this.#jump();
-        else this.#endRound(ready.length);
+        else {
+          const ended = this.#endRound(ready.length);
+          if (ended !== undefined) await ended;
+        }
         await Promise.resolve();
         mayStop = true;
       }
@@ -260,9 +263,9 @@ class ScheduledRun {
   }
 
   /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never go on */
-  #endRound(ready: number): void {
+  #endRound(ready: number): void | Promise<void> {
     if (!this.#byRounds) throw badChoice(this.#scheduler.name, ready, undefined);
-    this.#host.endRound();
+    return this.#host.endRound();
   }
 }
 

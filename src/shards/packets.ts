@@ -1,0 +1,66 @@
+import { frozenMessage, type Message } from "../message/message.ts";
+import type { Sent } from "../runtime/record/event.ts";
+import { OUTSIDE, type Pending, roleOf, type RunState } from "../runtime/record/run-state.ts";
+import { rangeOf } from "./protocol.ts";
+
+/** A message on its way to another shard: the place of its sender, and the message with its recipients there. */
+export type Packed = readonly [order: number, sent: Sent];
+
+/**
+ * Packs the messages that roles of this shard have sent to roles of others in the present round. The state keeps them, because apply alone
+ * changes it, and delivers them to nobody.
+ *
+ * Packer.PK1 (`pack`) every recipient of a message is in the packet of its shard, or in this one, and messages of one sender keep their order.
+ */
+export class Packer {
+  readonly #state: RunState;
+  readonly #ends: readonly number[];
+  readonly #own: number;
+  /** The delayed messages that were packed before. */
+  #delays = 0;
+  /** The messages that roles of this shard have sent. */
+  sent = 0;
+
+  constructor(state: RunState, shard: number, shards: number) {
+    this.#state = state;
+    this.#own = shard;
+    this.#ends = Array.from({ length: shards }, (_, place) => rangeOf(state.roles.size, place, shards).to);
+  }
+
+  /** Returns the packet of each shard as text; an empty one where there is no message for it. */
+  pack(): readonly string[] {
+    const packets: Packed[][] = this.#ends.map(() => []);
+    const { pending, delayed, delays } = this.#state;
+    const later = delayed.filter(({ nth }) => nth >= this.#delays).sort((a, b) => a.nth - b.nth);
+    this.#delays = delays;
+    for (const one of [...later, ...pending]) this.#share(one, packets);
+    return packets.map((packet) => (packet.length === 0 ? "" : JSON.stringify(packet)));
+  }
+
+  #share({ order, sent }: Pending, packets: readonly Packed[][]): void {
+    if (order === OUTSIDE || sent.dropped === true || this.#shardAt(order) !== this.#own) return;
+    this.sent += 1;
+    const { dead: _dead, to, ...rest } = sent;
+    const byShard = new Map<number, string[]>();
+    for (const name of to) {
+      const shard = this.#shardAt(roleOf(this.#state, name).index);
+      const names = byShard.get(shard);
+      if (names === undefined) byShard.set(shard, [name]);
+      else names.push(name);
+    }
+    for (const [shard, names] of byShard) if (shard !== this.#own) packets[shard]?.push([order, { ...rest, to: names }]);
+  }
+
+  #shardAt(index: number): number {
+    let shard = 0;
+    while (index >= (this.#ends[shard] ?? Infinity)) shard += 1;
+    return shard;
+  }
+}
+
+/** Reads a packet. */
+export function unpack(packet: string): readonly Packed[] {
+  if (packet === "") return [];
+  const read = JSON.parse(packet) as readonly (readonly [number, Sent & { message: Message }])[];
+  return read.map(([order, sent]) => [order, { ...sent, message: frozenMessage(sent.message) }]);
+}

@@ -1,0 +1,63 @@
+import type { ErrorRecord } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+
+/*
+ * The messages between the thread that runs a world and the threads of its shards.
+ */
+
+/** The data with which a shard begins. */
+export interface ShardStart {
+  readonly params: Json;
+  readonly seed: string;
+  readonly rounds: number;
+  readonly shard: number;
+  readonly shards: number;
+  /** True where the events are kept. */
+  readonly record: boolean;
+}
+
+/** A shard has reached the end of a round. */
+export interface AtBarrier {
+  readonly kind: "barrier";
+  /** True where a role of it has acted in the round, or messages wait for its end. */
+  readonly isMidRound: boolean;
+  /** The tick of its first delayed message. */
+  readonly due: number | undefined;
+  /** The messages to each shard; an empty text for none. */
+  readonly packets: readonly string[];
+  readonly events: string;
+}
+
+/** A shard has ended. */
+export interface ShardDone {
+  readonly kind: "done";
+  /** True where a role has mail or a message is delayed. */
+  readonly hasWork: boolean;
+  readonly failure: ErrorRecord | undefined;
+  readonly rounds: number;
+  readonly activations: number;
+  /** Messages of its own roles and, in the first shard, from outside. */
+  readonly messages: number;
+  /** The names and states of its roles, in the order of hiring. */
+  readonly states: string;
+  readonly events: string;
+}
+
+/** A shard could not be run. */
+export interface ShardBroken {
+  readonly kind: "broken";
+  readonly error: ErrorRecord;
+}
+
+export type FromShard = AtBarrier | ShardDone | ShardBroken;
+
+/** The answer to a shard at a barrier. */
+export type ToShard =
+  | { readonly kind: "round"; readonly packets: readonly string[] }
+  | { readonly kind: "advance"; readonly tick: number }
+  | { readonly kind: "over" };
+
+/** Returns the range of the order of hiring that belongs to a shard. */
+export function rangeOf(roles: number, shard: number, shards: number): { readonly from: number; readonly to: number } {
+  return { from: Math.floor((roles * shard) / shards), to: Math.floor((roles * (shard + 1)) / shards) };
+}

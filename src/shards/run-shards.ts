@@ -1,0 +1,250 @@
+import { Worker } from "node:worker_threads";
+import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
+import { aText, object, takes } from "../kernel/argument.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { type ErrorRecord, StepError, TimeoutError, UsageError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { freshSeed } from "../kernel/random.ts";
+import { shownText } from "../kernel/value-text.ts";
+import { checkSignal, checkWhole } from "../runtime/check-options.ts";
+import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { AtBarrier, FromShard, ShardDone, ShardStart, ToShard } from "./protocol.ts";
+import { SHARD_SCRIPT } from "./shard-script.ts";
+
+/** Options of {@link runShards}. */
+export interface ShardsOptions {
+  /** The address of the module that exports the world as `world`: `new URL("./world.js", import.meta.url).href`. */
+  readonly module: string;
+  /** Parameters of the world, plain JSON. Default null. */
+  readonly params?: Json;
+  /** The number of worker threads, 1 or more. The result does not depend on it. Default 2. */
+  readonly shards?: number;
+  /** Default: a random one. */
+  readonly seed?: string | number;
+  /** Limit on the rounds. Default 100. */
+  readonly rounds?: number;
+  /** True keeps the events of the run, which take about a thousand bytes for each activation. Default false. */
+  readonly record?: boolean;
+  /** Milliseconds that the shards may take to start, and for each round. Default 600,000. */
+  readonly roundLimit?: number;
+  /** Ends the threads when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+const shardsOptions: Known<ShardsOptions> = {
+  module: true,
+  params: true,
+  shards: true,
+  seed: true,
+  rounds: true,
+  record: true,
+  roundLimit: true,
+  signal: true,
+};
+
+/** The result of a run over shards. */
+export interface ShardsResult {
+  /** `idle`: no role has mail. `rounds`: the limit of rounds was reached. `failed`: a role failed. */
+  readonly reason: "idle" | "rounds" | "failed";
+  /** The failure of the role that was hired first among those that failed. */
+  readonly failure: ErrorRecord | undefined;
+  readonly seed: string;
+  readonly rounds: number;
+  /** Activations that have ended. */
+  readonly activations: number;
+  /** Messages of roles and from outside. */
+  readonly messages: number;
+  /** The states of the roles by their names, in the order of hiring. */
+  readonly states: ReadonlyMap<string, JsonObject>;
+  /** The events in the order in which one environment tells them; none unless they were kept. */
+  readonly events: readonly RunEvent[];
+}
+
+const DEFAULT_SHARDS = 2;
+const DEFAULT_ROUND_LIMIT = 600_000;
+
+/**
+ * Runs a world over worker threads. Each thread runs a contiguous range of the roles; at the end of a round the threads exchange the messages
+ * of the round. States and events are those of one environment with the same seed, whatever the number of shards.
+ *
+ * A role of a world is part of one thread alone: data outside of its state, such as variables of its module, are not shared.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; `SHARD_FAILED` where a shard cannot be made, with the code of its
+ * error where that has one: `WORLD_INVALID`, `SHARDS_SCHEDULER`, `SHARDS_MAILBOX`, `POPULATION_TOO_LARGE`
+ * @throws StepError `SHARD_DIED` where a thread ended
+ * @throws TimeoutError where a round takes longer than its limit
+ * @throws ControlError when the signal aborts
+ * @example
+ * import { runShards } from "troupe/shards";
+ *
+ * export async function walk(): Promise<number> {
+ *   const { states } = await runShards({ module: new URL("./walk.js", import.meta.url).href, params: { size: 1_000 }, shards: 4, seed: 1 });
+ *   return states.size;
+ * }
+ */
+export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
+  takes("runShards", "options", options, object("an object with the address of a module"));
+  checkKnownOptions("runShards", options, shardsOptions);
+  const { module, params = null, shards = DEFAULT_SHARDS, rounds = DEFAULT_ROUNDS, roundLimit = DEFAULT_ROUND_LIMIT } = options;
+  takes("runShards", "module", module, aText);
+  checkWhole(shards, "shards", 1);
+  checkWhole(rounds, "rounds", 0);
+  checkWhole(roundLimit, "roundLimit", 1);
+  checkSignal(options.signal);
+  throwIfAborted(options.signal);
+  const seed = String(options.seed ?? freshSeed());
+  const common = { params, seed, rounds, shards, record: options.record === true };
+  const starts = Array.from({ length: shards }, (_, shard): ShardStart => ({ ...common, shard }));
+  const run = new ShardedRun(module, starts, roundLimit, options.signal);
+  try {
+    return { seed, ...(await run.result()) };
+  } finally {
+    await run.close();
+  }
+}
+
+/** The round that all shards have reached, or their ends. */
+type Told = AtBarrier | ShardDone;
+
+/**
+ * One run over shards. It owns the threads.
+ *
+ * ShardedRun.SR1 (`#next`) a thread that ends, is silent or fails ends the run with an error that names it, and no thread outlives the run.
+ * ShardedRun.SR2 (`result`) the answer to a round follows from what all shards told, in their order: the time at which they told it changes
+ * nothing.
+ */
+class ShardedRun {
+  readonly #module: string;
+  readonly #workers: readonly Worker[];
+  readonly #roundLimit: number;
+  readonly #rounds: number;
+  readonly #told: (Told | undefined)[];
+  readonly #letGo: () => void;
+  readonly #events: RunEvent[] = [];
+  #settle: (() => void) | undefined;
+  #broken: Error | undefined;
+  #isClosed = false;
+
+  constructor(module: string, starts: readonly ShardStart[], roundLimit: number, signal: AbortSignal | undefined) {
+    this.#module = module;
+    this.#roundLimit = roundLimit;
+    this.#rounds = starts[0]?.rounds ?? 0;
+    this.#told = starts.map(() => undefined);
+    this.#workers = starts.map((start, shard) => this.#begin(start, shard));
+    this.#letGo = signal === undefined ? (): void => {} : onAbort(signal, () => this.#fail(abortReason(signal)));
+  }
+
+  async result(): Promise<Omit<ShardsResult, "seed">> {
+    for (;;) {
+      const told = await this.#next();
+      this.#read(told);
+      const done = told.filter((one) => one.kind === "done");
+      if (done.length === told.length) return this.#joined(done);
+      const waiting = told.map((one) => (one.kind === "barrier" ? one : undefined));
+      for (const [shard, one] of waiting.entries()) if (one !== undefined) this.#answer(shard, this.#answerTo(told, shard));
+    }
+  }
+
+  /** Takes the events in the order of the shards, which is that of hiring. A shard that has ended tells them once. */
+  #read(told: readonly Told[]): void {
+    for (const [shard, one] of told.entries()) {
+      if (one.events === "") continue;
+      for (const event of JSON.parse(one.events) as RunEvent[]) this.#events.push(event);
+      this.#told[shard] = { ...one, events: "" };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#letGo();
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+
+  #begin(start: ShardStart, shard: number): Worker {
+    const worker = new Worker(SHARD_SCRIPT, { eval: true, name: `shard ${shard}`, workerData: { module: this.#module, start } });
+    const died = (why: string, cause?: unknown): void => this.#fail(shardDied(shard, why, cause));
+    worker.on("message", (told: FromShard) => this.#tell(shard, told));
+    worker.once("error", (error) => died(error.message, error));
+    worker.once("messageerror", (error) => died(error.message, error));
+    worker.once("exit", (code) => {
+      if (this.#told[shard]?.kind !== "done") died(`it ended with exit code ${code}`);
+    });
+    return worker;
+  }
+
+  #tell(shard: number, told: FromShard): void {
+    if (told.kind === "broken") return this.#fail(shardFailed(this.#module, shard, told.error));
+    this.#told[shard] = told;
+    if (this.#told.every((one) => one !== undefined)) this.#settle?.();
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.#broken ??= error;
+    this.#settle?.();
+  }
+
+  /** Waits until every shard has reached the end of its round, or has ended. */
+  async #next(): Promise<readonly Told[]> {
+    const late = (): void => {
+      const silent = this.#told.flatMap((one, shard) => (one === undefined ? [shard] : []));
+      this.#fail(new TimeoutError(`a round of shard ${silent.join(", ")}`, this.#roundLimit));
+    };
+    const cancel = systemClock.timer(this.#roundLimit, late);
+    await new Promise<void>((resolve) => {
+      this.#settle = resolve;
+      if (this.#broken !== undefined || this.#told.every((one) => one !== undefined)) resolve();
+    });
+    cancel();
+    if (this.#broken !== undefined) throw this.#broken;
+    return this.#told.flatMap((one) => one ?? []);
+  }
+
+  #answerTo(told: readonly Told[], shard: number): ToShard {
+    const waiting = told.filter((one) => one.kind === "barrier");
+    if (waiting.length < told.length) return { kind: "over" };
+    if (waiting.some(({ isMidRound }) => isMidRound)) return { kind: "round", packets: waiting.map(({ packets }) => packets[shard] ?? "") };
+    const due = Math.min(...waiting.map((one) => one.due ?? Infinity));
+    return due === Infinity ? { kind: "over" } : { kind: "advance", tick: Math.min(Math.ceil(due), this.#rounds) };
+  }
+
+  #answer(shard: number, answer: ToShard): void {
+    this.#told[shard] = undefined;
+    this.#workers[shard]?.postMessage(answer);
+  }
+
+  #joined(done: readonly ShardDone[]): Omit<ShardsResult, "seed"> {
+    const failure = done.find((one) => one.failure !== undefined)?.failure;
+    const sum = (count: (one: ShardDone) => number): number => done.reduce((all, one) => all + count(one), 0);
+    const states = new Map<string, JsonObject>();
+    for (const one of done) for (const [name, state] of JSON.parse(one.states) as [string, JsonObject][]) states.set(name, state);
+    return {
+      reason: failure !== undefined ? "failed" : done.some(({ hasWork }) => hasWork) ? "rounds" : "idle",
+      failure,
+      rounds: Math.max(...done.map(({ rounds }) => rounds)),
+      activations: sum(({ activations }) => activations),
+      messages: sum(({ messages }) => messages),
+      states,
+      events: this.#events.map((event, seq) => ({ ...event, seq })),
+    };
+  }
+}
+
+function shardDied(shard: number, why: string, cause: unknown): StepError {
+  return new StepError(
+    "SHARD_DIED",
+    `Expected the thread of shard ${shard} to live until the run is over, but ${why}. Look for what ended it; where it was memory, take more shards or a larger --max-old-space-size.`,
+    { cause, data: { shard } },
+  );
+}
+
+function shardFailed(module: string, shard: number, { code, message }: ErrorRecord): UsageError {
+  const isKnown = ["WORLD_INVALID", "SHARDS_SCHEDULER", "SHARDS_MAILBOX", "POPULATION_TOO_LARGE"].includes(code);
+  return new UsageError(
+    isKnown ? code : "SHARD_FAILED",
+    `Expected ${shownText(module)} to give a world for shard ${shard}, but ${shownText(message, 1_000)} Export const world = shardedWorld(...).`,
+    { data: { shard, code } },
+  );
+}

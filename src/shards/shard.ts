@@ -1,0 +1,127 @@
+import type { MessagePort } from "node:worker_threads";
+import { errorRecord } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Observed, RunEvent } from "../runtime/record/event.ts";
+import type { Environment } from "../runtime/environment.ts";
+import { type DriverHost, driverOf } from "../runtime/schedulers/drive.ts";
+import { schedulerOf } from "../runtime/schedulers/scheduler.ts";
+import { Packer, unpack } from "./packets.ts";
+import { type FromShard, rangeOf, type ShardStart, type ToShard } from "./protocol.ts";
+import { environmentIn, type ListedWorld } from "./world.ts";
+
+/** The events of a run that concern all shards alike: the first shard tells them. */
+const COMMON: ReadonlySet<RunEvent["type"]> = new Set(["run.started", "message", "round.ended", "clock.advanced"]);
+const KEPT: readonly RunEvent["type"][] = [...COMMON, "act.started", "act.ended", "act.failed", "step.started", "step.ended"];
+
+/**
+ * One shard of a run: an environment that knows all roles and runs those of its range. It owns the environment, and exchanges messages with
+ * the other shards at the end of each round.
+ *
+ * Shard.SH1 (`#barrier`) a round ends in all shards or in none, and each recipient has the messages of all senders by then: so roles read them
+ * in the order of hiring of their senders, as in one environment.
+ */
+class Shard {
+  readonly #port: MessagePort;
+  readonly #start: ShardStart;
+  readonly #environment: Environment;
+  readonly #packer: Packer;
+  #events: RunEvent[] = [];
+  #isOver = false;
+
+  constructor(port: MessagePort, start: ShardStart, listed: ListedWorld) {
+    this.#port = port;
+    this.#start = start;
+    const { seed, shard, shards, record } = start;
+    const driver = { run: (host: DriverHost) => driverOf(schedulerOf("rounds")).run(this.#hosted(host)) };
+    this.#environment = environmentIn(listed, seed, { driver, shard: rangeOf(listed.roles.length, shard, shards) }, (environment) => {
+      if (record) for (const type of KEPT) environment.on(type, (event) => this.#keep(event));
+    });
+    this.#packer = new Packer(this.#environment.state, shard, shards);
+  }
+
+  async run(): Promise<void> {
+    const { failure } = await this.#environment.drive(this.#start.rounds);
+    const { state } = this.#environment;
+    const { from, to } = rangeOf(state.roles.size, this.#start.shard, this.#start.shards);
+    const states: (readonly [string, Json])[] = [];
+    for (const { index, name, custom } of state.roles.values()) if (index >= from && index < to) states.push([name, custom]);
+    this.#tell({
+      kind: "done",
+      hasWork: state.ready.size > 0 || state.delayed.length > 0,
+      failure: failure === undefined ? undefined : errorRecord(failure.error),
+      rounds: state.round,
+      activations: state.activations,
+      messages: this.#packer.sent + (this.#start.shard === 0 ? state.outside : 0),
+      states: JSON.stringify(states),
+      events: this.#toldEvents(),
+    });
+  }
+
+  /** Returns the host with rounds that end when all shards have reached their end. */
+  #hosted(host: DriverHost): DriverHost {
+    const barrier = (): Promise<void> => this.#barrier(host);
+    const scope = (): DriverHost["scope"] => (this.#isOver ? over : host.scope);
+    return {
+      state: host.state,
+      concurrency: host.concurrency,
+      roundLimit: host.roundLimit,
+      checkpoint: host.checkpoint,
+      resumed: host.resumed,
+      // A shard without work waits for the others.
+      midRound: true,
+      get scope() {
+        return scope();
+      },
+      mayAct: (role) => host.mayAct(role),
+      turn: (role) => host.turn(role),
+      endRound: barrier,
+      advance: (tick) => host.advance(tick),
+      onMail: (wake) => host.onMail(wake),
+      assertNoDeadlock: () => host.assertNoDeadlock(),
+    };
+  }
+
+  async #barrier(host: DriverHost): Promise<void> {
+    const answered = new Promise<ToShard>((resolve) => this.#port.once("message", resolve));
+    const { midRound: isMidRound, state } = host;
+    this.#tell({ kind: "barrier", isMidRound, due: state.delayed[0]?.due, packets: this.#packer.pack(), events: this.#toldEvents() });
+    const answer = await answered;
+    switch (answer.kind) {
+      case "round":
+        for (const packet of answer.packets) this.#receive(packet);
+        return host.endRound();
+      case "advance":
+        return host.advance(answer.tick);
+      case "over":
+        this.#isOver = true;
+    }
+  }
+
+  #receive(packet: string): void {
+    for (const [order, sent] of unpack(packet)) {
+      this.#environment.log.record({ type: "message", ...sent, atBarrier: true, order });
+    }
+  }
+
+  #keep(event: Observed & RunEvent): void {
+    if (event.type === "message" && event.order !== undefined) return;
+    if (this.#start.shard === 0 || !COMMON.has(event.type)) this.#events.push(event);
+  }
+
+  #toldEvents(): string {
+    const events = this.#events;
+    this.#events = [];
+    return events.length === 0 ? "" : JSON.stringify(events);
+  }
+
+  #tell(told: FromShard): void {
+    this.#port.postMessage(told);
+  }
+}
+
+const over: DriverHost["scope"] = { ended: { reason: new Error("the run is over") } };
+
+/** Runs a shard of a world in this thread until the run is over. */
+export async function runShard(port: MessagePort, start: ShardStart, world: ListedWorld): Promise<void> {
+  await new Shard(port, start, world).run();
+}

@@ -1,0 +1,110 @@
+import type { MessagePort } from "node:worker_threads";
+import type { ShardStart } from "./protocol.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { isObject } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";
+import type { Role } from "../role/role.ts";
+import { Environment } from "../runtime/environment.ts";
+import type { EnvironmentOptions, RunBacking } from "../runtime/environment-options.ts";
+import { assertPopulationFits } from "./need.ts";
+
+/** A role of a world, and the name under which it is hired; default: its own. */
+export interface WorldRole {
+  readonly role: Role;
+  readonly name?: string;
+}
+
+/** A world of roles: what an environment is made of. Made anew in each shard, so it must be a function of its parameters alone. */
+export interface World {
+  /** The roles in the order of hiring, the same in every shard. A definition may be hired many times. */
+  readonly roles: Iterable<WorldRole>;
+  /** Messages from outside at the start, in their order. They get the ids `user#1`, `user#2` and so on. Default: none. */
+  readonly messages?: Iterable<Message | string>;
+  /** Options of the environment, besides its seed. Default: none; `memory` is `false` unless it is given. */
+  readonly options?: Omit<EnvironmentOptions, "seed">;
+}
+
+const worldParts: Known<World> = { roles: true, messages: true, options: true };
+
+/** A world that can be run in one environment or in shards: see {@link shardedWorld}. */
+export interface ShardedWorld<P extends Json = Json> {
+  /** Makes the parts of the world. */
+  readonly make: (params: P) => World;
+  /** Runs one shard in a worker thread. @internal */
+  readonly runShard: (port: MessagePort, start: ShardStart) => Promise<void>;
+}
+
+/** A world whose roles are known by name. */
+export interface ListedWorld {
+  readonly roles: readonly Required<WorldRole>[];
+  readonly messages: readonly (Message | string)[];
+  readonly options: Omit<EnvironmentOptions, "seed">;
+}
+
+/**
+ * Returns the parts of a world.
+ *
+ * @throws UsageError `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`; `SHARDS_MAILBOX` for mailboxes that block;
+ * `OPTION_UNKNOWN`
+ */
+export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): ListedWorld {
+  const made: unknown = world.make(params);
+  if (!isWorld(made)) {
+    throw new UsageError(
+      "WORLD_INVALID",
+      `Expected a world with roles, got ${valueText(made)}. Return { roles: [{ role, name }], messages: ["go"] }.`,
+    );
+  }
+  checkKnownOptions("a world", made, worldParts);
+  const { scheduler = "rounds" } = made.options ?? {};
+  if (scheduler !== "rounds") {
+    const came = typeof scheduler === "string" ? scheduler : scheduler.name;
+    throw new UsageError(
+      "SHARDS_SCHEDULER",
+      `Expected a world of simultaneous rounds, got the scheduler ${valueText(came)}. Leave the scheduler out, or run it in one Environment.`,
+    );
+  }
+  const roles = Array.from(made.roles, (one) => ({ role: one.role, name: one.name ?? one.role.name }));
+  const blocks = [made.options?.mailbox, ...new Set(roles.map(({ role }) => role.mailbox))].some((box) => box?.overflow === "block");
+  if (blocks) {
+    throw new UsageError(
+      "SHARDS_MAILBOX",
+      "Expected a world with mailboxes that refuse or drop messages, got one that blocks its senders. Take another overflow, or run it in one Environment.",
+    );
+  }
+  return { roles, messages: [...(made.messages ?? [])], options: made.options ?? {} };
+}
+
+/**
+ * Hires the roles of a world, and publishes its messages.
+ *
+ * @param prepare called before the first event
+ * @throws UsageError `POPULATION_TOO_LARGE`, and as `addRole`
+ */
+export function environmentIn(
+  { roles, messages, options }: ListedWorld,
+  seed: string,
+  backing?: RunBacking,
+  prepare?: (environment: Environment) => void,
+): Environment {
+  assertPopulationFits({ roles: roles.length });
+  const environment = new Environment({ memory: false, ...options, seed }, backing);
+  prepare?.(environment);
+  for (const { role, name } of roles) environment.addRole(role, { name });
+  for (const [place, message] of messages.entries()) environment.publishMessage(named(message, place));
+  return environment;
+}
+
+/** Returns a message with an id that is the same in every shard. */
+function named(message: Message | string, place: number): Message | string {
+  if (!isMessage(message)) return message;
+  const { causeBy, ...fields } = message;
+  return createMessage(message.content, { ...fields, id: `user#${place + 1}`, ...(isCauseLeftOpen(message) ? {} : { causeBy }) });
+}
+
+function isWorld(made: unknown): made is World {
+  return isObject(made) && "roles" in made && isObject(made.roles) && Symbol.iterator in made.roles;
+}

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { createMessage, UsageError } from "../../src/index.ts";
+import type { Sent } from "../../src/runtime/record/event.ts";
+import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
+import { Packer, unpack } from "../../src/shards/packets.ts";
+import { rangeOf } from "../../src/shards/protocol.ts";
+import { assertPopulationFits, populationNeed, runShards } from "../../src/shards/index.ts";
+import { inOne, inShards, town } from "./comparison.ts";
+
+describe("a world over shards", () => {
+  it("Shard.SH1 has the states and the log of one environment", async () => {
+    const params = { size: 9, talk: 3, seed: "a" };
+    const [one, three] = await Promise.all([inOne(params), inShards(params, 3)]);
+    expect(one.activations).toBeGreaterThan(15);
+    expect(three).toEqual(one);
+  });
+
+  it.each([
+    ["no shard", { module: town, shards: 0 }, "OPTION_INVALID"],
+    ["an unknown option", { module: town, workers: 2 }, "OPTION_UNKNOWN"],
+    ["no module", {}, "ARGUMENT_INVALID"],
+    ["a round without time", { module: town, roundLimit: 0 }, "OPTION_INVALID"],
+  ])("refuses %s before a thread starts", async (_, options, code) => {
+    await expect(runShards(options as never)).rejects.toMatchObject({ name: "UsageError", code });
+  });
+});
+
+describe("the range of a shard", () => {
+  it("property: the ranges of all shards are the order of hiring, each as long as the others or one longer", () => {
+    fc.assert(
+      fc.property(fc.nat(1_000), fc.integer({ min: 1, max: 20 }), (roles, shards) => {
+        const ranges = Array.from({ length: shards }, (_, shard) => rangeOf(roles, shard, shards));
+        expect(ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, place) => from + place))).toEqual(
+          Array.from({ length: roles }, (_, place) => place),
+        );
+        const lengths = ranges.map(({ from, to }) => to - from);
+        expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe("a packet", () => {
+  it("Packer.PK1 has each message once for each shard with recipients, in the order of its sender, and only those of its own roles", () => {
+    const state = new RunState("run");
+    const hired = { fingerprint: "", traits: {}, state: {} };
+    for (let place = 0; place < 4; place += 1) addRoleState(state, `p${place}`, hired);
+    const sent = (id: string, to: readonly string[]): Sent => ({ message: createMessage(id, { id, sendTo: to }), to });
+    state.pending = [
+      { order: 1, sent: sent("a", ["p0", "p2", "p3"]) },
+      { order: 1, sent: sent("b", ["p3"]) },
+      { order: 2, sent: sent("c", ["p0"]) },
+      { order: OUTSIDE, sent: sent("d", ["p3"]) },
+    ];
+    const [own, other, ...more] = new Packer(state, 0, 2).pack();
+    expect([own, more]).toEqual(["", []]);
+    expect(unpack(other ?? "").map(([order, { message, to }]) => [order, message.id, to])).toEqual([
+      [1, "a", ["p2", "p3"]],
+      [1, "b", ["p3"]],
+    ]);
+    expect(state.pending).toHaveLength(4);
+  });
+});
+
+describe("the need of a population", () => {
+  it("grows with roles and messages, and a million roles need less than 2 GB", () => {
+    expect(populationNeed({ roles: 1_000_000 })).toBeLessThan(2e9);
+    expect(populationNeed({ roles: 1_000_000, messages: 0 })).toBeLessThan(populationNeed({ roles: 1_000_000 }));
+    expect(() => populationNeed({ roles: -1 })).toThrow(UsageError);
+  });
+
+  it("is told before a role is hired, with the remedy", () => {
+    expect(() => assertPopulationFits({ roles: 1_000 })).not.toThrow();
+    expect(() => assertPopulationFits({ roles: 1e9 })).toThrow(
+      expect.objectContaining({ code: "POPULATION_TOO_LARGE", message: expect.stringContaining("--max-old-space-size") as string }),
+    );
+  });
+});

@@ -1,0 +1,3 @@
+import type { ShardedWorld } from "../../src/shards/index.ts";
+
+export const world: ShardedWorld<{ readonly size: number; readonly talk: number }>;
