@@ -31,7 +31,7 @@ export class Packer {
   pack(): readonly string[] {
     const packets: Packed[][] = this.#ends.map(() => []);
     const { pending, delayed, delays } = this.#state;
-    const later = delayed.filter(({ nth }) => nth >= this.#delays).sort((a, b) => a.nth - b.nth);
+    const later = delayed.filter(({ nth, part }) => nth >= this.#delays && part !== true).sort((a, b) => a.nth - b.nth);
     this.#delays = delays;
     for (const one of [...later, ...pending]) this.#share(one, packets);
     return packets.map((packet) => (packet.length === 0 ? "" : JSON.stringify(packet)));
@@ -40,7 +40,7 @@ export class Packer {
   #share({ order, sent }: Pending, packets: readonly Packed[][]): void {
     if (order === OUTSIDE || sent.dropped === true || this.#shardAt(order) !== this.#own) return;
     this.sent += 1;
-    const { dead: _dead, to, ...rest } = sent;
+    const { dead: _dead, to, faults, ...rest } = sent;
     const byShard = new Map<number, string[]>();
     for (const name of to) {
       const shard = this.#shardAt(roleOf(this.#state, name).index);
@@ -48,7 +48,12 @@ export class Packer {
       if (names === undefined) byShard.set(shard, [name]);
       else names.push(name);
     }
-    for (const [shard, names] of byShard) if (shard !== this.#own) packets[shard]?.push([order, { ...rest, to: names }]);
+    for (const [shard, names] of byShard) {
+      if (shard === this.#own) continue;
+      // The recipient of a delayed or copied message keeps it itself.
+      const struck = faults?.filter((fault) => names.includes(fault.to));
+      packets[shard]?.push([order, { ...rest, to: names, ...(struck === undefined || struck.length === 0 ? {} : { faults: struck }) }]);
+    }
   }
 
   #shardAt(index: number): number {

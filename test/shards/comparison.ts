@@ -17,6 +17,7 @@ export interface Behaviour {
 export interface Town {
   readonly size: number;
   readonly talk: number;
+  readonly faults: boolean;
   readonly seed: string;
 }
 

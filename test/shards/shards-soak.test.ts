@@ -9,6 +9,7 @@ describe("a world over shards", () => {
     const towns = fc.record({
       size: fc.integer({ min: 1, max: 40 }),
       talk: fc.integer({ min: 0, max: 8 }),
+      faults: fc.boolean(),
       seed: fc.string({ maxLength: 5 }),
     });
     await fc.assert(

@@ -11,7 +11,7 @@ import { inOne, inShards, town } from "./comparison.ts";
 
 describe("a world over shards", () => {
   it("Shard.SH1 has the states and the log of one environment", async () => {
-    const params = { size: 9, talk: 3, seed: "a" };
+    const params = { size: 9, talk: 3, faults: true, seed: "a" };
     const [one, three] = await Promise.all([inOne(params), inShards(params, 3)]);
     expect(one.activations).toBeGreaterThan(15);
     expect(three).toEqual(one);

@@ -1,5 +1,6 @@
 /* A world of step roles that shards and one environment run: they tell neighbours and strangers, at once and later. */
 import { createMessage, defineRole } from "troupe";
+import { delay, drop, duplicate } from "troupe/edges";
 import { shardedWorld } from "troupe/shards";
 import { z } from "zod";
 
@@ -28,10 +29,11 @@ const listener = defineRole({
   step: ({ news }) => ({ news: news + 1 }),
 });
 
-export const world = shardedWorld(({ size, talk }) => {
+export const world = shardedWorld(({ size, talk, faults }) => {
   const one = person(size, talk);
   return {
     roles: Array.from({ length: size }, (_, place) => ({ role: place % 7 === 3 ? listener : one, name: `p${place}` })),
     messages: [createMessage("go", { causeBy: "Start" }), createMessage("you too", { sendTo: ["p0"] })],
+    options: faults ? { edges: [drop(0.1), delay(2).on("*->p1"), duplicate(0.2)] } : {},
   };
 });

@@ -152,12 +152,13 @@ function publish(state: RunState, event: MessagePublished): void {
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 
-function sentIn({ message, to, dead, dropped, due }: MessagePublished): Sent {
+function sentIn({ message, to, dead, dropped, due, faults }: MessagePublished): Sent {
   return {
     ...{ message, to },
     ...(dead === undefined ? {} : { dead }),
     ...(dropped === undefined ? {} : { dropped }),
     ...(due === undefined ? {} : { due }),
+    ...(faults === undefined ? {} : { faults }),
   };
 }
 
