@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { JobHelpers, Logger as GraphileLogger, Runner, WorkerPool } from "graphile-worker";
 import { AbortedError, TroupeError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { DeliveryHandler, Verdict, Working, WorkOptions } from "../team/run-driver.ts";
+import { type DeliveryHandler, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { type GraphilePool, graphilePool } from "./graphile-pool.ts";
 import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
 import { GraphileSession } from "./graphile-session.ts";
@@ -155,7 +155,8 @@ export class GraphileWork implements Working {
       );
       if (verdict.is === "done" || abort.signal.aborted) return;
       const row = { id, worker: this.#worker };
-      if (!(await this.#queue.giveBack(row, { job: verdict.job ?? job, attempts: attempt }, verdict.after))) throw new RowLost();
+      if (!(await this.#queue.giveBack(row, { job: verdict.job ?? job, attempts: tried(verdict, attempt) }, verdict.after)))
+        throw new RowLost();
     } finally {
       this.#inHand.delete(id);
     }

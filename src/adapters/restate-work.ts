@@ -5,7 +5,7 @@ import { sleep } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type DeliveryHandler, parseRunJob, type RunJob, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
 import { HANDLER, quoted, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
 
@@ -117,7 +117,7 @@ export class RestateWork implements Working {
         service: serviceOf(job.team),
         method: HANDLER,
         key: job.runId,
-        parameter: new TextEncoder().encode(JSON.stringify({ job: verdict.job ?? job, attempts: attempt })),
+        parameter: new TextEncoder().encode(JSON.stringify({ job: verdict.job ?? job, attempts: tried(verdict, attempt) })),
         delay: verdict.after,
         idempotencyKey: `${id}.${attempt}`,
       });

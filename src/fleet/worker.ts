@@ -7,6 +7,7 @@ import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { eventsOf } from "../team/submit.ts";
 import type { Team } from "../team/team.ts";
 import { Driven } from "./driven.ts";
+import { Isolation, mayEndProcess, type Place } from "./isolation.ts";
 import { DrivenFolder } from "./driven-folder.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
@@ -24,6 +25,11 @@ export interface Worker {
 /** Milliseconds until a run that could not go on is delivered again: doubled each time. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
+
+/** Milliseconds that a run waits for those beside it, or for one that works alone, before it is left to another worker. */
+const WAIT_FOR_PLACE = 30_000;
+/** Milliseconds until a run that got no place is delivered again. */
+const AFTER_WAIT = 5_000;
 
 /** Codes of errors that pass: another process has the run, or the journal cannot be reached. Such a run is delivered again for ever. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -64,19 +70,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
  *
  * FleetWorker.W1 (`handle`) a run is driven once at a time in this process. FleetWorker.W2 (`#drive`) a run that has come to rest since its job
  * was made is not driven again, so a job that is delivered twice repeats nothing. FleetWorker.W3 (`#verdict`) a job is done only when its run is
- * at rest, or was given up and that was logged. FleetWorker.W4 (`drain`) afterwards every run is at rest or given back.
+ * at rest, or was given up and that was logged. FleetWorker.W4 (`drain`) afterwards every run is at rest or given back. FleetWorker.W5
+ * (`#place`) a run whose owner died and which had no answer since works alone, so that no other run gets its deaths.
  */
 class FleetWorker implements Worker {
   readonly ended: Promise<void>;
   readonly #settings: WorkerSettings;
   readonly #inHand = new Map<string, Promise<unknown>>();
   readonly #driven = new Set<Driven>();
+  readonly #isolation: Isolation;
   #end: (failure?: unknown) => void = () => undefined;
   #working: Working | undefined;
   #draining: Promise<void> | undefined;
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
+    this.#isolation = new Isolation(settings.clock);
     this.ended = new Promise((resolve, reject) => {
       this.#end = (failure) => (failure === undefined ? resolve() : reject(failure as Error));
     });
@@ -117,6 +126,7 @@ class FleetWorker implements Worker {
   async #drain(): Promise<void> {
     const { logger, clock, grace } = this.#settings;
     logger.info("The worker drains.", { runs: this.runs });
+    this.#isolation.close();
     const stopped = this.#working?.stop();
     await Promise.all([...this.#driven].map((driven) => driven.drain(clock, grace)));
     await stopped;
@@ -125,19 +135,43 @@ class FleetWorker implements Worker {
   }
 
   async #drive(delivery: Delivery): Promise<Verdict> {
-    const { logger, teams, clock } = this.#settings;
-    const { runId, attempt } = delivery;
+    const { teams } = this.#settings;
+    const { runId } = delivery;
     const team = teams.get(delivery.team);
     if (this.isDraining || team === undefined) return { is: "again", after: 0 };
     const before = await lastOf(this.#settings.journal, runId);
     if (isAtRest(before) && before.events > (delivery.events ?? 0)) return { is: "done" };
+    const place = await this.#place(delivery, before);
+    if (place === undefined) return { is: "again", after: this.isDraining ? 0 : AFTER_WAIT, isUntried: true };
+    try {
+      return await this.#driveAt(place, delivery, team, before);
+    } finally {
+      place.leave();
+    }
+  }
+
+  /** Waits until the run may work beside the others. @returns undefined when it may not in time */
+  async #place({ runId, signal }: Delivery, before: LastEvent): Promise<Place | undefined> {
+    const { journal, logger } = this.#settings;
+    const isAlone = before.events > 0 && !isAtRest(before) && (await mayEndProcess(journal, runId, before.events));
+    const place = await this.#isolation.enter({ isAlone, limit: WAIT_FOR_PLACE, signal });
+    if (isAlone && !this.isDraining) {
+      const text = place === undefined ? "A run whose owner died found no idle worker, and waits." : "A run whose owner died works alone.";
+      logger.warn(text, { run: runId });
+    }
+    return place;
+  }
+
+  async #driveAt(place: Place, delivery: Delivery, team: Team, before: LastEvent): Promise<Verdict> {
+    const { logger, clock } = this.#settings;
+    const { runId, attempt } = delivery;
     const late = await this.#fetchFolder(delivery);
     if (late !== undefined) return late;
     // The worker may have been asked to drain meanwhile.
     if (this.isDraining) return { is: "again", after: 0 };
     const began = clock.now();
     logger.info("A run begins.", { run: runId, team: team.name, attempt, events: before.events });
-    const result = await this.#result(delivery, team, before.events);
+    const result = await this.#result(place, delivery, team, before.events);
     const ms = clock.now() - began;
     logger.info("A run ends.", { run: runId, team: team.name, status: result.status, ms, code: result.error?.code });
     return this.#verdict(delivery, result, before.events);
@@ -164,13 +198,14 @@ class FleetWorker implements Worker {
     }
   }
 
-  async #result(delivery: Delivery, team: Team, events: number): Promise<RunResult> {
+  async #result(place: Place, delivery: Delivery, team: Team, events: number): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse" } as const;
     const isNew = events === 0 && idea !== undefined;
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
     const { workspaces, workspaceEvery: every, clock, logger } = this.#settings;
+    for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
     const driven = new Driven(run);
     const folder = workspaces && new DrivenFolder(run, { workspaces, every, clock, logger });
     this.#driven.add(driven);

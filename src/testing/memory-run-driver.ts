@@ -189,7 +189,8 @@ class JobsInMemory implements MemoryRunDriver {
     else this.#again(row, verdict);
   }
 
-  #again(row: Row, { after, job }: Verdict & { readonly is: "again" }): void {
+  #again(row: Row, { after, job, isUntried }: Verdict & { readonly is: "again" }): void {
+    if (isUntried === true) row.attempts -= 1;
     row.job = job === undefined ? row.job : parseRunJob(job);
     const due = this.#clock.now() + after;
     row.due = due;

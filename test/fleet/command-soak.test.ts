@@ -136,6 +136,44 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     await mine.kill();
   });
 
+  it("FleetWorker.W5 a run that ends its process is given up, and those beside it finish", async () => {
+    const module = join(o.cwd, "poison.mjs");
+    const library = pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href;
+    await writeFile(
+      module,
+      `import { defineAction, defineRole, Team } from ${JSON.stringify(library)};
+       const work = async (ctx) => {
+         await new Promise((resolve) => setTimeout(resolve, ctx.text === "poison" ? 300 : 1_500));
+         if (ctx.text === "poison") process.kill(process.pid, "SIGKILL");
+         return "done";
+       };
+       const Work = defineAction({ name: "Work", run: (ctx) => ctx.step("work", { of: ctx.text }, () => work(ctx)) });
+       export const cooks = ({ journal, driver }) =>
+         new Team({ name: "cooks", roles: [defineRole({ name: "Ann", actions: [Work] })], journal, driver });`,
+    );
+    const ids = ["poison", "a", "b", "c", "d", "e"];
+    for (const id of ids) await troupe("submit", "--team", "cooks", "--id", id, id);
+    const worker = start(["worker", module, "--json"], o);
+    running.push(worker);
+    const records: string[] = [];
+    for (const id of ids) {
+      await worker.until("stderr", new RegExp(`A run ends[^\\n]*"run":"${id}"`));
+      records.push((await troupe("logs", "-f", id, "--json")).stdout);
+    }
+    expect(records[0]).toContain("POISONED");
+    for (const [at, record] of records.slice(1).entries()) {
+      expect([ids[at + 1], /"type":"run\.ended","status":"finished"/.test(record), record.includes("act.failed")]).toEqual([
+        ids[at + 1],
+        true,
+        false,
+      ]);
+      // The first two deaths are of all that were in the process; the third is of the one that worked alone.
+      expect(record.match(/"cause":"died"/g)?.length ?? 0).toBeLessThanOrEqual(2);
+    }
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
   it("WorkerParent.P2 tell what is wrong with a module of teams, and do not start it again", async () => {
     const missing = await troupe("worker", "./nothing.js");
     expect(missing.code).toBe(2);

@@ -149,6 +149,19 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     },
   );
 
+  check("RunDriver.D3 a delivery that was no try does not count", async (engine) => {
+    const driver = await engine.open();
+    let deliveries = 0;
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, () => {
+      deliveries += 1;
+      return deliveries < 3 ? { is: "again", after: 0, isUntried: true } : DONE;
+    });
+    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    const came = [await seen.next(), await seen.next(), await seen.next()];
+    expect(came.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+    await settled(driver, 0);
+  });
+
   check("RunDriver.D3 GraphileWork.W1 a job whose handler rejects comes again", async (engine) => {
     const driver = await engine.open();
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) =>

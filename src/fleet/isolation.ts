@@ -1,0 +1,124 @@
+import { onAbort } from "../kernel/abort.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+
+/** The place of a run that is at work. */
+export interface Place {
+  /** Lets others work beside a run that was alone. */
+  share(): void;
+  leave(): void;
+}
+
+/** Options of a wait for a place. */
+export interface PlaceOptions {
+  /** No other run is at work beside this one until it shares its place. */
+  readonly isAlone: boolean;
+  /** Milliseconds. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+interface Waiting {
+  readonly isAlone: boolean;
+  /** Ends the wait, with or without a place. */
+  end(place?: Place): void;
+}
+
+/**
+ * The places of a worker: a run that may end its process works alone, so that no other one gets its deaths. It owns the line of those that
+ * wait, who come in their order.
+ *
+ * Isolation.A1 (`#admit`) nothing is at work beside a run that is alone. Isolation.A2 (`enter`) who got no place in time waits no longer,
+ * and those behind it go on.
+ */
+export class Isolation {
+  readonly #clock: Clock;
+  #line: Waiting[] = [];
+  #atWork = 0;
+  #isTaken = false;
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Ends all waits. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waiting of this.#line.splice(0)) waiting.end();
+  }
+
+  /** @returns undefined when the time is up, the signal aborts, or the worker closes */
+  async enter({ isAlone, limit, signal }: PlaceOptions): Promise<Place | undefined> {
+    if (signal.aborted || this.#isClosed) return undefined;
+    const over = new AbortController();
+    let place: Place | undefined;
+    const waiting: Waiting = {
+      isAlone,
+      end(given) {
+        place = given;
+        over.abort();
+      },
+    };
+    this.#line.push(waiting);
+    this.#admit();
+    const letGo = onAbort(signal, () => over.abort());
+    // It has a place already, or gets one during the wait.
+    if (!over.signal.aborted) await sleep(this.#clock, limit, over.signal).catch(() => undefined);
+    letGo();
+    if (place === undefined) {
+      this.#line = this.#line.filter((one) => one !== waiting);
+      this.#admit();
+    }
+    return place;
+  }
+
+  #admit(): void {
+    for (let [first] = this.#line; first !== undefined; [first] = this.#line) {
+      if (this.#isTaken || (first.isAlone && this.#atWork > 0)) return;
+      this.#line.shift();
+      this.#atWork += 1;
+      this.#isTaken = first.isAlone;
+      first.end(this.#place(first.isAlone));
+    }
+  }
+
+  #place(isAlone: boolean): Place {
+    let isMine = isAlone;
+    let hasLeft = false;
+    const share = (): void => {
+      if (!isMine) return;
+      isMine = false;
+      this.#isTaken = false;
+      this.#admit();
+    };
+    return {
+      share,
+      leave: () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        this.#atWork -= 1;
+        share();
+        this.#admit();
+      },
+    };
+  }
+}
+
+/** Events at the end of a record in which deaths are looked for: a run without an answer adds few. */
+const TAIL = 1_000;
+
+/**
+ * True for a run whose owner died and which had no answer since. Whether the last owner died is known to the next one alone, so one
+ * recorded death may be two.
+ *
+ * @param events the number of its events; it has not come to rest
+ */
+export async function mayEndProcess(journal: Journal, runId: string, events: number): Promise<boolean> {
+  let deaths = 0;
+  for await (const event of journal.read(runId, Math.max(0, events - TAIL))) {
+    if (event.type === "step.ended" || event.type === "act.ended") deaths = 0;
+    else if (event.type === "run.resumed" && event.cause === "died") deaths += 1;
+  }
+  return deaths > 0;
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { Isolation, mayEndProcess } from "../../src/fleet/isolation.ts";
+import { startWorker } from "../../src/fleet/index.ts";
+import { memoryRunDriver, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
+
+const { signal } = new AbortController();
+
+describe("the places of a worker", () => {
+  it("Isolation.A1 a run that is alone waits for those at work, and others wait for it until it shares its place", async () => {
+    const places = new Isolation(simulatedClock());
+    const first = await places.enter({ isAlone: false, limit: 10, signal });
+    const came: string[] = [];
+    const alone = places.enter({ isAlone: true, limit: 10, signal }).then((place) => (came.push("alone"), place));
+    const later = places.enter({ isAlone: false, limit: 10, signal }).then((place) => (came.push("later"), place));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(came).toEqual([]);
+    first?.leave();
+    const place = await alone;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(came).toEqual(["alone"]);
+    place?.share();
+    (await later)?.leave();
+    place?.leave();
+    expect((await places.enter({ isAlone: true, limit: 10, signal })) === undefined).toBe(false);
+  });
+
+  it("Isolation.A2 who got no place in time waits no longer, and those behind it go on", async () => {
+    const clock = simulatedClock();
+    const places = new Isolation(clock);
+    await places.enter({ isAlone: false, limit: 10, signal });
+    const alone = places.enter({ isAlone: true, limit: 10, signal });
+    const later = places.enter({ isAlone: false, limit: 30, signal });
+    await clock.advance(11);
+    expect([await alone, (await later) === undefined]).toEqual([undefined, false]);
+    const given = new AbortController();
+    const last = places.enter({ isAlone: true, limit: 10, signal: given.signal });
+    given.abort();
+    expect(await last).toBe(undefined);
+    const closed = places.enter({ isAlone: true, limit: 10, signal });
+    places.close();
+    expect(await closed).toBe(undefined);
+  });
+});
+
+interface World {
+  readonly journal: Journal;
+  readonly effects: Readonly<Record<string, () => Promise<string>>>;
+}
+
+function pair({ journal, effects }: World): Team {
+  const Do = defineAction({
+    name: "Do",
+    run: (ctx) => ctx.step("do", { of: ctx.text }, async () => (await effects[ctx.text]?.()) ?? "done"),
+  });
+  return new Team({ name: "pair", roles: [defineRole({ name: "Ann", actions: [Do] })], journal });
+}
+
+async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(event);
+  return events;
+}
+
+it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works alone until it has an answer", async () => {
+  const processes = simulatedProcesses(memoryJournal());
+  const begun = (runId: string, idea: string, journal: Journal): Promise<void> =>
+    new Promise((resolve) => {
+      const never = (): Promise<string> => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+      const team = pair({ journal, effects: { [idea]: never } });
+      void (runId === "new" ? team.run(idea, { id: "bad" }) : team.resume(runId)).started;
+    });
+  for (const runId of ["new", "bad"]) {
+    const dying = processes.start();
+    await begun(runId, "dies", dying.journal);
+    dying.kill();
+  }
+  const { journal } = processes.start();
+  const { length } = await eventsOf(journal, "bad");
+  expect(await mayEndProcess(journal, "bad", length)).toBe(true);
+
+  const order: string[] = [];
+  let release = (): void => undefined;
+  const held = new Promise<string>((resolve) => (release = () => resolve("slow")));
+  let isHeld = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (isHeld = resolve));
+  const noted = (name: string) => async (): Promise<string> => {
+    order.push(name);
+    return name;
+  };
+  const slow = (): Promise<string> => {
+    order.push("slow begins");
+    isHeld();
+    return held.then((text) => (order.push("slow ends"), text));
+  };
+  const driver = memoryRunDriver();
+  const worker = await startWorker({
+    driver,
+    journal,
+    teams: [pair({ journal, effects: { slow, dies: noted("bad"), late: noted("late") } })],
+  });
+  await driver.submit({ runId: "slow", team: "pair", idea: "slow" });
+  await reached;
+  await driver.submit({ runId: "bad", team: "pair" });
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await driver.submit({ runId: "late", team: "pair", idea: "late" });
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  release();
+  while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(order).toEqual(["slow begins", "slow ends", "bad", "late"]);
+  await worker.drain();
+});
