@@ -136,6 +136,16 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "ping-pong (FM-1.3 step repetition, between roles): Ada, Ben",
   ],
   "33-populations": [/^finished \d+$/, "true"],
+  "34-faults": [
+    "loss 0: 1.00 sendings a letter, 1.00 expected, 0 messages lost",
+    /^loss 0.1: 1\.2\d sendings a letter, 1.23 expected, \d+ messages lost$/,
+    /^loss 0.3: 2\.\d\d sendings a letter, 2.04 expected, \d+ messages lost$/,
+    "an office that opens in round 9: 3 sendings a letter",
+    "answers that take 3 rounds more: 2 sendings a letter",
+    /^of (\d+) first letters lost at 0.1, \1 are lost at 0.3$/,
+    /^rewritten by the censor: \d\d messages$/,
+    /^to \d at \d+, in the (rain|sun)$/,
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

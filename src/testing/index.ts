@@ -39,6 +39,7 @@ export { type CacheableShare, cacheableShare, type PrefixCacheOptions, type Prom
 export { budgetPoolContract, type MakeBudgetPool } from "./contracts/budget-pool.ts";
 export { cacheContract, type MakeCache } from "./contracts/cache.ts";
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
+export { edgePolicyContract, type MakeEdgePolicy } from "./contracts/edge-policy.ts";
 export { journalContract, type MakeJournal } from "./contracts/journal.ts";
 export { journalOwnersContract, type JournalOwnersContract, type TwoJournals } from "./contracts/journal-owners.ts";
 export { type ContractEffect, type EffectPlace, effectPortContract, type EffectPortContract } from "./contracts/effect-port.ts";

@@ -51,15 +51,15 @@ export class Edges implements EdgeDecisions {
 
   #fault(way: Way): EdgeFault | undefined {
     let arrives: readonly Arrival[] = whole;
-    const by = new Set<string>();
+    let by: Set<string> | undefined;
     for (const ranked of this.#policies) {
       if (!ranked.pairs.covers(way.from, way.to)) continue;
       const next = arrives.flatMap((arrival) => this.#struck(ranked, arrival, way));
       if (next.length === arrives.length && next.every((arrival, place) => arrival === arrives[place])) continue;
       arrives = next;
-      by.add(ranked.policy.name);
+      by = (by ?? new Set()).add(ranked.policy.name);
     }
-    return by.size === 0 ? undefined : { to: way.to, by: [...by], arrives };
+    return by === undefined ? undefined : { to: way.to, by: [...by], arrives };
   }
 
   /** Returns what a policy leaves of a message: the same arrival, where it does nothing. */
