@@ -34,7 +34,7 @@ Examples:
 A module exports what experiment({ ... }) of troupe/research returns. A run that crashes, never ends or eats memory fails alone. After a kill
 the same command goes on; it refuses a module that was changed since.`;
 
-const MODULE = "a module that exports an experiment; TypeScript needs Node.js 22.18 or newer";
+const MODULE = "a module that exports an experiment; TypeScript needs Node.js 22.18 or newer, or tsx in NODE_OPTIONS";
 const FOLDER = "the folder of the results";
 const OUT = ["-o, --out <dir>", "the folder of the results (default ./experiments/<name>)"] as const;
 // The file of a command is loaded when it runs, so that `--help` and `--version` answer at once.

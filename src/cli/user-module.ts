@@ -15,7 +15,9 @@ export async function importedModule(path: string, what: string, code: string): 
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (cause) {
     const isTypeScript = systemCode(cause) === "ERR_UNKNOWN_FILE_EXTENSION";
-    const advice = isTypeScript ? " This Node.js reads no TypeScript: use 22.18 or newer, or compile the module." : "";
+    const advice = isTypeScript
+      ? ` This Node.js reads no TypeScript: use 22.18 or newer, or install tsx and set NODE_OPTIONS="--import tsx".`
+      : "";
     const text = `Expected ${shown(path, 200)} to be ${what}, but it cannot be loaded: ${shown(thrownText(cause), 300)}.${advice}`;
     throw new UsageError(code, text, { cause });
   }

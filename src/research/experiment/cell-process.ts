@@ -171,7 +171,9 @@ function loaders(args: readonly string[]): readonly string[] {
 
 function unreadable(module: string, text: string, code: string): UsageError {
   const advice =
-    code === "ERR_UNKNOWN_FILE_EXTENSION" ? " This Node.js reads no TypeScript: use 22.18 or newer, or compile the module." : "";
+    code === "ERR_UNKNOWN_FILE_EXTENSION"
+      ? ` This Node.js reads no TypeScript: use 22.18 or newer, or install tsx and set NODE_OPTIONS="--import tsx".`
+      : "";
   return new UsageError(
     "EXPERIMENT_UNREADABLE",
     `Expected ${shownText(module)} to be a module that exports the experiment, but ${shownText(text, 300)}.${advice}`,

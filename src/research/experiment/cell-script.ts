@@ -22,7 +22,10 @@ process.on("disconnect", () => process.exit(0));
 const key = Symbol.for("troupe.experiment");
 const tell = (message) => new Promise((resolve) => process.send(message, resolve));
 try {
-  const found = [...new Set(Object.values(await import(url)))].filter((value) => typeof value?.[key] === "function" && value.name === name);
+  const exported = Object.values(await import(url));
+  // A loader of TypeScript may give the exports of a module as its default.
+  const values = new Set([...exported, ...exported.flatMap((value) => Object.values(value ?? {}))]);
+  const found = [...values].filter((value) => typeof value?.[key] === "function" && value.name === name);
   if (found.length !== 1) throw new Error("it exports " + found.length + " experiments of the name " + JSON.stringify(name) + ", not one");
   const [experiment] = found;
   const signal = new AbortController().signal;
