@@ -103,3 +103,15 @@ export { type FailureSource, watchFailures } from "./detectors/watch-failures.ts
 export type { ProcessBounds } from "./experiment/sweep-processes.ts";
 export { experimentTable, type TableOptions } from "./experiment/table.ts";
 export { type Verification, type VerifyDifference, verifyExperiment, type VerifyOptions } from "./experiment/verify.ts";
+
+// Models without a provider, in the place of live ones.
+export { policyModel, type Policy, type PolicyModelOptions, type PolicyReply } from "./policy/policy-model.ts";
+export { noisyOracle, type OracleOptions } from "./policy/noisy-oracle.ts";
+export {
+  type ClassOf,
+  fitSurrogate,
+  type SurrogateAnswer,
+  type SurrogateFit,
+  surrogateModel,
+  type SurrogateOptions,
+} from "./policy/surrogate.ts";

@@ -1,0 +1,143 @@
+import type { ChatModel, ChatRequest, ChatResponse, ModelPrice, RunEvent } from "../../index.ts";
+import { aFunction, aText, having, iterable, object, orNothing, type Shape, takes } from "../../kernel/argument.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson, type Json } from "../../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { aSeed, policyModel } from "./policy-model.ts";
+
+/** The answer of a model that is drawn again: its text and its calls of tools. */
+export type SurrogateAnswer = Pick<ChatResponse, "content" | "toolCalls" | "finishReason">;
+
+/**
+ * Names the class of a request. Requests of one class are taken for equal: choose it by what decides the answer, such as the step of the work or the
+ * difficulty of the task. It gets the request as the model got it, or as the record has it; both have `messages`.
+ */
+export type ClassOf = (request: Pick<ChatRequest, "messages"> & Partial<ChatRequest>) => string;
+
+/** How often each answer was given in each class. Plain JSON, so that it can be kept in a file beside a study. */
+export interface SurrogateFit {
+  readonly classes: Readonly<Record<string, readonly { readonly answer: SurrogateAnswer; readonly times: number }[]>>;
+}
+
+/**
+ * Counts the answers of models in the logs of runs by the class of their requests. Failed tries are left out.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`
+ * @example
+ * import { fitSurrogate, type SurrogateFit } from "troupe/research";
+ * import type { Journal, RunEvent } from "troupe";
+ *
+ * export async function fitOf(journal: Journal, runId: string): Promise<SurrogateFit> {
+ *   const events: RunEvent[] = [];
+ *   for await (const event of journal.read(runId, 0)) events.push(event);
+ *   return fitSurrogate(events, ({ messages }) => (messages.length > 2 ? "later" : "first"));
+ * }
+ */
+export function fitSurrogate(events: Iterable<RunEvent>, classOf: ClassOf): SurrogateFit {
+  takes("fitSurrogate", "events", events, iterable("events of runs"));
+  takes("fitSurrogate", "classOf", classOf, aFunction);
+  const asked = new Map<string, string>();
+  const classes = new Map<string, Map<string, { answer: SurrogateAnswer; times: number }>>();
+  for (const event of events) {
+    if (event.type === "step.started" && event.kind === "model") asked.set(addressOf(event), classOf(requestIn(event.request)));
+    if (event.type !== "step.ended" || !event.ok) continue;
+    const name = asked.get(addressOf(event));
+    const answer = name === undefined ? undefined : answerIn(event.value);
+    if (name === undefined || answer === undefined) continue;
+    const known = classes.get(name) ?? new Map<string, { answer: SurrogateAnswer; times: number }>();
+    classes.set(name, known);
+    const key = canonicalJson(answer);
+    known.set(key, { answer, times: (known.get(key)?.times ?? 0) + 1 });
+  }
+  return { classes: Object.fromEntries([...classes].map(([name, answers]) => [name, [...answers.values()]])) };
+}
+
+function addressOf({ runId, act, key }: { readonly runId: string; readonly act: string; readonly key: string }): string {
+  return JSON.stringify([runId, act, key]);
+}
+
+function requestIn(request: Json): Parameters<ClassOf>[0] {
+  const read = isRecord(request) ? request : {};
+  return { ...read, messages: Array.isArray(read["messages"]) ? (read["messages"] as ChatRequest["messages"]) : [] };
+}
+
+function answerIn(value: Json | undefined): SurrogateAnswer | undefined {
+  if (!isRecord(value) || typeof value["content"] !== "string") return undefined;
+  const { content, toolCalls = [], finishReason = "stop" } = value as unknown as Partial<ChatResponse>;
+  return { content: content ?? "", toolCalls, finishReason };
+}
+
+/** Options of a surrogate. */
+export interface SurrogateOptions {
+  readonly fit: SurrogateFit;
+  /** The function that the fit was made with. */
+  readonly classOf: ClassOf;
+  readonly seed: string | number;
+  /** Answers requests of a class that the fit lacks, such as a live model. Default: such a request is an error. */
+  readonly otherwise?: ChatModel;
+  /** Default "surrogate-" with the seed. */
+  readonly id?: string;
+  /** Default: nothing. */
+  readonly price?: ModelPrice;
+}
+
+const surrogateOptions: Known<SurrogateOptions> = { fit: true, classOf: true, seed: true, otherwise: true, id: true, price: true };
+const someSurrogate: Shape = object("the options of a surrogate", {
+  fit: object("a fit, as fitSurrogate makes it", { classes: object("answers by class") }),
+  classOf: aFunction,
+  seed: aSeed,
+  otherwise: orNothing(having("a model", "chat", "stream")),
+  id: orNothing(aText),
+});
+
+/**
+ * A model that gives the answers of a recorded one with their recorded frequencies in the class of the request. It is a model of its answers and
+ * nothing more: within a class it knows nothing of the text, so it tells how a team behaves if its model goes on as recorded, and not what the model
+ * would say to a new question. The draw depends on the seed and the whole request.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `SURROGATE_UNKNOWN` from a call, for a class that the fit lacks
+ * @example
+ * import { surrogateModel } from "troupe/research";
+ *
+ * const yes = { content: "yes", toolCalls: [], finishReason: "stop" } as const;
+ * const fit = { classes: { vote: [{ answer: yes, times: 3 }, { answer: { ...yes, content: "no" }, times: 1 }] } };
+ * const voter = surrogateModel({ fit, classOf: () => "vote", seed: 1 });
+ * const { content } = await voter.chat({ messages: [{ role: "user", content: "Ada, do you agree?" }] }, { signal: new AbortController().signal });
+ * console.log(["yes", "no"].includes(content)); // true
+ */
+export function surrogateModel(options: SurrogateOptions): ChatModel {
+  takes("surrogateModel", "what is given", options, someSurrogate);
+  checkKnownOptions("surrogateModel", options, surrogateOptions);
+  const { fit, classOf, seed, otherwise, id = `surrogate-${seed}`, price } = options;
+  const known = policyModel({
+    id,
+    seed,
+    ...(price === undefined ? {} : { price }),
+    answer: (request, random) => drawn(fit, classOf(request), random()),
+  });
+  if (otherwise === undefined) return known;
+  const modelFor = (request: ChatRequest): ChatModel => (Object.hasOwn(fit.classes, classOf(request)) ? known : otherwise);
+  return {
+    ...known,
+    chat: (request, o) => modelFor(request).chat(request, o),
+    stream: (request, o) => modelFor(request).stream(request, o),
+  };
+}
+
+function drawn({ classes }: SurrogateFit, name: string, random: number): SurrogateAnswer {
+  const answers = Object.hasOwn(classes, name) ? (classes[name] ?? []) : [];
+  let left = random * answers.reduce((sum, { times }) => sum + times, 0);
+  for (const { answer, times } of answers) {
+    left -= times;
+    if (left < 0) return answer;
+  }
+  const names = Object.keys(classes)
+    .slice(0, 6)
+    .map((one) => valueText(one));
+  throw new UsageError(
+    "SURROGATE_UNKNOWN",
+    `Expected a request of a class that the surrogate was fitted with (${names.join(", ")}), got ${valueText(name)}. Fit it with more runs, or give it otherwise.`,
+  );
+}
