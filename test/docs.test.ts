@@ -86,11 +86,16 @@ function troupeTrouble(args: readonly string[]): string[] {
 
 const helps = new Map<string, string>();
 
-/** What the command's help says, and that of the sub-command it names. */
-function helpOf([first = ""]: readonly string[]): string {
-  const help = helpOnce([]);
-  const isCommand = /^[a-z]+$/.test(first) && new RegExp(`^ +${first}\\b`, "m").test(help);
-  return isCommand ? `${help}\n${helpOnce([first])}` : help;
+/** What the command's help says, and that of the commands it names below each other. */
+function helpOf(args: readonly string[]): string {
+  let help = helpOnce([]);
+  let last = help;
+  for (const [nth, word] of args.entries()) {
+    if (!/^[a-z]+$/.test(word) || !new RegExp(`^ +${word}\\b`, "m").test(last)) break;
+    last = helpOnce(args.slice(0, nth + 1));
+    help += `\n${last}`;
+  }
+  return help;
 }
 
 function helpOnce(args: readonly string[]): string {

@@ -146,6 +146,13 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     /^rewritten by the censor: \d\d messages$/,
     /^to \d at \d+, in the (rain|sun)$/,
   ],
+  "35-experiment": [
+    /^10 people, 1 coins: 0\.\d\d ± 0\.\d\d$/,
+    /^10 people, 5 coins: 0\.\d\d ± 0\.\d\d$/,
+    /^20 people, 1 coins: 0\.\d\d ± 0\.\d\d$/,
+    /^20 people, 5 coins: 0\.\d\d ± 0\.\d\d$/,
+    "20 runs, 0 failed; equal at concurrency 1, concurrency 2, concurrency 64: true",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))
@@ -169,6 +176,11 @@ describe("every example runs offline and prints what it promises", () => {
     await import(`../examples/${file}.ts`);
     expect(lines).toHaveLength(expected.length);
     expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
+  });
+
+  inSoak(it)("the picture of the experiment has a line for each number of coins", async () => {
+    const { picture } = (await import("../examples/35-experiment.ts")) as typeof import("../examples/35-experiment.ts");
+    expect(await picture()).toMatch(/People without a coin[\s\S]*start/);
   });
 
   inSoak(it)("the coins are what a seed says: another seed gives another number", async () => {

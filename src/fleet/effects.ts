@@ -52,7 +52,7 @@ const LOOK = 250;
  * const effects = remoteEffects({ driver, journal, effects: ["step:render"] });
  * const team = new Team({ roles: [defineRole({ name: "Ada", actions: [Draw] })], journal, effects });
  * const { output } = await team.run("a house").result;
- * console.log(output); // rendered {"text":"a house"}
+ * console.log(output?.content); // rendered {"text":"a house"}
  * await worker.drain();
  */
 export function remoteEffects(options: RemoteEffectsOptions): EffectPort {

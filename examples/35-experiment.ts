@@ -1,0 +1,61 @@
+// An experiment: who has how much after some rounds in which everybody who has a coin gives one to somebody. Four cells of a grid, repeated
+// with common random numbers; then a table, a verification and a picture.
+import { z } from "zod";
+import { createMessage, defineRole, Environment } from "troupe";
+import { experiment, experimentTable, plotSvg, runExperiment, verifyExperiment } from "troupe/research";
+
+// #region coins
+const personOf = (start: number, people: number) =>
+  defineRole({
+    name: "Person",
+    state: z.object({ coins: z.number().default(start) }),
+    steps({ coins }, messages, out) {
+      const had = coins + messages.filter(({ content }) => content === "a coin").length;
+      out.say("next", { sendTo: "<self>" });
+      if (had > 0) out.say("a coin", { sendTo: `p${Math.floor(out.random() * people)}` });
+      return { coins: Math.max(0, had - 1) };
+    },
+  });
+
+export const coins = experiment({
+  name: "coins",
+  params: { people: [10, 20], start: [1, 5] },
+  reps: 5,
+  rounds: 30,
+  world({ params: { people, start }, seed, concurrency }) {
+    const market = new Environment({ seed, concurrency, memory: false });
+    for (let place = 0; place < people; place += 1) market.addRole(personOf(start, people), { name: `p${place}` });
+    return market;
+  },
+  begin: (market) => market.publishMessage(createMessage("begin", { sendTo: market.roleNames })),
+  collect: { poor: ({ state }, { params }) => names(params.people).filter((name) => state(name)?.["coins"] === 0).length / params.people },
+  measure: ({ world }) => ({ gini: gini(world.roleNames.map((name) => Number(world.getRole(name)?.state["coins"]))) }),
+});
+function names(people: number): readonly string[] {
+  return Array.from({ length: people }, (_, place) => `p${place}`);
+}
+
+function gini(wealth: readonly number[]): number {
+  const total = wealth.reduce((sum, one) => sum + one, 0);
+  const apart = wealth.flatMap((one) => wealth.map((other) => Math.abs(one - other))).reduce((sum, distance) => sum + distance, 0);
+  return total === 0 ? 0 : apart / (2 * wealth.length * total);
+}
+// #endregion
+
+// #region run
+const { rows, series, failed } = await runExperiment(coins);
+for (const group of experimentTable(rows, { by: ["people", "start"] }))
+  console.log(
+    `${group["people"]} people, ${group["start"]} coins: ${Number(group["gini"]).toFixed(2)} ± ${Number(group["gini_se"]).toFixed(2)}`,
+  );
+// #endregion
+
+// #region plot
+export const picture = (): Promise<string> =>
+  plotSvg(series, { kind: "line", x: "round", y: "poor", series: "start", title: "People without a coin" });
+// #endregion
+
+// #region verify
+const { isEqual, ways } = await verifyExperiment(coins, { runs: 2 });
+console.log(`${rows.length} runs, ${failed} failed; equal at ${ways.join(", ")}: ${isEqual}`);
+// #endregion
