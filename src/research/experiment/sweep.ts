@@ -15,6 +15,7 @@ import { checkProcessOptions, CONCURRENCY, HOUR, type ProcessBounds, processBoun
 import type { CellEnd } from "./cell-run.ts";
 import { type AnyExperiment, anExperiment, CELLS } from "./experiment.ts";
 import { assertSame, manifestOf, usedBy } from "./manifest.ts";
+import { parquetTable } from "../metrics/tables.ts";
 import { endsOf, rowsOf } from "./ends.ts";
 import type { Row } from "./row.ts";
 import { type FinishedCell, jobName, manifestIn, SweepFolder } from "./sweep-folder.ts";
@@ -62,8 +63,8 @@ export interface ExperimentResult {
  * Runs an experiment, or goes on with one in a folder, and returns its rows. A run that fails has a row that says so, and the others go on. The
  * rows do not depend on the number of processes, nor on how often the sweep was cut off.
  *
- * The folder gets `manifest.json`, `cells.jsonl` with a line for each run as it ends, and at the end `rows.jsonl`, `rows.csv`, `series.jsonl`
- * and `series.csv`.
+ * The folder gets `manifest.json`, `cells.jsonl` with a line for each run as it ends, and at the end `rows` and `series` as `.jsonl`, `.csv` and,
+ * with the package `hyparquet-writer`, `.parquet`.
  *
  * @throws UsageError `EXPERIMENT_CHANGED` for a folder of another experiment or of another text of its module, with the first difference;
  * `EXPERIMENT_BUSY` while another sweep writes into the folder; `EXPERIMENT_DAMAGED`, `EXPERIMENT_UNREADABLE`; `EXPERIMENT_NESTED` in a
@@ -230,10 +231,24 @@ class Sweep {
     });
   }
 
+  /** Writes Parquet files where the package for them is installed. */
+  async #writeParquet(tables: { readonly [name: string]: readonly Row[] }): Promise<void> {
+    for (const [name, rows] of Object.entries(tables)) {
+      if (this.#folder === undefined || rows.length === 0) continue;
+      try {
+        await this.#folder.write(`${name}.parquet`, await parquetTable(rows));
+      } catch (error) {
+        if (error instanceof UsageError && error.code === "PACKAGE_MISSING") return;
+        throw error;
+      }
+    }
+  }
+
   async #result(): Promise<ExperimentResult> {
     const { rows, series, failed } = rowsOf(this.#jobs, this.#ends);
     await this.#folder?.writeRows("rows", rows);
     if (series.length > 0) await this.#folder?.writeRows("series", series);
+    await this.#writeParquet({ rows, series });
     const manifest = this.#folder && (await manifestIn(this.#folder.path));
     if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(this.#ends.values()) });
     return { out: this.#folder?.path, rows, series, failed, kept: this.#kept };

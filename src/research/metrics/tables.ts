@@ -12,7 +12,7 @@ import { optionalPackage } from "../optional-package.ts";
  * @example
  * import { jsonLinesTable } from "troupe/research";
  *
- * console.log(jsonLinesTable([{ n: 10, gini: 0.4 }])); // {"n":10,"gini":0.4}
+ * console.log(jsonLinesTable([{ n: 10, gini: 0.4 }]).trim()); // {"n":10,"gini":0.4}
  */
 export function jsonLinesTable(rows: Iterable<Row>): string {
   return jsonLinesOf(checkedRows("jsonLinesTable", rows));
@@ -25,7 +25,7 @@ export function jsonLinesTable(rows: Iterable<Row>): string {
  * @example
  * import { csvTable } from "troupe/research";
  *
- * console.log(csvTable([{ name: 'the "star"', n: 10 }])); // name,n and "the ""star""",10
+ * console.log(csvTable([{ name: 'the "star"', n: 10 }]).split("\r\n")[1]); // "the ""star""",10
  */
 export function csvTable(rows: Iterable<Row>): string {
   return csvOf(checkedRows("csvTable", rows));

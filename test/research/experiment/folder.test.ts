@@ -22,7 +22,16 @@ describe("the folder of a sweep", () => {
   it("SweepFolder.F3 has the rows, the series, and what they were made from", async () => {
     const out = join(scratchFolder(), "new/walks");
     const { rows, series } = await runExperiment(walks, { out });
-    expect(readdirSync(out).sort()).toEqual(["cells.jsonl", "manifest.json", "rows.csv", "rows.jsonl", "series.csv", "series.jsonl"]);
+    expect(readdirSync(out).sort()).toEqual([
+      "cells.jsonl",
+      "manifest.json",
+      "rows.csv",
+      "rows.jsonl",
+      "rows.parquet",
+      "series.csv",
+      "series.jsonl",
+      "series.parquet",
+    ]);
     expect(
       read(out, "rows.jsonl")
         .trim()
