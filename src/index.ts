@@ -136,7 +136,7 @@ export { Environment } from "./runtime/environment.ts";
 export type { Delivery, ReadyRole, Scheduler, SchedulerView } from "./runtime/schedulers/scheduler.ts";
 export type { EdgeDecision, EdgePassage, EdgePolicy } from "./runtime/edges/edge-policy.ts";
 export type { Arrival, EdgeFault, FaultCounts } from "./runtime/record/edge-fault.ts";
-export type { EnvironmentOptions, EnvironmentRunOptions, RestoreOptions } from "./runtime/environment-options.ts";
+export type { EnvironmentOptions, EnvironmentRecord, EnvironmentRunOptions, RestoreOptions } from "./runtime/environment-options.ts";
 export type { RoleView } from "./runtime/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { Choice, QuestionForm } from "./tool/question-form.ts";

@@ -19,6 +19,8 @@ import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/funds.ts";
 import type { AnswerSource } from "./steps/answer-source.ts";
 import type { SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
+import type { OwnRun } from "./own-run.ts";
+import type { Journal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState, ShardRange } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
@@ -69,6 +71,13 @@ export interface EnvironmentOptions {
   readonly deps?: Deps;
   /** Does the effects of steps, here or elsewhere, such as `remoteEffects(...)` of `troupe/fleet`. Default: all are done here. */
   readonly effects?: EffectPort;
+  /**
+   * Records the run of the environment, as that of a team is recorded. Every `run` of the environment ends in the record; the next one goes on. No
+   * other process can write the run while this one does. Default: no record.
+   */
+  readonly journal?: Journal;
+  /** The id of the run in the journal. Default: a new one. */
+  readonly id?: string;
   /** Texts that must never be recorded, besides texts that look like a key. */
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
@@ -100,21 +109,30 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   calls: true,
   deps: true,
   effects: true,
+  journal: true,
+  id: true,
   secrets: true,
   messageLimit: true,
   edges: true,
   mailbox: true,
 };
 
+/** The record of an environment, from which it is restored. */
+export interface EnvironmentRecord {
+  readonly journal: Journal;
+  /** The id of its run. */
+  readonly id: string;
+}
+
 /** Options of an environment that is restored. Its seed, its mailboxes and whether it keeps a history are those of the snapshot. */
-export interface RestoreOptions extends Omit<EnvironmentOptions, "seed" | "mailbox" | "memory"> {
+export interface RestoreOptions extends Omit<EnvironmentOptions, "seed" | "mailbox" | "memory" | "journal" | "id"> {
   /** Definitions of all roles of the snapshot, by their own names. */
   readonly roles: Iterable<Role>;
   /** Memory of roles beyond the messages of their run, as it was. Default: none. */
   readonly memory?: RoleMemoryOptions;
 }
 
-const { seed: _seed, mailbox: _mailbox, ...givenAgain } = environmentOptions;
+const { seed: _seed, mailbox: _mailbox, journal: _journal, id: _id, ...givenAgain } = environmentOptions;
 
 /** The names of the options. @internal */
 export const restoreOptions: Known<RestoreOptions> = { ...givenAgain, roles: true };
@@ -137,6 +155,8 @@ export const environmentRunOptions: Known<EnvironmentRunOptions> = { rounds: tru
 /** The parts that a team adds to an environment: a journal, a budget, a state to resume. */
 export interface RunBacking {
   readonly state?: RunState;
+  /** The record that the environment goes on with. */
+  readonly own?: OwnRun;
   /** True where the environment records its own start, and the roles hired later. Default: where no state is given. */
   readonly opens?: boolean;
   readonly observers?: ObserverRegistry;

@@ -1,5 +1,13 @@
 import { object, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { freshRunId } from "../kernel/id.ts";
+import { isText } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { OwnRun } from "./own-run.ts";
+import { aJournal } from "./record/journal.ts";
+import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { serializeMessage } from "../message/message.ts";
@@ -9,18 +17,34 @@ import { environmentOptions, type EnvironmentOptions, type RunBacking } from "./
 import { measureMailboxes } from "./record/delivery.ts";
 import { RunState, type ShardRange } from "./record/run-state.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
-import { SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
+import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 
 /** A team, and a function that restores, have already checked the options that they pass on. */
 export function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
   takes("new Environment", "what a team gives it", backing, object("an object"));
   if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
   checkOptions(options);
+  if (backing.state === undefined) checkRecord(options);
+}
+
+function checkRecord({ journal, id, memory }: EnvironmentOptions): void {
+  if (journal !== undefined) takes("new Environment", "journal", journal, aJournal);
+  if (id !== undefined && (!isText(id) || id === ""))
+    throw invalid("the id of a run, a text", valueText(id), "Leave it out for a new one.");
+  if (id !== undefined && journal === undefined)
+    throw invalid("a journal for the run of that id", "none", "Write journal: memoryJournal().");
+  if (memory === false && journal !== undefined)
+    throw invalid("a journal of a world that keeps its history", "memory: false", "Leave the journal out, and take snapshots.");
+}
+
+function invalid(expected: string, came: string, todo: string): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${came}. ${todo}`);
 }
 
 /** Returns the state of an environment before its first event. */
 export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {
-  const state = new RunState("environment", options.memory !== false);
+  const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
+  const state = new RunState(id, options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
   const scheduler = schedulerOf(options.scheduler ?? "rounds");
   state.scheduler = scheduler.name;
@@ -33,10 +57,36 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   return state;
 }
 
+/** The record of a run, and the right to write it. */
+export interface RunRecord {
+  /** The record that the environment owns itself; undefined where a team owns it, or nothing is recorded. */
+  readonly own: OwnRun | undefined;
+  readonly owned: OwnedRun | undefined;
+  readonly snapshots: RunBacking["snapshots"];
+}
+
+/** Returns the record of a run: that of a team, or its own in the journal of the options. */
+export function recordOf({ journal, clock = systemClock }: EnvironmentOptions, backing: RunBacking, state: RunState): RunRecord {
+  const { owned, snapshots } = backing;
+  const isOwn = owned === undefined && backing.state === undefined && journal !== undefined;
+  const own = backing.own ?? (isOwn ? new OwnRun(journal, state.runId) : undefined);
+  if (own === undefined) return { own, owned, snapshots };
+  return { own, owned: own.owned, snapshots: { clock, every: EVENTS_BETWEEN, last: own.last } };
+}
+
 /** Returns the writer of snapshots behind a run; undefined for a run that keeps none. */
-export function writerOf({ owned, snapshots }: RunBacking, state: RunState, warn: SnapshotWriterParts["warn"]): SnapshotWriter | undefined {
+export function writerOf({ owned, snapshots }: RunRecord, state: RunState, warn: SnapshotWriterParts["warn"]): SnapshotWriter | undefined {
   if (owned === undefined || snapshots === undefined || snapshots.every === 0) return undefined;
   return new SnapshotWriter({ ...snapshots, state, owned, warn });
+}
+
+/** @throws UsageError `ROLE_INVALID` */
+export function assertAlias(o: unknown): void {
+  if (typeof o === "object" && o !== null) return;
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected the other name of a role as { name }, got ${valueText(o)}. Write addRole(role, { name }).`,
+  );
 }
 
 /** Returns what an environment holds, in a form for people and programs that look at it. */

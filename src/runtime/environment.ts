@@ -1,6 +1,6 @@
 import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { MovedError, UsageError } from "../kernel/errors.ts";
+import { errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
@@ -8,7 +8,6 @@ import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { createMessage, type Message, type Receipt } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
@@ -29,18 +28,20 @@ import {
   DEFAULT_MESSAGE_LIMIT,
   DEFAULT_ROUNDS,
   type EnvironmentOptions,
+  type EnvironmentRecord,
   environmentRunOptions,
   type EnvironmentRunOptions,
   type RestoreOptions,
   restoreOptions,
   type RunBacking,
 } from "./environment-options.ts";
-import { checkOwnOptions, environmentJson, freshState, writerOf } from "./environment-state.ts";
+import { assertAlias, checkOwnOptions, environmentJson, freshState, recordOf, writerOf } from "./environment-state.ts";
 import { HiredRoles } from "./hired-roles.ts";
 import { Announcer, ObserverRegistry } from "./observers.ts";
 import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
+import type { OwnRun } from "./own-run.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
@@ -48,9 +49,9 @@ import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.t
 import { progressOf } from "./stop-condition.ts";
 
 /**
- * The shared world of roles: it routes and delivers messages, and lets roles act. It keeps no journal and has no budget; a {@link Team}
- * adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds of one `run`, a random seed. It owns the hired roles,
- * and the log that alone writes the run's state.
+ * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only where it is given
+ * a journal; a {@link Team} adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds of one `run`, a random seed.
+ * It owns the hired roles, and the log that alone writes the run's state.
  *
  * Environment.E1 (`run`): at most one run is under way.
  *
@@ -72,6 +73,7 @@ export class Environment {
   readonly #engine: Engine;
   readonly #hired: HiredRoles;
   readonly #opening: Opening | undefined;
+  readonly #own: OwnRun | undefined;
   readonly #observers: ObserverRegistry;
   /** Memories that outlast the run. @internal */
   readonly memories: RoleMemories;
@@ -92,14 +94,16 @@ export class Environment {
     this.#mask = mask;
     this.#observers = backing.observers ?? new ObserverRegistry();
     const isLive = backing.mode !== "replay";
+    const record = recordOf(options, backing, state);
+    this.#own = record.own;
     // Without a journal all environments have one name, and a store would take their runs for one run.
-    const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
+    const runId = lazily(() => (record.owned === undefined ? freshRunId(clock.now()) : state.runId));
     const warn = (role: string | undefined, text: string): void => this.#engine.warn(role, mask(text));
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
-    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer: announcer, snapshots: writerOf(backing, state, warn) });
+    this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
     this.#opening = (backing.opens ?? backing.state === undefined) ? new Opening(this.#log, this.#hired, options.scheduler) : undefined;
     this.#engine = new Engine({
       log: this.#log,
@@ -122,8 +126,7 @@ export class Environment {
       logger,
       mask,
       ...{ funds: backing.funds, past: backing.past, resumed: backing.resumed },
-      deps: options.deps,
-      effects: options.effects ?? localEffects,
+      ...{ deps: options.deps, effects: options.effects ?? localEffects },
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
       edges: backing.edges === undefined ? loaderOf(options.edges, state) : () => backing.edges,
@@ -177,8 +180,18 @@ export class Environment {
     checkStopCondition(stopWhen);
     checkSignal(signal);
     const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(this.state)));
-    const end = await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal });
-    return runResult(this.state, end, this.#mask);
+    this.#assertAtRest();
+    const own = this.#own;
+    if (own === undefined)
+      return runResult(this.state, await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal }), this.#mask);
+    try {
+      own.begin(this.#log);
+      return await this.finish(await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal }));
+    } catch (error) {
+      return runResult(this.state, { reason: "interrupted", failure: { error }, control: undefined }, this.#mask);
+    } finally {
+      await own.release().catch((error: unknown) => this.warn(`The run is not given up: ${errorRecord(error).message}`));
+    }
   }
 
   /** Runs to an absolute number of rounds and returns why it stopped. @internal */
@@ -212,13 +225,14 @@ export class Environment {
   }
 
   /**
-   * Returns an environment that goes on from a snapshot as the one of the snapshot would have: it has the same roles, mailboxes, memories and
-   * random numbers. Model, clock, limits and other things outside of the state are given again, and a scheduler of one's own; the streams of
-   * {@link Environment.stream} begin anew.
+   * Returns an environment that goes on from a snapshot, or from its record in a journal, as if it had not stopped: it has the same roles, mailboxes,
+   * memories and random numbers. Model, clock, limits and other things outside of the state are given again, and a scheduler of one's own; the
+   * streams of {@link Environment.stream} begin anew. One that is restored from its record claims the run, and goes on with the record.
    *
    * @param o its `roles` are the definitions of the hired roles, found by their own names
    * @throws UsageError `SNAPSHOT_INVALID` for a snapshot that is damaged or of another version; `TEAM_CHANGED`, `SCHEDULER_UNKNOWN`,
    * `SCHEDULER_DIFFERS`, `EDGES_DIFFER`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `RUN_NOT_STARTED`, and others when the record cannot be read
    * @example
    * import { defineRole, Environment } from "troupe";
    *
@@ -230,13 +244,10 @@ export class Environment {
    * const [one, other] = [await world.run({ rounds: 5 }), await again.run({ rounds: 5 })];
    * console.log(one.rounds, one.messages.at(-1)?.content === other.messages.at(-1)?.content); // 10 true
    */
-  static async restore(snapshot: unknown, o: RestoreOptions): Promise<Environment> {
+  static async restore(from: Json | EnvironmentRecord, o: RestoreOptions): Promise<Environment> {
     checkGivenOptions("Environment.restore", o, restoreOptions);
-    const { restoredParts } = await import("./snapshot/environment-snapshot.ts");
-    const { state, options, hired } = restoredParts(snapshot, o);
-    const environment = new Environment(options, { state, opens: true });
-    for (const [name, role] of hired) environment.addRole(role, { name });
-    return environment;
+    const { restored } = await import("./snapshot/environment-snapshot.ts");
+    return restored(from, o, (options, backing) => new Environment(options, backing));
   }
 
   /**
@@ -386,11 +397,3 @@ export class Environment {
 }
 
 const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });
-
-function assertAlias(o: unknown): void {
-  if (typeof o === "object" && o !== null) return;
-  throw new UsageError(
-    "ROLE_INVALID",
-    `Expected the other name of a role as { name }, got ${valueText(o)}. Write addRole(role, { name }).`,
-  );
-}

@@ -23,8 +23,8 @@ export interface World {
   readonly roles: Iterable<WorldRole>;
   /** Messages from outside at the start, in their order. They get the ids `user#1`, `user#2` and so on. Default: none. */
   readonly messages?: Iterable<Message | string>;
-  /** Options of the environment, besides its seed. Default: none; `memory` is `false` unless it is given. */
-  readonly options?: Omit<EnvironmentOptions, "seed">;
+  /** Options of the environment, besides its seed and a record. Default: none; `memory` is `false` unless it is given. */
+  readonly options?: Omit<EnvironmentOptions, "seed" | "journal" | "id">;
 }
 
 const worldParts: Known<World> = { roles: true, messages: true, options: true };
@@ -41,7 +41,7 @@ export interface ShardedWorld<P extends Json = Json> {
 export interface ListedWorld {
   readonly roles: readonly Required<WorldRole>[];
   readonly messages: readonly (Message | string)[];
-  readonly options: Omit<EnvironmentOptions, "seed">;
+  readonly options: Omit<EnvironmentOptions, "seed" | "journal" | "id">;
 }
 
 /**

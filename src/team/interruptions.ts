@@ -1,6 +1,4 @@
 import { JournalError } from "../kernel/errors.ts";
-import type { ResumeCause } from "../runtime/record/event.ts";
-import type { FormerOwner } from "../runtime/record/journal.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { RunFailure } from "../runtime/run-failure.ts";
 
@@ -9,11 +7,6 @@ import type { RunFailure } from "../runtime/run-failure.ts";
  * twenty times without one answer between mean that no owner can go on with it.
  */
 const STUCK_AFTER = 20;
-
-/** Returns the cause of a resume that finds no end in the record. */
-export function causeOf(former: FormerOwner = "taken"): ResumeCause {
-  return former === "none" || former === "released" ? "taken" : former;
-}
 
 /** Returns the failure of a run that was taken too often without progress. Nothing of it is dropped. */
 export function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {

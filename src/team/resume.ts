@@ -8,12 +8,11 @@ import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from 
 import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
-import { stepsInFlight } from "../runtime/record/apply-steps.ts";
+import { resumption } from "../runtime/record/resumption.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
-import { causeOf } from "./interruptions.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
@@ -76,9 +75,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   const present = presentCrew(state, crew);
   const isSameTeam = teamDifferences(state.team, present).length === 0;
   const opening: RunResumed = {
-    type: "run.resumed",
-    ...(state.phase.phase === "running" ? { cause: causeOf(given.former) } : {}),
-    uncertain: uncertainSteps(state),
+    ...resumption(state, given.former),
     ...boundsChange(state, bounds, crew),
     ...(isSameTeam ? {} : { roles: hiredBy(present) }),
     ...(o.reuse === "none" ? { afresh: true } : {}),
@@ -122,13 +119,6 @@ function assertBegun(state: RunState, hasIdea: boolean): void {
     "RUN_NOT_STARTED",
     `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`,
   );
-}
-
-/** Returns the calls that were in flight when the process died. They may have been paid. */
-function uncertainSteps(state: RunState): RunResumed["uncertain"] {
-  return stepsInFlight(state)
-    .filter(({ record: { started } }) => started.kind !== "human" && started.reused === undefined)
-    .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
 }
 
 /**

@@ -17,7 +17,7 @@ import type { OnTeamChange } from "./team-change.ts";
  * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are
  * recorded when it begins, and hold when it is resumed or forked, until they are given again.
  */
-export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
+export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   /** Memory of roles beyond the messages of their run, unless a role has its own options. Default: none. */
   readonly memory?: RoleMemoryOptions;
   /** Default "team". Also the description of the surroundings in prompts, unless there is one. */
@@ -50,9 +50,11 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
   readonly snapshotEvery?: number;
 }
 
+const { id: _id, ...sharedOptions } = environmentOptions;
+
 /** The names of the options. @internal */
 export const teamOptions: Known<TeamOptions> = {
-  ...environmentOptions,
+  ...sharedOptions,
   memory: true,
   name: true,
   roles: true,

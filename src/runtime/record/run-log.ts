@@ -11,7 +11,7 @@ import type { SnapshotWriter } from "../snapshot/snapshot-writer.ts";
 
 /** A journal with the right to write one run into it. */
 export interface OwnedRun {
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, "append" | "keepSnapshot">;
   readonly epoch: number;
 }
 

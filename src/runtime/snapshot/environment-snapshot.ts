@@ -1,4 +1,5 @@
-import { UsageError } from "../../kernel/errors.ts";
+import { aText, takes } from "../../kernel/argument.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isCount, isRecord, isText } from "../../kernel/value-kind.ts";
 import { listed, valueText } from "../../kernel/value-text.ts";
@@ -6,11 +7,15 @@ import type { Role } from "../../role/role.ts";
 import { rolesIn } from "../../role/role-parts.ts";
 import { roleSpec } from "../../role/role-spec.ts";
 import { assertSameEdges } from "../edges/edge-policy.ts";
-import type { EnvironmentOptions, RestoreOptions } from "../environment-options.ts";
+import type { Environment } from "../environment.ts";
+import type { EnvironmentOptions, RestoreOptions, RunBacking } from "../environment-options.ts";
 import { hiredRole } from "../hired-roles.ts";
+import { aJournal, type Journal } from "../record/journal.ts";
+import { OwnRun } from "../own-run.ts";
+import { recordedState } from "./recorded-state.ts";
 import type { RunState } from "../record/run-state.ts";
 import { recordedBy } from "../schedulers/scheduler.ts";
-import { restored, snapshotOf } from "./snapshot.ts";
+import { restored as restoredState, snapshotOf } from "./snapshot.ts";
 
 /** Limit on the names in an error. */
 const MOST_NAMES = 20;
@@ -21,21 +26,47 @@ export function environmentSnapshot(state: RunState): Json {
   return { runId: state.runId, seq, state: json };
 }
 
-/** The parts of an environment that is restored. */
-export interface RestoredParts {
-  readonly state: RunState;
-  readonly options: EnvironmentOptions;
-  /** Its roles by the names they were hired under, in the order of hiring. */
-  readonly hired: readonly (readonly [name: string, role: Role])[];
+type MakeEnvironment = (options: EnvironmentOptions, backing: RunBacking) => Environment;
+
+/** See {@link Environment.restore}. */
+export async function restored(from: unknown, o: RestoreOptions, make: MakeEnvironment): Promise<Environment> {
+  if (!isRecord(from) || from["journal"] === undefined) return environmentWith({ state: stateOfSnapshot(from) }, o, make);
+  const { journal, id } = from;
+  takes("Environment.restore", "journal", journal, aJournal);
+  takes("Environment.restore", "id", id, aText);
+  // Both were checked above.
+  return fromRecord(journal as Journal, String(id), o, make);
 }
 
-/** @throws UsageError `SNAPSHOT_INVALID`, `TEAM_CHANGED`, `SCHEDULER_UNKNOWN`, `SCHEDULER_DIFFERS`, `EDGES_DIFFER` */
-export function restoredParts(snapshot: unknown, { roles, ...options }: RestoreOptions): RestoredParts {
-  const state = stateOfSnapshot(snapshot);
+async function fromRecord(journal: Journal, id: string, o: RestoreOptions, make: MakeEnvironment): Promise<Environment> {
+  const claim = await journal.claim(id);
+  try {
+    const { state, last } = await recordedState(journal, id, (place) => journal.read(id, place));
+    if (state.seq === 0)
+      throw new JournalError("RUN_NOT_STARTED", `Expected a run that has begun, but ${id} has no events. Start it: new Environment.`);
+    const environment = environmentWith({ state, own: new OwnRun(journal, id, { claim, last }) }, o, make);
+    // Stores may lack what the process died before storing.
+    if (environment.memories.isUsed) for await (const event of journal.read(id, 0)) environment.memories.learn(event);
+    return environment;
+  } catch (error) {
+    await journal.release(id, claim.epoch).catch(() => undefined);
+    throw error;
+  }
+}
+
+function environmentWith(
+  backing: RunBacking & { readonly state: RunState },
+  { roles, ...options }: RestoreOptions,
+  make: MakeEnvironment,
+): Environment {
+  const { state } = backing;
   recordedBy(state, options.scheduler);
   assertSameEdges(state.edges, options.edges);
+  const hired = definitionsOf(state, roles);
   // A world that forgets is one whose roles remember nothing.
-  return { state, options: state.hasHistory ? options : { ...options, memory: false }, hired: definitionsOf(state, roles) };
+  const environment = make(state.hasHistory ? options : { ...options, memory: false }, { ...backing, opens: true });
+  for (const [name, role] of hired) environment.addRole(role, { name });
+  return environment;
 }
 
 /** @throws UsageError `SNAPSHOT_INVALID` */
@@ -43,7 +74,7 @@ function stateOfSnapshot(snapshot: unknown): RunState {
   const { runId, seq, state: json } = isRecord(snapshot) ? snapshot : {};
   if (isText(runId) && isCount(seq) && json !== undefined) {
     // The checksum of the state covers all that is read of it.
-    const found = restored(runId, { seq, state: json as Json });
+    const found = restoredState(runId, { seq, state: json as Json });
     if (found !== undefined) return found.state;
   }
   const got = isRecord(snapshot) ? "one that is damaged, or of another version of this package" : valueText(snapshot);

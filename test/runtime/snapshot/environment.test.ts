@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { UserRequirement } from "../../../src/message/address.ts";
+import type { Json } from "../../../src/kernel/json.ts";
 import { isRecord } from "../../../src/kernel/value-kind.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
 import { Environment } from "../../../src/runtime/environment.ts";
@@ -80,7 +81,7 @@ describe("an environment that is restored from a snapshot", () => {
         await whole.environment.run({ rounds: 30 });
         const { environment, events } = begun(sketch, scheduler);
         await environment.run(until(sketch.cut, scheduler, events));
-        const snapshot: unknown = JSON.parse(JSON.stringify(await environment.snapshot()));
+        const snapshot = JSON.parse(JSON.stringify(await environment.snapshot())) as Json;
         const outside = new Outside(shuffled(sketch.seed + 1), events);
         const restored = await Environment.restore(snapshot, {
           ...{ roles: rolesIn(sketch, outside), clock: stillClock, model: outside.model() },
@@ -120,7 +121,7 @@ describe("an environment that is restored from a snapshot", () => {
     const { state, ...rest } = snapshot;
     const body = JSON.stringify(state).replace('"rounds', '"round');
     const wrong: unknown[] = [undefined, null, 3, [], {}, rest, { ...rest, state: JSON.parse(body) as unknown }];
-    const codes = wrong.map((one) => codeOf(() => Environment.restore(one, { roles: [] })));
+    const codes = wrong.map((one) => codeOf(() => Environment.restore(one as Json, { roles: [] })));
     expect(await Promise.all(codes)).toEqual([...wrong.map(() => "SNAPSHOT_INVALID")]);
     world.publishMessage("go");
     const running = world.run();
