@@ -165,49 +165,30 @@ class FleetWorker implements Worker {
   async #driveAt(place: Place, delivery: Delivery, team: Team, before: LastEvent): Promise<Verdict> {
     const { logger, clock } = this.#settings;
     const { runId, attempt } = delivery;
-    const late = await this.#fetchFolder(delivery);
-    if (late !== undefined) return late;
-    // The worker may have been asked to drain meanwhile.
-    if (this.isDraining) return { is: "again", after: 0 };
     const began = clock.now();
     logger.info("A run begins.", { run: runId, team: team.name, attempt, events: before.events });
-    const result = await this.#result(place, delivery, team, before.events);
+    const folder = this.#folderOf(runId);
+    const result = await this.#result(place, delivery, { team, events: before.events, folder });
     const ms = clock.now() - began;
     logger.info("A run ends.", { run: runId, team: team.name, status: result.status, ms, code: result.error?.code });
-    return this.#verdict(delivery, result, before.events);
+    return folder?.failure === undefined ? this.#verdict(delivery, result, before.events) : this.#withoutFolder(delivery, folder.failure);
   }
 
-  /** Brings the folder of the run here. @returns a verdict where that fails; a run that is stopped meanwhile needs no folder */
-  async #fetchFolder({ runId, team, attempt, signal }: Delivery): Promise<Verdict | undefined> {
-    const { workspaces, journal, logger } = this.#settings;
-    try {
-      await workspaces?.fetch(runId, journal, { signal });
-      return undefined;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      const after = pauseOf(attempt);
-      const { code, message } = errorRecord(error);
-      logger.warn("The folder of a run cannot be fetched now, and the run is delivered again.", {
-        run: runId,
-        team,
-        code,
-        reason: message,
-        after,
-      });
-      return { is: "again", after };
-    }
+  #folderOf(runId: string): DrivenFolder | undefined {
+    const { workspaces, workspaceEvery: every, journal, clock, logger } = this.#settings;
+    return workspaces && new DrivenFolder(runId, { workspaces, journal, every, clock, logger });
   }
 
-  async #result(place: Place, delivery: Delivery, team: Team, events: number): Promise<RunResult> {
+  async #result(place: Place, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about } = delivery;
-    const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse" } as const;
+    const prepare = folder && (({ signal }: { readonly signal: AbortSignal }): Promise<void> => folder.fetch(signal));
+    const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(prepare === undefined ? {} : { prepare }) } as const;
     const isNew = events === 0 && idea !== undefined;
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
-    const { workspaces, workspaceEvery: every, clock, logger } = this.#settings;
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
     const driven = new Driven(run);
-    const folder = workspaces && new DrivenFolder(run, { workspaces, every, clock, logger });
+    folder?.follow(run);
     this.#driven.add(driven);
     try {
       const result = await driven.result;
@@ -216,6 +197,14 @@ class FleetWorker implements Worker {
     } finally {
       this.#driven.delete(driven);
     }
+  }
+
+  #withoutFolder({ runId, team, attempt }: Delivery, failure: unknown): Verdict {
+    const after = pauseOf(attempt);
+    const { code, message } = errorRecord(failure);
+    const text = "The folder of a run cannot be fetched now, and the run is delivered again.";
+    this.#settings.logger.warn(text, { run: runId, team, code, reason: message, after });
+    return { is: "again", after };
   }
 
   async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Verdict> {
@@ -257,6 +246,14 @@ function pauseOf(attempt: number): number {
 /** The job of a run that has begun: its record has the idea. */
 function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readonly job?: RunJob } {
   return now.events === 0 ? {} : { job: { runId, team, events } };
+}
+
+/** A run with what its work needs. */
+interface Driving {
+  readonly team: Team;
+  /** The number of its events. */
+  readonly events: number;
+  readonly folder: DrivenFolder | undefined;
 }
 
 interface LastEvent {

@@ -1,3 +1,4 @@
+import { aFunction, takes } from "../kernel/argument.ts";
 import { anEffectPort } from "../kernel/effect.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -82,7 +83,8 @@ export function checkSeed(seed: unknown): void {
 }
 
 /** @throws UsageError `OPTION_INVALID` unless the value tells what becomes of a run with another owner, or is left out. */
-export function checkOnOwned(onOwned: unknown): void {
+export function checkOwning({ onOwned, prepare }: { readonly onOwned?: unknown; readonly prepare?: unknown }): void {
+  if (prepare !== undefined) takes("run of a team", "prepare", prepare, aFunction);
   if (onOwned === undefined || onOwned === "follow" || onOwned === "take" || onOwned === "refuse") return;
   throw refused("onOwned", '"follow", "take" or "refuse"', onOwned, "Leave it out to follow a run of another process.");
 }

@@ -19,7 +19,7 @@ import { lastTries, stuckFailure } from "./interruptions.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
-import { readEvents } from "./runs.ts";
+import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
 
 /** The parts of a team that each of its runs uses. */

@@ -10,7 +10,7 @@ import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedResult } from "./drive.ts";
 import type { GiveCommand, RunControls } from "./run.ts";
-import { readEvents } from "./runs.ts";
+import { readEvents } from "./read-events.ts";
 
 /** Milliseconds without a new event after which a follower looks whether the owner is still there, and polls a journal without `watch`. */
 const PAUSE = 1_000;

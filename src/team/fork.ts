@@ -14,7 +14,7 @@ import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { type Crew, crewWith, definedNow, hiredInOrder, inOrderOf } from "./crew.ts";
 import { drive, type TeamRun } from "./drive.ts";
-import { readEvents } from "./runs.ts";
+import { readEvents } from "./read-events.ts";
 import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
 

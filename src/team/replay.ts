@@ -10,7 +10,7 @@ import { addRoleState, RunState } from "../runtime/record/run-state.ts";
 import { type Crew, crewWith, inOrderOf } from "./crew.ts";
 import { recordedResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
-import { readEvents } from "./runs.ts";
+import { readEvents } from "./read-events.ts";
 import { teamChanged, teamDifferences } from "./team-change.ts";
 
 /** A run that is replayed. Its journal is only read. */

@@ -18,7 +18,7 @@ import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { SharedPast } from "./fork.ts";
 import type { RunChange } from "./publishing.ts";
-import { readEvents } from "./runs.ts";
+import { readEvents } from "./read-events.ts";
 import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
 

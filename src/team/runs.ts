@@ -1,12 +1,12 @@
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
-import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
-import { type Clock, nextMacrotask, sleep } from "../kernel/clock.ts";
+import { untilAborted } from "../kernel/abort.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
-import type { Observed, RunEvent } from "../runtime/record/event.ts";
+import type { Observed } from "../runtime/record/event.ts";
 import type { CommandOptions, Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
@@ -16,6 +16,7 @@ import { isOwned, isUnowned, messageIn, type RunCommand } from "./commands.ts";
 import type { Follower } from "./follow.ts";
 import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
 import { unowned } from "../runtime/record/owners.ts";
+import { readEvents } from "./read-events.ts";
 import type { Reserve } from "./reserve.ts";
 import { type GiveCommand, Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
@@ -47,6 +48,8 @@ interface OwningOptions extends ClaimOptions {
   readonly signal?: AbortSignal;
   /** The work makes a change and does not go on with the run. */
   readonly onlyChanges?: boolean;
+  /** Comes before the work. When it rejects, the run was not gone on with. */
+  readonly prepare?: () => Promise<void>;
 }
 
 interface DrivenOptions {
@@ -198,7 +201,11 @@ export class Runs {
   }
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
-  async owning<T>(id: string, work: (claim: Claim) => Promise<T>, { signal, onlyChanges = false, ...o }: OwningOptions = {}): Promise<T> {
+  async owning<T>(
+    id: string,
+    work: (claim: Claim) => Promise<T>,
+    { signal, onlyChanges = false, prepare, ...o }: OwningOptions = {},
+  ): Promise<T> {
     const command = async (given: Json): Promise<Json> =>
       (await import("./command-wire.ts")).obeyed(given, this.#mask, (known) => this.#obey(id, known));
     const before = this.#owned.get(id);
@@ -208,10 +215,13 @@ export class Runs {
     try {
       if (before !== undefined) await before;
       const claim = await this.#journal.claim(id, { ...o, command });
+      let goesOn = false;
       try {
+        await prepare?.();
+        goesOn = !onlyChanges;
         return await work(claim);
       } finally {
-        await this.#journal.release(id, claim.epoch, onlyChanges ? { former: claim.former } : { drained: isDrained(signal) });
+        await this.#journal.release(id, claim.epoch, goesOn ? { drained: isDrained(signal) } : { former: claim.former });
       }
     } finally {
       if (this.#owned.get(id) === mine) this.#owned.delete(id);
@@ -240,17 +250,18 @@ export class Runs {
     const { id, signal, lost } = controls;
     const { onOwned = "follow" } = o;
     let isOurs = false;
-    const begin = async (claim: Claim): Promise<RunResult> => {
+    const prepare = async (): Promise<void> => {
       isOurs = true;
-      // Before the record is read: commands for the owner come to this process from the claim on.
+      // Commands for the owner come to this process from the claim on.
       controls.follows(undefined);
-      return work(await this.#read(id, claim, signal));
+      await o.prepare?.({ signal });
     };
+    const begin = async (claim: Claim): Promise<RunResult> => work(await this.#read(id, claim, signal));
     let follower: Follower | undefined;
     try {
       for (;;) {
         try {
-          return await this.owning(id, begin, { signal, lost, take: onOwned === "take" });
+          return await this.owning(id, begin, { signal, lost, take: onOwned === "take", prepare });
         } catch (error) {
           if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#journal.command === undefined) throw error;
         }
@@ -350,29 +361,6 @@ function newsIn(given: unknown): Message | string {
 /** Returns the error for an answer to a question of a run that has not come to rest. */
 export function answeredUnderWay(runId: string): UsageError {
   return new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
-}
-
-/** The number of events that are read before timers and input get a turn. */
-const BATCH = 500;
-
-/**
- * Yields the events of a run from `from` on. A journal in memory never waits, so this pauses regularly for timers and input, and with them
- * for a stop.
- *
- * @throws ControlError when the signal aborts; JournalError as `read` of the journal
- */
-export async function* readEvents(
-  journal: Journal,
-  runId: string,
-  { from = 0, signal }: { readonly from?: number; readonly signal?: AbortSignal } = {},
-): AsyncIterable<RunEvent> {
-  let count = 0;
-  for await (const event of journal.read(runId, from)) {
-    throwIfAborted(signal);
-    yield event;
-    count += 1;
-    if (count % BATCH === 0) await nextMacrotask();
-  }
 }
 
 /** Returns the error for another idea than that of a known run. It does not show the ideas: they can be long or private. */

@@ -105,6 +105,12 @@ export interface ResumeOptions {
    * journal has no `command`, or lets nobody take a run. Default `follow`.
    */
   readonly onOwned?: OnOwned;
+  /**
+   * Called when this process has become the owner of the run, before the record is read and anything of the run begins here: for what no two
+   * owners may do, such as fetching its files. The signal aborts when the run is stopped or lost. When it rejects, the run is given back as it
+   * was, its record stays unchanged, and its result has the error. Default: none.
+   */
+  readonly prepare?: (o: { readonly signal: AbortSignal }) => Promise<void>;
 }
 
 /** The handling of a run that another living process owns: it is followed there, taken from there, or refused with `RUN_OWNED`. */
@@ -121,6 +127,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   onTeamChange: true,
   reuse: true,
   onOwned: true,
+  prepare: true,
 };
 
 /** Options of a run that goes on with further messages. */

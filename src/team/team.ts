@@ -15,7 +15,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import {
-  checkOnOwned,
+  checkOwning,
   checkOptions,
   checkReuse,
   checkSeed,
@@ -347,11 +347,12 @@ export class Team {
     return this.#runs.claimed(runId, signal, work, { onlyChanges: true });
   }
 
-  #crew({ rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange, onOwned }: ResumeOptions, runId: string): Crew {
+  #crew(o: ResumeOptions, runId: string): Crew {
+    const { rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange } = o;
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
     checkReuse(reuse);
-    checkOnOwned(onOwned);
+    checkOwning(o);
     checkOnTeamChange(onTeamChange);
     for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
     return {

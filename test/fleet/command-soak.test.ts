@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -134,6 +134,45 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     worker.process.kill("SIGTERM");
     expect(await worker.ended).toBe(0);
     await mine.kill();
+  });
+
+  it("--workspaces brings the files of a run to the worker that goes on with it", async () => {
+    const module = join(o.cwd, "movers.mjs");
+    const library = pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href;
+    await writeFile(
+      module,
+      `import { readFileSync, writeFileSync } from "node:fs";
+       import { join } from "node:path";
+       import { defineAction, defineRole, Team } from ${JSON.stringify(library)};
+       export const movers = ({ journal, driver, workspaces }) => {
+         const act = (name, work) => defineAction({ name, run: (ctx) => ctx.step(name, {}, () => work(join(workspaces.folderOf(ctx.runId), "made.txt"))) });
+         const Make = act("Make", async (path) => (writeFileSync(path, "made by a command"), "done"));
+         const Wait = act("Wait", () => new Promise((resolve) => setTimeout(() => resolve("waited"), 3_000)));
+         const Read = act("Read", async (path) => readFileSync(path, "utf8"));
+         const roles = [
+           defineRole({ name: "Ann", actions: [Make] }),
+           defineRole({ name: "Bob", watch: [Make], actions: [Wait] }),
+           defineRole({ name: "Cid", watch: [Wait], actions: [Read] }),
+         ];
+         return new Team({ name: "movers", roles, journal, driver });
+       };`,
+    );
+    const startMover = (folder: string): Child => {
+      const child = start(["worker", module, "--json", "--workspaces", "file:shared", "--folder", folder], o);
+      running.push(child);
+      return child;
+    };
+    const first = startMover("here");
+    await troupe("submit", "--team", "movers", "--id", "moving", "go");
+    await vi.waitUntil(async () => (await troupe("logs", "moving", "--json")).stdout.includes('"name":"Wait"'), { timeout: 60_000 });
+    first.process.kill("SIGTERM");
+    expect(await first.ended).toBe(0);
+    const second = startMover("there");
+    await second.until("stderr", /A run ends[^\n]*"run":"moving"/);
+    expect((await troupe("logs", "moving", "--json")).stdout).toContain("made by a command");
+    expect(await readFile(join(o.cwd, "there", "moving", "made.txt"), "utf8")).toBe("made by a command");
+    second.process.kill("SIGTERM");
+    expect(await second.ended).toBe(0);
   });
 
   it("FleetWorker.W5 a run that ends its process is given up, and those beside it finish", async () => {

@@ -6,7 +6,7 @@ import { fileObjects } from "../../src/adapters/objects.ts";
 import { runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
 import { type Action, defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
-import { memoryRunDriver } from "../../src/testing/index.ts";
+import { memoryRunDriver, simulatedProcesses } from "../../src/testing/index.ts";
 import { fileWorkspace, runProcess, WRITE_STEP } from "../../src/workspace/index.ts";
 import { inSoak } from "../effort.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
@@ -109,7 +109,34 @@ describe("the workspaces of runs", () => {
     await vi.waitUntil(() => told.length > 0);
     await worker.drain();
     expect(told[0]).toMatchObject({ run: "a", code: "OBJECT_DAMAGED", after: 500 });
-    expect(await journal.runs()).toEqual([]);
+    expect(await journal.runs()).toEqual([{ runId: "a", events: 0 }]);
+  });
+
+  it("DrivenFolder.F1 a worker that is refused a run takes its folder from nobody, and stores nothing", async () => {
+    const [journal, store] = [memoryJournal(), scratchFolder()];
+    const [one, two] = [machine(store), machine(store)];
+    const processes = simulatedProcesses(journal);
+    const [mine, other] = [processes.start().journal, processes.start().journal];
+    let reached = (): void => {};
+    const atStep = new Promise<void>((resolve) => (reached = resolve));
+    const waits = potters(mine, one, (signal) => {
+      reached();
+      return sleep(systemClock, 60_000, signal);
+    });
+    const drivers = [memoryRunDriver(), memoryRunDriver()] as const;
+    const first = await startWorker({ driver: drivers[0], journal: mine, teams: [waits], workspaces: one, grace: 0 });
+    await drivers[0].submit({ runId: "a", team: "potters", idea: "clay" });
+    await atStep;
+    const told: unknown[] = [];
+    const logger = { debug() {}, info() {}, warn: (...line: readonly unknown[]): void => void told.push(line[1]), error() {} };
+    const second = await startWorker({ driver: drivers[1], journal: other, teams: [potters(other, two)], workspaces: two, logger });
+    await drivers[1].submit({ runId: "a", team: "potters", idea: "clay" });
+    await vi.waitUntil(() => told.length > 0);
+    await second.drain();
+    expect([told[0], existsSync(two.folderOf("a"))]).toMatchObject([{ code: "RUN_OWNED" }, false]);
+    await first.drain();
+    expect(await two.fetch("a", journal)).toBe("restored");
+    expect(await readFile(join(two.folderOf("a"), "glaze.bin"), "utf8")).toBe("made by a command");
   });
 
   it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", async () => {

@@ -182,6 +182,23 @@ describe("a run that is given back", () => {
   });
 });
 
+describe("what a process prepares for a run that it has become the owner of", () => {
+  test("comes before anything of the run; where it fails, the record stays, and the next owner is told of the one before", async () => {
+    const { start, events } = world();
+    const [first, second, third] = [start(), start(), start()];
+    await calling(first);
+    first.kill();
+    const before = await events();
+    const roles = [caller(() => Promise.resolve("done"))];
+    const team = new Team({ journal: second.journal, roles });
+    const { status, error } = await team.resume("r", { prepare: () => Promise.reject(new Error("no folder")) }).result;
+    expect([status, error?.message, await events()]).toEqual(["failed", expect.stringContaining("no folder"), before]);
+    let seen = 0;
+    const run = new Team({ journal: third.journal, roles }).resume("r", { prepare: async () => void (seen = (await events()).length) });
+    expect([(await run.result).status, seen, causes(await events())]).toEqual(["finished", before.length, ["died"]]);
+  });
+});
+
 describe("a run that hears of a message between a death and its resume", () => {
   test("records the death", async () => {
     const { start, events } = world();
