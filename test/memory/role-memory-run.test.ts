@@ -6,6 +6,7 @@ import { inMemoryStore, type MessageStore } from "../../src/memory/message-store
 import { createMessage } from "../../src/message/message.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { exportRun, importRun } from "../../src/runtime/record/transfer.ts";
@@ -188,6 +189,23 @@ describe("in a run, a memory is journaled like everything else", () => {
     // It takes a while, and whoever has the result has it stored.
     store.before = (method) => (method === "add" ? nextMacrotask() : undefined);
     for (let n = 0; n < 2; n++) expect((await make().resume("r").result).status).toBe("finished");
+    expect(await storedIn(store, "Ann")).toEqual(["r user#1: go", "r Ann#0.0: I heard: go"]);
+  });
+
+  it("RoleMemories.R2 an environment that is restored from its record stores what it had not stored", async () => {
+    const journal = memoryJournal();
+    const store = storeUnderTest();
+    const options = { model: parrot() };
+    const ann = answerer("Ann", { memory: { store } });
+    store.before = (method) => {
+      if (method === "add") throw new Error("disk full");
+    };
+    const world = new Environment({ ...options, journal, id: "r" }).addRole(ann);
+    world.publishMessage("go");
+    await world.run();
+    expect(await storedIn(store, "Ann")).toEqual([]);
+    store.before = () => {};
+    await (await Environment.restore({ journal, id: "r" }, { ...options, roles: [ann] })).run();
     expect(await storedIn(store, "Ann")).toEqual(["r user#1: go", "r Ann#0.0: I heard: go"]);
   });
 

@@ -5,6 +5,7 @@ import { UserRequirement } from "../../../src/message/address.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { isRecord } from "../../../src/kernel/value-kind.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
+import { delay, drop } from "../../../src/edges/index.ts";
 import { Environment } from "../../../src/runtime/environment.ts";
 import type { EnvironmentOptions, EnvironmentRunOptions } from "../../../src/runtime/environment-options.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
@@ -46,6 +47,7 @@ const sketches = fc.record({
   cut: fc.nat({ max: 4 }),
   mailbox: fc.constantFrom(undefined, { limit: 2, overflow: "drop-oldest" as const }),
   memory: fc.constantFrom(undefined, false as const),
+  edges: fc.constantFrom([], [drop(0.2), delay(1, 3)]),
 });
 
 type World = typeof sketches extends fc.Arbitrary<infer T> ? T : never;
@@ -53,10 +55,10 @@ type World = typeof sketches extends fc.Arbitrary<infer T> ? T : never;
 const rolesIn = ({ team }: World, outside: Outside): Role[] => [...rolesOf(team, outside, true), ...["W0", "W1", "W2"].map(walker)];
 
 function begun(sketch: World, scheduler: "rounds" | "eager"): { readonly environment: Environment; readonly events: RunEvent[] } {
-  const { seed, mailbox, memory } = sketch;
+  const { seed, mailbox, memory, edges } = sketch;
   const outside = new Outside(shuffled(seed));
   const options: EnvironmentOptions = {
-    ...{ seed, scheduler, concurrency: scheduler === "eager" ? 1 : 4, clock: stillClock, model: outside.model() },
+    ...{ seed, scheduler, concurrency: scheduler === "eager" ? 1 : 4, clock: stillClock, model: outside.model(), edges },
     ...(mailbox === undefined ? {} : { mailbox }),
     ...(memory === undefined ? {} : { memory }),
   };
@@ -85,7 +87,7 @@ describe("an environment that is restored from a snapshot", () => {
         const outside = new Outside(shuffled(sketch.seed + 1), events);
         const restored = await Environment.restore(snapshot, {
           ...{ roles: rolesIn(sketch, outside), clock: stillClock, model: outside.model() },
-          ...{ concurrency: scheduler === "eager" ? 1 : 4 },
+          ...{ concurrency: scheduler === "eager" ? 1 : 4, edges: sketch.edges },
         });
         expect(await restored.snapshot()).toEqual(snapshot);
         expect(stateText(restored.state)).toBe(stateText(environment.state));
