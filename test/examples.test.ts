@@ -153,6 +153,15 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     /^20 people, 5 coins: 0\.\d\d ± 0\.\d\d$/,
     "20 runs, 0 failed; equal at concurrency 1, concurrency 2, concurrency 64: true",
   ],
+  "36-coordination": [
+    "lattice: 10 steps across, clustering 0.5, held by 0.123",
+    "40 messages, 11 in a row, redundancy 0.975",
+    "rounds with shortcuts: 6.1 to 6.9",
+    "saved: 5.5 rounds, p = 0.0078",
+    "a page of 15 kB, with scripts: false",
+    "161 rows of 16 columns",
+    "p3 now reaches p1",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))
