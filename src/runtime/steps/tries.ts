@@ -118,8 +118,7 @@ export class Tries implements Attempts {
   }
 
   get key(): string {
-    const { runId, act } = this.#parts;
-    return `${stepId(runId, act, this.#step.key)}-${this.#answered}`;
+    return this.#keyAfter(this.#answered);
   }
 
   /** Milliseconds since 1970: the deadline of the step, which its first try set. */
@@ -183,13 +182,22 @@ export class Tries implements Attempts {
     this.#end(this.#started.outcome, { ok: false, retry: true }, { isLast: true });
   }
 
-  /** Members that only a port elsewhere reads are made when it reads them. */
+  /** @param answered the last try that its receiver has answered */
+  #keyAfter(answered: number): string {
+    const { runId, act } = this.#parts;
+    return `${stepId(runId, act, this.#step.key)}-${answered}`;
+  }
+
+  /** Members that only a port elsewhere reads are made when it reads them: each takes time. */
   #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
-    const { key } = this;
+    const answered = this.#answered;
+    const key = (): string => this.#keyAfter(answered);
     const { mask } = this.#parts;
     const { spec, request: recorded } = this.#step;
     return {
-      key,
+      get key() {
+        return key();
+      },
       kind: spec.kind,
       name: spec.name,
       get request() {
