@@ -17,6 +17,7 @@ export { checkPages, defaultPageTimes, type PageCheckRequest, type PageReport, t
 export { findVacuous, type VacuousRequest } from "./vacuous.ts";
 export { installPackages, type InstallReport, type InstallRequest } from "./install.ts";
 export { missingPageMeans, type PageMeansChoice } from "./page-means.ts";
+export { type DeterminismFault, findNondeterminism } from "./determinism.ts";
 
 // The stacks.
 export { stackNamed, stackOf, stacks } from "./stacks.ts";

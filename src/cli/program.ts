@@ -61,6 +61,7 @@ const replays = () => import("./commands/replay.ts");
 const forks = () => import("./commands/fork.ts");
 const checks = () => import("./commands/doctor.ts");
 const crewChecks = () => import("./commands/check.ts");
+const programChecks = () => import("./commands/check-determinism.ts");
 
 /** The hidden command that the scripts of shells call. */
 const COMPLETE = "__complete";
@@ -185,8 +186,11 @@ function addCheck(program: Command, run: RunCommand): void {
       "check a crew before it costs anything: silence, sleepers, circles, models, and the most it can cost; ends with 2 if it has faults",
     )
     .argument("[crew]", "a file such as crew.yaml or crew.mjs (default company.yaml)")
+    .option("--determinism", "read a program instead, and find what makes its roles differ from run to run: Math.random, clocks, timers")
     .action((file: string | undefined, flags: Flags) =>
-      run(flags, crewChecks, (commands, session) => commands.check(session, file, flags)),
+      flags.determinism === true
+        ? run(flags, programChecks, (commands, session) => commands.checkDeterminism(session, file))
+        : run(flags, crewChecks, (commands, session) => commands.check(session, file, flags)),
     );
 }
 

@@ -76,6 +76,8 @@ export interface Flags extends TimeFlags, MetaGPTFlags, ServeFlags, FleetFlags, 
   readonly otlp?: string;
   readonly html?: string;
   readonly content?: boolean;
+  /** Of `troupe check`. */
+  readonly determinism?: boolean;
   /** Of `troupe runs check`. */
   readonly allRoles?: boolean;
   /** Of `troupe memory search` and `troupe memory show`. */

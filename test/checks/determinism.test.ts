@@ -1,0 +1,88 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findNondeterminism } from "../../src/checks/index.ts";
+import { root } from "../architecture/read-house.ts";
+import { command, linesIn } from "../cli/kept-run.ts";
+import { inSoak } from "../effort.ts";
+
+const namesIn = async (source: string): Promise<readonly string[]> => (await findNondeterminism(source)).map(({ name }) => name);
+const role = (body: string, before = ""): string =>
+  `${before}\nexport const dice = defineRole({ name: "Dice", step(state, message, out) { ${body} } });`;
+
+describe("what differs from run to run in a role", () => {
+  it.each([
+    ["out.say(`${Math.random()}`);", "Math.random"],
+    ["return { at: Date.now() };", "Date.now"],
+    ["return { at: new Date().getTime() };", "new Date()"],
+    ["return { at: performance.now() };", "performance.now"],
+    ["setTimeout(() => out.say('late'), 10);", "setTimeout"],
+    ["return { id: crypto.randomUUID() };", "crypto.randomUUID"],
+    ["return { at: process.hrtime.bigint() };", "process.hrtime"],
+    ["return { at: globalThis.Math.random() };", "Math.random"],
+    ["return { at: Math['random']() };", "Math.random"],
+    ["return { all: [1].map(Math.random) };", "Math.random"],
+  ])("is found: %s", async (body, name) => {
+    const found = await namesIn(role(body));
+    expect([...new Set(found)]).toEqual([name]);
+  });
+
+  it("is found behind another name, and in functions of the file that the role uses", async () => {
+    expect(await namesIn(role("return { id: uuid() };", 'import { randomUUID as uuid } from "node:crypto";'))).toEqual([
+      "crypto.randomUUID",
+    ]);
+    expect(await namesIn(role("return { n: random() };", "const { random } = Math;"))).toEqual(["Math.random"]);
+    expect(await namesIn(role("return { n: now() };", "const now = Date.now;"))).toEqual(["Date.now"]);
+    expect(await namesIn(role("wait(3);", 'import { setTimeout as wait } from "node:timers/promises";'))).toEqual(["setTimeout"]);
+    const helpers = "function roll() { return side(); }\nconst side = () => Math.random();";
+    expect(await findNondeterminism(role("out.say(`${roll()}`);", helpers))).toMatchObject([{ line: 2, column: 20, name: "Math.random" }]);
+    expect(await namesIn("class Dice extends Role { react() { return Math.random(); } }")).toEqual(["Math.random"]);
+  });
+
+  it("is not found outside of roles, in a recorded step, in a name of the file, and where the value is fixed", async () => {
+    const clean = [
+      "console.log(Math.random(), Date.now()); setTimeout(() => {}, 1);",
+      role("return { at: new Date(out.now()).getTime(), n: out.random() };"),
+      role("return { n: Math.random() };", "const Math = { random: () => 4 };"),
+      role("return { n: Math.max(1, 2), at: Date.parse('2020-01-01') };"),
+      'defineRole({ name: "R", react: (rc) => rc.step("clock", {}, async () => Date.now()) });',
+      role("return {};", "function unused() { return Math.random(); }"),
+    ];
+    expect(await Promise.all(clean.map(namesIn))).toEqual(clean.map(() => []));
+  });
+
+  it("is told for a text that is a program only", async () => {
+    await expect(findNondeterminism("const = 3")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
+  });
+
+  it("is told by the command, which then ends with 2", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "troupe-determinism-"));
+    try {
+      writeFileSync(join(cwd, "dice.mjs"), role("return { n: Math.random() };"));
+      writeFileSync(join(cwd, "good.mjs"), role("return { n: out.random() };"));
+      const found = await command(cwd, ["check", "--determinism", "dice.mjs"]);
+      expect([found.code, found.stdout]).toEqual([
+        2,
+        expect.stringMatching(/^dice\.mjs:2:\d+ {2}Math\.random differs from run to run: draw from out\.random\(\)/),
+      ]);
+      const json = await command(cwd, ["check", "--determinism", "dice.mjs", "--json"]);
+      expect(linesIn(json.stdout)).toMatchObject([{ type: "determinism", exitCode: 2, faults: [{ line: 2, name: "Math.random" }] }]);
+      expect((await command(cwd, ["check", "--determinism", "good.mjs"])).code).toBe(0);
+      expect(await command(cwd, ["check", "--determinism", "gone.mjs"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("FILE_UNREADABLE"),
+      });
+      expect(await command(cwd, ["check", "--determinism"])).toMatchObject({ code: 2, stderr: expect.stringContaining("OPTION_INVALID") });
+    } finally {
+      rmSync(cwd, { recursive: true });
+    }
+  });
+
+  inSoak(it)("is in no example, as they are built", async () => {
+    const folder = join(root, "dist/examples");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
+    expect(files.length).toBeGreaterThan(30);
+    for (const file of files) expect(await findNondeterminism(readFileSync(join(folder, file), "utf8")), file).toEqual([]);
+  });
+});
