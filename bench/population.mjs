@@ -27,7 +27,7 @@ const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers
 
 /** Returns what one process measured; an error names the peer. */
 function measured(peer, world, n) {
-  const args = ["--expose-gc", "--max-old-space-size=12000", one, peer, world, String(n)];
+  const args = ["--expose-gc", one, peer, world, String(n)];
   return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }));
 }
 

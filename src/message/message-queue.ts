@@ -41,7 +41,9 @@ export class MessageQueue {
   readonly limit: number | undefined;
   /** The only message, when it has the default priority: most messages are taken before the next one comes. */
   #only: Message | undefined;
-  /** All messages, when there are more. */
+  /** All messages, when there are few more and all of them have the default priority. */
+  #few: Message[] | undefined;
+  /** All messages otherwise. */
   #waiting: Waiting | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
@@ -59,11 +61,12 @@ export class MessageQueue {
 
   /** Number of messages. */
   get size(): number {
-    return this.#waiting === undefined ? (this.#only === undefined ? 0 : 1) : this.#waiting.lanes.size;
+    if (this.#waiting !== undefined) return this.#waiting.lanes.size;
+    return this.#few === undefined ? (this.#only === undefined ? 0 : 1) : this.#few.length;
   }
 
   get isEmpty(): boolean {
-    return this.#only === undefined && this.#waiting === undefined;
+    return this.#only === undefined && this.#few === undefined && this.#waiting === undefined;
   }
 
   /**
@@ -105,11 +108,7 @@ export class MessageQueue {
   /** Removes and returns the first message, or `undefined` from an empty queue. */
   pop(): Message | undefined {
     const waiting = this.#waiting;
-    if (waiting === undefined) {
-      const only = this.#only;
-      this.#only = undefined;
-      return only;
-    }
+    if (waiting === undefined) return this.#few === undefined ? this.#popOnly() : this.#popFew(this.#few);
     const message = waiting.lanes.shift();
     if (message !== undefined) waiting.ids?.delete(message.id);
     if (waiting.lanes.size === 0) this.#waiting = undefined;
@@ -120,6 +119,7 @@ export class MessageQueue {
   popAll(): Message[] {
     const messages = this.peek(this.size);
     this.#only = undefined;
+    this.#few = undefined;
     this.#waiting = undefined;
     return messages;
   }
@@ -127,7 +127,7 @@ export class MessageQueue {
   /** Returns true when the queue holds a message of this id. */
   has(id: string): boolean {
     const waiting = this.#waiting;
-    if (waiting === undefined) return this.#only?.id === id;
+    if (waiting === undefined) return this.#few === undefined ? this.#only?.id === id : this.#few.some((message) => message.id === id);
     if (waiting.ids === undefined && waiting.lanes.size <= FEW_WAITING) return waiting.lanes.some((message) => message.id === id);
     return (waiting.ids ??= idsOf(waiting.lanes)).has(id);
   }
@@ -140,13 +140,14 @@ export class MessageQueue {
   peek(n = 1): Message[] {
     if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected to peek at a whole number of messages, 0 or more, got ${n}.`);
     if (this.#waiting !== undefined) return this.#waiting.lanes.first(n);
+    if (this.#few !== undefined) return this.#few.slice(0, n);
     return this.#only === undefined || n === 0 ? [] : [this.#only];
   }
 
   /** Returns the queue as plain JSON. */
   toJSON(): MessageQueueJson {
     const entries: MessageQueueJson["entries"][number][] = [];
-    if (this.#only !== undefined) entries.push({ message: serializeMessage(this.#only) });
+    for (const message of this.#unordered) entries.push({ message: serializeMessage(message) });
     for (const { item, priority } of this.#waiting?.lanes.inOrder() ?? []) {
       const message = serializeMessage(item);
       entries.push(priority === 0 ? { message } : { message, priority });
@@ -171,11 +172,37 @@ export class MessageQueue {
     return queue;
   }
 
+  /** The messages that are not in lanes. */
+  get #unordered(): readonly Message[] {
+    return this.#few ?? (this.#only === undefined ? [] : [this.#only]);
+  }
+
+  #popOnly(): Message | undefined {
+    const only = this.#only;
+    this.#only = undefined;
+    return only;
+  }
+
+  #popFew(few: Message[]): Message | undefined {
+    const first = few.shift();
+    if (few.length > 1) return first;
+    this.#only = few[0];
+    this.#few = undefined;
+    return first;
+  }
+
   /** Adds a message after the others. */
   #join(message: Message, priority: number): void {
+    if (this.#waiting === undefined && priority === 0 && this.size < FEW_WAITING) {
+      if (this.#only === undefined) this.#few?.push(message);
+      else this.#few = [this.#only, message];
+      this.#only = undefined;
+      return;
+    }
     const waiting = (this.#waiting ??= { lanes: new PriorityLanes(), ids: undefined });
-    if (this.#only !== undefined) waiting.lanes.push(this.#only, 0);
+    for (const earlier of this.#unordered) waiting.lanes.push(earlier, 0);
     this.#only = undefined;
+    this.#few = undefined;
     waiting.lanes.push(message, priority);
     waiting.ids?.add(message.id);
   }
@@ -184,7 +211,7 @@ export class MessageQueue {
 /** So few messages are searched one by one. */
 const FEW_WAITING = 8;
 
-/** Exists while the queue holds more than one message, so that idle inboxes take little memory. */
+/** Exists while the queue holds many messages, or messages of several priorities, so that most inboxes take little memory. */
 interface Waiting {
   readonly lanes: PriorityLanes<Message>;
   /** Ids of all messages. Built when an id is looked up among many messages. */

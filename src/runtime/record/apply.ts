@@ -329,10 +329,16 @@ function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
-  const taken = role.news(take);
-  for (let place = 0; place < take; place += 1) role.mailbox.pop();
+  const taken = takeFrom(role, take);
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);
+  return taken;
+}
+
+function takeFrom(role: RoleState, take: number): readonly Message[] {
+  if (take === role.waiting) return role.mailbox.popAll();
+  const taken = role.news(take);
+  for (let place = 0; place < take; place += 1) role.mailbox.pop();
   return taken;
 }
 
