@@ -1,6 +1,5 @@
 import { iterable, takes } from "../../kernel/argument.ts";
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
@@ -26,6 +25,7 @@ import {
   type RunStarted,
   type Sent,
 } from "./event.ts";
+import { changedState } from "./state-change.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
 
 /**
@@ -286,22 +286,6 @@ function failActivation(state: RunState, event: ActFailed): void {
 function forgetCarried(state: RunState): void {
   for (const role of state.roles.values())
     if (role.retry.carry.size > 0) role.activation = { ...role.activation, retry: { ...role.retry, carry: NO_RETRY.carry } };
-}
-
-/** Returns a role's custom state after a change. Existing keys keep their place. */
-export function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
-  if (unset.length === 0 && replacesAll(before, set)) return set;
-  const after: Record<string, Json> = { ...before, ...set };
-  for (const key of unset) delete after[key];
-  return after;
-}
-
-/** True where a frozen change has all keys of the state in their order, and no other: then it can be the next state itself. */
-function replacesAll(before: RoleState["custom"], set: RoleState["custom"]): boolean {
-  if (!Object.isFrozen(set)) return false;
-  const keys = Object.keys(before);
-  const changed = Object.keys(set);
-  return keys.length === changed.length && keys.every((key, place) => key === changed[place]);
 }
 
 function completeActivation(state: RunState, role: RoleState): void {

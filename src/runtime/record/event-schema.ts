@@ -8,6 +8,7 @@ import { shownText, valueText } from "../../kernel/value-text.ts";
 import type { MessageRole } from "../../message/message.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { plainFault } from "./plain-json.ts";
+import type { StateChange } from "./state-change.ts";
 
 /**
  * Checks an event that came from outside: from a file, a store or another process. Returns the event itself, not a copy.
@@ -208,7 +209,7 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
   }),
 });
 
-const activationEnds = ({ error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole }: Parts) => ({
+const activationEnds = ({ error, event, json, lastLife, memoryOp, number, sentFields, text, texts, whole }: Parts) => ({
   "act.ended": event("act.ended", {
     act: text,
     role: text,
@@ -217,7 +218,7 @@ const activationEnds = ({ error, event, json, jsonRecord, lastLife, memoryOp, nu
     said: list(closed(sentFields)),
     memory: list(memoryOp),
     working: list(memoryOp),
-    state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
+    state: stateChange.exactOptional(),
     plan: json.exactOptional(),
     joins: record(record(text)).exactOptional(),
     summary: closed({ oldest: text, older: texts, recent: texts, covered: texts, waits: whole.exactOptional() }).exactOptional(),
@@ -284,6 +285,15 @@ function invalid(came: unknown, what: string): JournalError {
 export type SameFields<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
 
 type Flat<T> = { [K in keyof T]: T[K] };
+
+/** A change holds changes of members. */
+const stateChange: z.ZodType<StateChange> = z.lazy(() =>
+  closed({
+    set: z.custom<StateChange["set"]>(isRecord, "expected an object"),
+    unset: list(z.string()),
+    within: z.record(z.string(), stateChange).exactOptional(),
+  }),
+);
 
 /** Returns the schema of an object with these members and no others. */
 function closed<F extends z.core.$ZodLooseShape>(fields: F): z.ZodType<Readonly<z.infer<z.ZodObject<F, z.core.$strict>>>> {

@@ -5,6 +5,7 @@ import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import type { EdgeFault, RecordedEdge } from "./edge-fault.ts";
+import type { StateChange } from "./state-change.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
 export const EVENT_VERSION = 1;
@@ -202,7 +203,7 @@ export interface ActEnded extends StepTrace {
   readonly memory: readonly RecordedMemoryOp[];
   readonly working: readonly RecordedMemoryOp[];
   /** Changed keys of the custom state; the keys in `unset` are removed. */
-  readonly state?: { readonly set: { readonly [key: string]: Json }; readonly unset: readonly string[] };
+  readonly state?: StateChange;
   /** The changed plan. */
   readonly plan?: Json;
   readonly joins?: { readonly [reaction: string]: { readonly [need: string]: string } };

@@ -1,7 +1,7 @@
 import { NotJsonError } from "../../kernel/errors.ts";
 import { deepFreeze, type Json, type JsonObject } from "../../kernel/json.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { ActEnded } from "../record/event.ts";
+import { changeOf, type StateChange } from "../record/state-change.ts";
 
 /*
  * The state of a step role. It is replaced and never changed, and unchanged parts stay the same objects: so only new parts are checked.
@@ -10,9 +10,6 @@ import type { ActEnded } from "../record/event.ts";
  * StepState.SS2 (`heldState`, `plainRecord`, `plainList`) a state cannot be changed.
  * StepState.SS3 (`stateChange`) a change names exactly the keys with another value than before.
  */
-
-/** The change from one state to another. */
-export type StateChange = NonNullable<ActEnded["state"]>;
 
 /** The place of a value in a state. */
 interface Place {
@@ -23,6 +20,7 @@ interface Place {
 
 /** Lower than the general limit of JSON values, because a record contains a state. */
 const MOST_LEVELS = 400;
+const MANY_KEYS = 64;
 const root: Place = { key: "state", above: undefined, depth: 1 };
 
 /** Freezes a state and returns it. A state from a record or a mask may not be frozen yet. */
@@ -42,9 +40,9 @@ export function heldState(state: JsonObject): JsonObject {
 export function stateChange(before: JsonObject, given: object): StateChange | undefined {
   assertPlainObject(given, root);
   const keys = Object.keys(given);
-  let set: Record<string, Json> | undefined;
+  const after: Record<string, Json> = {};
+  const changed: string[] = [];
   let added = 0;
-  let kept = 0;
   for (const key of keys) {
     if (key === "__proto__") throw protoFault(root);
     const had = memberOf(before, key);
@@ -52,15 +50,17 @@ export function stateChange(before: JsonObject, given: object): StateChange | un
     const value = (given as Record<string, unknown>)[key];
     // An identical value was checked before.
     const member = value === had && had !== undefined ? had : plain(value, had, key, root);
-    if (member === had) kept += 1;
-    else (set ??= {})[key] = member;
+    if (member === had) continue;
+    changed.push(key);
+    after[key] = member;
   }
   const had = Object.keys(before);
   const isGone = keys.length - added < had.length;
-  if (set === undefined && !isGone) return undefined;
+  if (changed.length === 0 && !isGone) return undefined;
+  const change = changeOf(changed, isGone ? without(had, keys) : nothing, before, after);
   // The set may become the next state itself: see `changedState`.
-  if (kept === 0 && !isGone) Object.freeze(set);
-  return { set: set ?? {}, unset: isGone ? without(had, keys) : nothing };
+  if (changed.length === keys.length && !isGone) Object.freeze(change.set);
+  return change;
 }
 
 const nothing: readonly string[] = Object.freeze([]);
@@ -113,19 +113,21 @@ function plainList(given: readonly unknown[], had: Json | undefined, place: Plac
 
 function plainRecord(given: object, had: Json | undefined, place: Place): JsonObject {
   assertPlainObject(given, place);
-  // A record that is built member by member is smaller, once it is frozen, than one that is spread.
-  const record: Record<string, Json> = {};
   const before = typeof had === "object" && had !== null && !Array.isArray(had) ? (had as JsonObject) : undefined;
   const keys = Object.keys(given);
+  // Once frozen, a small record that is built member by member takes less memory than one that is spread; a large one is spread faster.
+  const record: Record<string, unknown> = keys.length > MANY_KEYS ? { ...given } : {};
+  const read = keys.length > MANY_KEYS ? record : (given as Record<string, unknown>);
   let isSame = before !== undefined && keys.length === Object.keys(before).length;
   for (const key of keys) {
     if (key === "__proto__") throw protoFault(place);
     const was = memberOf(before, key);
-    const member = plain((given as Record<string, unknown>)[key], was, key, place);
-    record[key] = member;
+    const value = read[key];
+    const member = plain(value, was, key, place);
+    if (read !== record || !Object.is(member, value)) record[key] = member;
     if (isSame && member !== was) isSame = false;
   }
-  return isSame && before !== undefined ? before : Object.freeze(record);
+  return isSame && before !== undefined ? before : (Object.freeze(record) as JsonObject);
 }
 
 /** Accepts a plain object of this realm or another. */

@@ -7,7 +7,7 @@ import { addressedIn, type Message, type MessageFields } from "../../message/mes
 import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
-import { changedState } from "../record/apply.ts";
+import { changedState } from "../record/state-change.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
