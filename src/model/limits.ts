@@ -10,9 +10,9 @@ import { valueText } from "../kernel/value-text.ts";
 export interface LimitOptions {
   /** Calls in flight at one time. */
   readonly concurrency?: number;
-  /** Calls begun in any second. */
+  /** Calls begun in any second. Below 1: one call in so many seconds as 1 divided by it, such as 2 for 0.5. At least one call in 60 seconds. */
   readonly requestsPerSecond?: number;
-  /** Calls begun in any 60 seconds. */
+  /** Calls begun in any 60 seconds. At least 1. */
   readonly requestsPerMinute?: number;
   /** Tokens, of requests and replies together, in any 60 seconds. */
   readonly tokensPerMinute?: number;
@@ -83,21 +83,29 @@ export function modelLimits(options: LimitOptions): ModelLimits {
   return new Limits(options);
 }
 
-/** @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0 */
+/** @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0, or below one call in 60 seconds */
 export function checkLimits(options: LimitOptions): void {
   for (const name of ["concurrency", "requestsPerSecond", "requestsPerMinute", "tokensPerMinute"] as const) {
     const value: unknown = options[name];
     if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value > 0)) continue;
     throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number above 0, got ${valueText(value)}. Leave it out for no limit.`);
   }
+  const { requestsPerSecond = 1, requestsPerMinute = 1 } = options;
+  if (requestsPerSecond * MINUTE >= SECOND && requestsPerMinute >= 1) return;
+  const came = requestsPerMinute < 1 ? `requestsPerMinute of ${requestsPerMinute}` : `requestsPerSecond of ${requestsPerSecond}`;
+  throw new UsageError("LIMIT_INVALID", `Expected a limit of one call in 60 seconds or more, got ${came}. Ask less often in the program.`);
 }
 
 /** Returns the bounds of options on calls in a time; none where there are only bounds on calls at one time. */
 export function ratesOf({ requestsPerSecond, requestsPerMinute, tokensPerMinute }: LimitOptions): readonly CallRate[] {
   const rates: CallRate[] = [];
-  if (requestsPerSecond !== undefined) rates.push({ within: SECOND, requests: requestsPerSecond, tokens: Infinity });
+  if (requestsPerSecond !== undefined) {
+    // The part of a call that is left in a second begins no call.
+    const [within, requests] = requestsPerSecond < 1 ? [SECOND / requestsPerSecond, 1] : [SECOND, Math.floor(requestsPerSecond)];
+    rates.push({ within, requests, tokens: Infinity });
+  }
   if (requestsPerMinute !== undefined || tokensPerMinute !== undefined) {
-    rates.push({ within: MINUTE, requests: requestsPerMinute ?? Infinity, tokens: tokensPerMinute ?? Infinity });
+    rates.push({ within: MINUTE, requests: Math.floor(requestsPerMinute ?? Infinity), tokens: tokensPerMinute ?? Infinity });
   }
   return rates;
 }

@@ -10,7 +10,7 @@ const limits = postgresLimits({ url, name: "provider", requestsPerSecond: 10 });
 const model = {
   id: "fleet-model",
   price: { input: 0, output: 1 },
-  maxOutputTokens: 20_000,
+  maxOutputTokens: 16_000,
   streams: false,
   async chat(_request, { signal }) {
     const reply = await fetch(FLEET_PROVIDER, { method: "POST", body: String(Number(process.hrtime.bigint()) / 1e6), signal });

@@ -90,6 +90,20 @@ function placeChecks({ it, expect }: ContractKit, make: MakeLimits, { settled }:
 }
 
 function rateChecks({ it, expect }: ContractKit, make: MakeLimits, { pass, settled }: LimitsTime): void {
+  it("ModelLimits.W2 of a limit below one call in a second, the second call waits for longer than a second", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ requestsPerSecond: 0.25 });
+    const asked = [0, 1].map(() => ask(limits, clock));
+    await given(asked[0]);
+    await pass(limits, 1.5 * SECOND);
+    await clock.advance(1.5 * SECOND);
+    await settled();
+    expect(gotten(asked)).toEqual([true, false]);
+    await pass(limits, 4.5 * SECOND);
+    await clock.advance(4.5 * SECOND);
+    await given(asked[1]);
+  });
+
   for (const [unit, ms, options] of [
     ["second", SECOND, { requestsPerSecond: 2 }],
     ["minute", MINUTE, { requestsPerMinute: 2 }],
