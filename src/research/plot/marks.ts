@@ -1,5 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { tInterval } from "../statistics/interval.ts";
+import { DEFAULT_CONFIDENCE, tInterval } from "../statistics/interval.ts";
 import { mean } from "../statistics/sample.ts";
 import { checkColumn, numberAt, type Place, placeAt } from "./columns.ts";
 import type { BarPlot, HeatMapPlot, HistogramPlot, LinePlot, PlotOptions, PlotRow, PointPlot } from "./plot-options.ts";
@@ -90,7 +90,7 @@ async function meanMarks(rows: readonly PlotRow[], plot: LinePlot | BarPlot): Pr
   for (const { x, series, values } of cells.all.values()) {
     const y = mean(values);
     const isBare = plot.interval === "none" || values.length < 2;
-    const { low, high } = isBare ? { low: y, high: y } : await tInterval(values, { confidence: plot.confidence ?? 0.95 });
+    const { low, high } = isBare ? { low: y, high: y } : await tInterval(values, { confidence: plot.confidence ?? DEFAULT_CONFIDENCE });
     marks.push({ x, y, series, low, high });
   }
   return { marks, leftOut: cells.leftOut };
