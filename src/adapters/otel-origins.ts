@@ -1,7 +1,9 @@
 import type { SpanContext } from "@opentelemetry/api";
 import { JournalError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
+import { sentMessage } from "../runtime/edges/arrivals.ts";
 import { applyNext } from "../runtime/record/apply.ts";
+import type { EdgeFault } from "../runtime/record/edge-fault.ts";
 import type { HiredRole, RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 
@@ -27,7 +29,7 @@ export class MessageOrigins {
   /** The first `take` messages that wait for a role. */
   arrivals(role: string, take: number): readonly Arrival[] {
     const news = this.#state?.roles.get(role)?.news(take) ?? [];
-    return news.map((message) => ({ message, sender: this.#senders.get(message) }));
+    return news.map((message) => ({ message, sender: this.#senders.get(sentMessage(message)) }));
   }
 
   /** The messages that an open activation has taken. */
@@ -80,8 +82,12 @@ function slimRole({ name, mailbox }: HiredRole): HiredRole {
   return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox === undefined ? {} : { mailbox }) };
 }
 
-function slimSent({ message, dead: _dead, ...delivery }: Sent): Sent {
+function slimSent({ message, dead: _dead, faults, ...delivery }: Sent): Sent {
   const { id, role, causeBy, sentFrom, timestamp } = message;
   const slimmed: Message = { id, content: "", role, causeBy, sentFrom, sendTo: [], parents: [], timestamp, metadata: {} };
-  return { ...delivery, message: slimmed };
+  return { ...delivery, message: slimmed, ...(faults === undefined ? {} : { faults: faults.map(slimFault) }) };
+}
+
+function slimFault(fault: EdgeFault): EdgeFault {
+  return { ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) };
 }

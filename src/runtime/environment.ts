@@ -129,7 +129,7 @@ export class Environment {
       ...{ deps: options.deps, effects: options.effects ?? localEffects },
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
-      edges: backing.edges === undefined ? loaderOf(options.edges, state) : () => backing.edges,
+      edges: backing.edges === undefined ? loaderOf(options.edges, () => this.#engine) : () => backing.edges,
       announcer,
     });
   }

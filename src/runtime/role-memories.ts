@@ -138,13 +138,16 @@ export class RoleMemories {
     return runId;
   }
 
-  /** A message that a record names by its id was sent in the activation, or taken by it, and so had been delivered. */
+  /**
+   * A message that a record names by its id was sent in the activation, or taken by it, and so had been delivered. The role may have read
+   * something else than the history has.
+   */
   #resolved({ memory, said, role }: ActEnded, taken: readonly Message[]): readonly MemoryOp[] {
     const words = new Map<string, Message>([...taken, ...said.map(({ message }) => message)].map((message) => [message.id, message]));
     const { history, roles } = this.#parts.state();
     return memory.flatMap((op): readonly MemoryOp[] => {
       if (op[0] !== "+" || typeof op[1] !== "string") return [op as MemoryOp];
-      const message = words.get(op[1]) ?? history.find(op[1]) ?? roles.get(role)?.memory.find(op[1]);
+      const message = words.get(op[1]) ?? roles.get(role)?.memory.find(op[1]) ?? history.find(op[1]);
       return message === undefined ? [] : [["+", message]];
     });
   }

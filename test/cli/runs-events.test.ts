@@ -72,6 +72,8 @@ describe("troupe runs flow", () => {
   });
 });
 
+const ACT = { act: "Alice#0~1", role: "Alice", round: 0, take: 1 };
+
 const isEvent = (observed: Observed): observed is RunEvent => "seq" in observed;
 
 describe("eventLine", () => {
@@ -108,6 +110,14 @@ describe("eventLine", () => {
         "    12  +12:12    run.ended     waiting: Bob waits.",
       ]
     `);
+  });
+
+  it("tells what happened to messages on their way", () => {
+    const sent = { message: word("WritePrd"), to: ["Bob", "Cid"] };
+    const faults = ["Bob", "\u001b[2J"].map((to) => ({ to, by: ["drop", "delay"], arrives: [] }));
+    const [event] = recorded([{ type: "act.ended", ...ACT, said: [{ ...sent, faults }], memory: [], working: [] }]).filter(isEvent);
+    expect(event && eventLine(event, 0)).toContain("says WritePrd, on the way: drop and delay to Bob, drop and delay to ");
+    expect(event && eventLine(event, 0)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
   it("shows what a terminal would obey", () => {

@@ -29,7 +29,11 @@ function fateOf(
     sendTo: [to],
     ...(payload === undefined ? {} : { instructContent: payload }),
   });
-  const [sent] = new Edges(policies, { seed: "seven" }).pass([{ message, to: [to], ...(due === undefined ? {} : { due }) }], from, tick);
+  const [sent] = new Edges(policies, { seed: "seven", messageLimit: 1_000_000 }).pass(
+    [{ message, to: [to], ...(due === undefined ? {} : { due }) }],
+    from,
+    tick,
+  );
   return sent?.faults?.[0];
 }
 

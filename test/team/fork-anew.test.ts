@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { drop } from "../../src/edges/index.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import type { Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { ForkOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { answering, contents } from "../runtime/town.ts";
@@ -156,5 +158,26 @@ describe("scripted lists", () => {
     expect(list(1).id).toBe(list(1).id);
     expect(list(1).id).not.toBe(list(2).id);
     expect([scriptedModel(() => "x").id, scriptedModel(["x"], { id: "mine" }).id]).toEqual(["scripted", "mine"]);
+  });
+
+  test("meets other faults behind the shared past and asks models anew, and its record says so", async () => {
+    const journal = memoryJournal();
+    const talk = (): Role[] => [
+      answering("Ann", async (rc) => Array.from({ length: 40 }, (_, nth) => rc.message(`${nth}`, { sendTo: "Bob" }))),
+      answering("Bob", async (rc) => rc.message(`${rc.news.map(({ content }) => content).join()} ${await rc.ask("more")}`), { watch: [] }),
+    ];
+    const team = (word: string) => new Team({ journal, roles: talk(), model: always(word), seed: "s", edges: [drop(0.5)] });
+    const heard = async (run: { readonly result: Promise<RunResult> }): Promise<string> => contents((await run.result).outputs).join();
+    const first = await heard(team("old").run("go", { id: "r" }));
+    expect(await heard(team("new").fork("r", { id: "same", at: 1 }))).toBe(first);
+    const other = await heard(team("new").fork("r", { id: "f", at: 1, seed: 7, reuse: "none" }));
+    expect(other).toMatch(/ new$/);
+    expect(other.replace("new", "old")).not.toBe(first);
+    const events = await eventsOf(journal, "f");
+    expect(events[0]).toMatchObject({ seed: "7", edges: [{ name: "drop", parameters: { rate: 0.5 } }], parent: { runId: "r", at: 1 } });
+    expect(events.find(({ type }) => type === "run.resumed")).toMatchObject({ forked: true, afresh: true });
+    // All faults before the fork are shared.
+    const late = events.findIndex(({ type }) => type === "round.ended");
+    expect(await heard(team("new").fork("r", { id: "late", at: late, seed: 7, reuse: "none" }))).toBe(first.replace("old", "new"));
   });
 });

@@ -1,6 +1,14 @@
 import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
-import { EVENT_TYPES, type RunEvent, type RunResumed, type Sent, type StepEnded, type StepStarted } from "../../runtime/record/event.ts";
+import {
+  type ActEnded,
+  EVENT_TYPES,
+  type RunEvent,
+  type RunResumed,
+  type Sent,
+  type StepEnded,
+  type StepStarted,
+} from "../../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
 import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
@@ -62,7 +70,7 @@ function eventText(event: RunEvent): string {
     case "step.ended":
       return `${shown(event.act, 80)} ${endText(event)}`;
     case "act.ended":
-      return `${shown(event.act, 80)} ${event.said.length === 0 ? "says nothing" : `says ${shown(saidText(event), 200)}`}`;
+      return `${shown(event.act, 80)} ${event.said.length === 0 ? "says nothing" : `says ${shown(saidText(event), 200)}${faultsText(event)}`}`;
     case "act.failed":
       return `${shown(event.act, 80)} ${event.then}: ${shown(event.error.message, 200)}`;
     case "round.ended":
@@ -78,6 +86,13 @@ function eventText(event: RunEvent): string {
     case "run.ended":
       return `${event.status}${event.error === undefined ? "" : `: ${shown(event.error.message, 200)}`}`;
   }
+}
+
+/** What the edges did with the messages of an activation: `, on the way: drop to Bob`. */
+function faultsText({ said }: ActEnded): string {
+  const faults = said.flatMap((sent) => sent.faults ?? []);
+  if (faults.length === 0) return "";
+  return `, on the way: ${shown(faults.map(({ by, to }) => `${by.join(" and ")} to ${to}`).join(", "), 120)}`;
 }
 
 /** A message: its sender, its recipients, and the beginning of its text. */

@@ -110,6 +110,7 @@ const FATE_WORDS: Readonly<Record<Hearer["fate"], (seq: number) => string>> = {
   waiting: () => "waits in the mailbox",
   taken: (seq) => `taken at event ${seq} by`,
   dropped: (seq) => `dropped from a full mailbox at event ${seq}`,
+  lost: () => "lost on its way, by the edges",
   dead: (seq) => `a dead letter at event ${seq}: the role was retired`,
   double: () => "had it already",
 };

@@ -39,7 +39,7 @@ export interface Arrow {
 }
 
 /** The state of a message on its way to one recipient. */
-export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "dead" | "double";
+export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "double";
 
 /** Bars and arrows of a range. */
 export interface LaneDrawing {
@@ -115,7 +115,7 @@ export function firstAtLeast(count: number, holds: (place: number) => boolean): 
 export function endOf(way: WayFact, shown: number): { readonly end: number; readonly fate: Fate } {
   const isPast = (seq: number | undefined): seq is number => seq !== undefined && seq <= shown;
   if (isPast(way.opened)) return { end: way.opened, fate: "taken" };
-  if (isPast(way.dropped)) return { end: way.dropped, fate: way.isDead ? "dead" : "dropped" };
+  if (isPast(way.dropped)) return { end: way.dropped, fate: way.isDead ? "dead" : way.isLost ? "lost" : "dropped" };
   if (isPast(way.delivered)) return { end: way.delivered, fate: way.isDouble ? "double" : "waiting" };
   return { end: shown, fate: "on its way" };
 }

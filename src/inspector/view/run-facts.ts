@@ -109,6 +109,8 @@ export interface WayFact {
   readonly dropped: number | undefined;
   /** Its role had been retired, so the message is a dead letter. */
   readonly isDead: boolean;
+  /** The edges lost it. */
+  readonly isLost: boolean;
   /** The mailbox held a message of this id already. */
   readonly isDouble: boolean;
 }

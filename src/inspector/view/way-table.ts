@@ -51,7 +51,7 @@ export class WayTable {
       consumer: undefined,
       dropped: undefined,
     };
-    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false });
+    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false, isLost: false });
     this.#ids.push(id);
     this.#count(place, 1);
     this.#reach(place, from);
@@ -62,7 +62,7 @@ export class WayTable {
   addLost(way: Pick<WayFact, "sent" | "role" | "from"> & { readonly id: string }): number {
     const place = this.add(way);
     const lost = this.#ways[place];
-    if (lost !== undefined) lost.dropped = way.from;
+    if (lost !== undefined) Object.assign(lost, { dropped: way.from, isLost: true });
     this.#count(place, -1);
     return place;
   }

@@ -44,7 +44,17 @@ export function timesFor(sent: Sent, recipient: string): number {
 export function arrivedMessage(message: Message, { copy, reads }: Arrival): Message {
   if (copy === undefined && reads === undefined) return message;
   const { instructContent: _payload, ...rest } = message;
-  return Object.freeze({ ...rest, id: arrivedId(message.id, { copy }), ...(reads ?? contentOf(message)) });
+  const arrived: Message = Object.freeze({ ...rest, id: arrivedId(message.id, { copy }), ...(reads ?? contentOf(message)) });
+  sentAs.set(arrived, message);
+  return arrived;
+}
+
+/** The messages that were sent, by those that arrived in their place. */
+const sentAs = new WeakMap<Message, Message>();
+
+/** Returns the message as it was sent, for one that {@link arrivedMessage} made or returned. */
+export function sentMessage(arrived: Message): Message {
+  return sentAs.get(arrived) ?? arrived;
 }
 
 /** Returns the id of a message as it arrives. */

@@ -128,13 +128,17 @@ export interface EdgeDecisions {
   pass(said: readonly Sent[], from: string, tick: number): readonly Sent[];
 }
 
+/** The run that policies decide in. */
+export interface EdgeRun {
+  readonly seed: string;
+  /** Limit on the characters of one message. */
+  readonly messageLimit: number;
+}
+
 /** Returns what loads the code of policies; undefined where there are none, so that nothing is loaded or asked. */
-export function loaderOf(
-  policies: readonly EdgePolicy[] | undefined,
-  run: { readonly seed: string },
-): (() => Promise<EdgeDecisions>) | undefined {
+export function loaderOf(policies: readonly EdgePolicy[] | undefined, run: () => EdgeRun): (() => Promise<EdgeDecisions>) | undefined {
   if (policies === undefined || policies.length === 0) return undefined;
-  return () => import("./edges.ts").then(({ Edges }) => new Edges(policies, run));
+  return () => import("./edges.ts").then(({ Edges }) => new Edges(policies, run()));
 }
 
 /** True for the error of a policy: no failure policy of a role may drop the message that it was about. */

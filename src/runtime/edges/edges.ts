@@ -8,7 +8,7 @@ import { isSameJson } from "../../role/act.ts";
 import type { Arrival, EdgeFault } from "../record/edge-fault.ts";
 import type { Sent } from "../record/event.ts";
 import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
-import type { EdgeDecision, EdgeDecisions, EdgePassage, EdgePolicy } from "./edge-policy.ts";
+import type { EdgeDecision, EdgeDecisions, EdgePassage, EdgePolicy, EdgeRun } from "./edge-policy.ts";
 import { type Pairs, pairsOf } from "./pairs.ts";
 
 /** Limit on the copies that one decision makes. */
@@ -31,10 +31,10 @@ interface Ranked {
  * Edges.G3 (`decisionOf`) a policy that throws, or answers what is no decision, fails the activation: none of its messages is sent.
  */
 export class Edges implements EdgeDecisions {
-  readonly #run: { readonly seed: string };
+  readonly #run: EdgeRun;
   readonly #policies: readonly Ranked[];
 
-  constructor(policies: readonly EdgePolicy[], run: { readonly seed: string }) {
+  constructor(policies: readonly EdgePolicy[], run: EdgeRun) {
     this.#run = run;
     this.#policies = policies.map((policy, place) => {
       const nth = policies.slice(0, place).filter(({ name }) => name === policy.name).length;
@@ -68,7 +68,8 @@ export class Edges implements EdgeDecisions {
     const message = arrivedMessage(sent.message, arrival);
     const arrives = arrival.due ?? sent.due ?? tick + 1;
     const random = (): RandomStream => namedStream(this.#run.seed, "edge", policy.name, nth, message.id, to);
-    const decision = decisionOf(policy, new MessagePassage({ message, from, to, tick, arrives }, random));
+    const passage = new MessagePassage({ message, from, to, tick, arrives }, random);
+    const decision = decisionOf(policy, passage);
     switch (decision.kind) {
       case "deliver":
         return [arrival];
@@ -79,7 +80,9 @@ export class Edges implements EdgeDecisions {
       case "copy":
         return [arrival, ...Array.from({ length: decision.copies }, () => ({ ...arrival, copy: (way.copies += 1) }))];
       case "rewrite":
-        return isSameJson(decision.reads, contentOf(message)) ? [arrival] : [{ ...arrival, reads: decision.reads }];
+        if (isSameJson(decision.reads, contentOf(message))) return [arrival];
+        assertLength(policy, passage, decision.reads.content.length, this.#run.messageLimit);
+        return [{ ...arrival, reads: decision.reads }];
     }
   }
 }
@@ -169,6 +172,10 @@ function readsOf({ content, instructContent: payload }: Readonly<Record<string, 
   const kept = content === undefined || content === before.content ? before.instructContent : undefined;
   const instructContent = payload === undefined ? kept : (deepFreeze(jsonRoundTrip(payload)) as Json);
   return { content: content ?? before.content, ...(instructContent === undefined ? {} : { instructContent }) };
+}
+
+function assertLength(policy: EdgePolicy, passage: EdgePassage, length: number, limit: number): void {
+  if (length > limit) throw failed(policy, passage, `it wrote ${length} characters, more than the ${limit} of one message`);
 }
 
 function failed({ name }: EdgePolicy, { message, from, to }: EdgePassage, what: string, cause?: unknown): UsageError {

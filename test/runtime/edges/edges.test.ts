@@ -104,6 +104,19 @@ describe.each(Object.entries(kinds))("messages of %s", (_kind, rolesOf) => {
     expect(result.faults).toMatchObject({ delayed: 1 });
   });
 
+  test("that are copied and delayed stand in the history once, as they were sent, at every moment", async () => {
+    const edges = [toBob({ kind: "copy", copies: 1 }), toBob({ kind: "delay", ticks: 2 }), toBob({ kind: "rewrite", content: "stop" })];
+    const environment = town(rolesOf(), { edges: edges.map((edge, nth) => ({ ...edge, name: `p${nth}` })) });
+    environment.publishMessage("go");
+    const told = ({ messages }: { readonly messages: readonly Message[] }): readonly string[] =>
+      messages.filter(({ sentFrom }) => sentFrom === "Ann").map(({ id, content }) => `${id} ${content}`);
+    expect(told(await environment.run({ rounds: 1 }))).toEqual(["Ann#0.0 go"]);
+    const result = await environment.run();
+    expect(told(result)).toEqual(["Ann#0.0 go"]);
+    expect(environment.state.deliveries.filter(({ sentFrom }) => sentFrom === "Ann")).toHaveLength(1);
+    expect(contents(result.outputs)).toEqual(["Cid: go 7", "Bob: stop undefined", "Bob: stop undefined"]);
+  });
+
   test("pass one policy after the other, which decide on each copy", async () => {
     const second = policy(
       ({ message }) => (message.id.endsWith("*1") ? { kind: "rewrite", content: message.content.toUpperCase() } : undefined),
@@ -170,6 +183,23 @@ describe("Edges.G2 a policy that never does anything", () => {
     expect(canonical(events)).toBe(canonical(await recorded([])));
     expect(events.filter((event) => JSON.stringify(event).includes("faults"))).toEqual([]);
   });
+});
+
+test("the canonical log tells what happened on the way, although nothing follows from it", async () => {
+  const { events } = await told(kinds["step roles"]?.() ?? [], [
+    policy(({ to }) => (to === "Cid" ? { kind: "delay", ticks: 1 } : undefined)),
+  ]);
+  const plain = await told(kinds["step roles"]?.() ?? [], []);
+  const [delayed, prompt] = [events, plain.events].map(([event]) => canonical(event === undefined ? [] : [event]));
+  expect(delayed).toContain('"faults":[{"arrives":[{"due":2}],"by":["test"],"to":"Cid"}]');
+  expect(prompt).not.toContain("faults");
+});
+
+test("a policy writes no longer message than a role may", async () => {
+  const environment = town(kinds["roles"]?.() ?? [], { edges: [toBob({ kind: "rewrite", content: "x".repeat(101) })], messageLimit: 100 });
+  environment.publishMessage("go");
+  const { error } = await environment.run();
+  expect(error?.message).toContain("but it wrote 101 characters, more than the 100 of one message");
 });
 
 describe("Edges.G1 the stream of a decision", () => {

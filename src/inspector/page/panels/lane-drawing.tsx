@@ -191,6 +191,7 @@ const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
   waiting: "arrow-open",
   "on its way": "arrow-open",
   dropped: "arrow-gone",
+  lost: "arrow-gone",
   dead: "arrow-gone",
   double: "arrow-gone",
 };
