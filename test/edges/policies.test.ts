@@ -193,6 +193,10 @@ describe("crash", () => {
     expect(await actsOf([crash("p3")])).toEqual({ p1: all, p2: all, p3: [0] });
   });
 
+  test("keeps what a role told itself until it recovers, also where that arrives between two rounds", () => {
+    expect(fateOf([crash("p1").during(1, 4)], 1, { from: "p1", to: "p1", due: 2.5 })?.arrives).toEqual([{ due: 4 }]);
+  });
+
   test.each([[[]], [""], [1], [[1]]])("refuses %j for the names of roles", (roles) => {
     for (const make of [crash, byzantine]) expect(() => make(roles as never)).toThrow(expect.objectContaining({ code: "EDGE_INVALID" }));
   });

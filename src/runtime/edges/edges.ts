@@ -153,7 +153,8 @@ function checkedDecision(answer: unknown, message: Message): Checked | undefined
     case "drop":
       return { kind };
     case "delay":
-      return isCount(ticks) ? { kind, ticks } : undefined;
+      // The clock of a run may stand between whole ticks.
+      return typeof ticks === "number" && ticks >= 0 && ticks <= Number.MAX_SAFE_INTEGER ? { kind, ticks } : undefined;
     case "copy":
       return isCount(copies) && copies <= MOST_COPIES ? { kind, copies } : undefined;
     case "rewrite": {
