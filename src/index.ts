@@ -133,9 +133,18 @@ export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
 
 // They share a world.
 export { Environment } from "./runtime/environment.ts";
-export type { Delivery, ReadyRole, Scheduler, SchedulerView } from "./runtime/schedulers/scheduler.ts";
 export type { EdgeDecision, EdgePassage, EdgePolicy } from "./runtime/edges/edge-policy.ts";
 export type { Arrival, EdgeFault, FaultCounts } from "./runtime/record/edge-fault.ts";
+export type { PoissonScheduler, SchedulerName, StagedScheduler } from "./runtime/schedulers/policies.ts";
+export type {
+  ArrivalOrder,
+  ClockKind,
+  Delivery,
+  ReadyRole,
+  Scheduler,
+  SchedulerOption,
+  SchedulerView,
+} from "./runtime/schedulers/scheduler.ts";
 export type { EnvironmentOptions, EnvironmentRecord, EnvironmentRunOptions, RestoreOptions } from "./runtime/environment-options.ts";
 export type { RoleView } from "./runtime/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/approval.ts";

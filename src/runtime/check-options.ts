@@ -20,8 +20,10 @@ import { schedulerOf } from "./schedulers/scheduler.ts";
  */
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
-  const { scheduler, concurrency, messageLimit, onFailure, seed, model, models, human } = options;
+  const { scheduler, delivery, concurrency, messageLimit, onFailure, seed, model, models, human } = options;
   if (scheduler !== undefined) schedulerOf(scheduler);
+  if (delivery !== undefined && delivery !== "hire" && delivery !== "shuffled" && delivery !== "sender")
+    throw refused("delivery", '"hire", "shuffled" or "sender"', delivery, "Leave it out for the order of hiring.");
   if (concurrency !== undefined) checkWhole(concurrency, "concurrency", 1);
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
   if (onFailure !== undefined && !isFailurePolicy(onFailure))

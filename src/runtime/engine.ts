@@ -18,7 +18,7 @@ import type { RoleState } from "./record/role-state.ts";
 import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
-import { assertRoomOutside, deadlock, fullAt } from "./record/delivery.ts";
+import { assertRoomAt, assertRoomOutside, deadlock } from "./record/delivery.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
@@ -128,7 +128,8 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   get midRound(): boolean {
-    return this.state.acted > 0 || this.state.pending.length > 0;
+    const { acted, stage, pending } = this.state;
+    return acted > 0 || stage > 0 || pending.length > 0;
   }
 
   get isIdle(): boolean {
@@ -307,21 +308,17 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: then no message of the round is delivered */
-  endRound(): void {
-    const { round } = this.state;
-    this.#assertRoomAt(round + 1);
-    this.#parts.log.record({ type: "round.ended", round });
+  endRound(stages: number): void {
+    const { round, stage } = this.state;
+    const isLast = stage + 1 >= stages;
+    assertRoomAt(this.state, isLast ? round + 1 : round);
+    this.#parts.log.record({ type: "round.ended", round, ...(isLast ? {} : { stage }) });
   }
 
   /** @throws QueueFullError `MAILBOX_FULL` where a message that is due has no room: then none of them is delivered */
-  advance(tick: number): void {
-    this.#assertRoomAt(tick);
-    this.#parts.log.record({ type: "clock.advanced", tick });
-  }
-
-  #assertRoomAt(tick: number): void {
-    const full = fullAt(this.state, tick);
-    if (full !== undefined) throw full;
+  advance(tick: number, role?: string): void {
+    assertRoomAt(this.state, tick);
+    this.#parts.log.record({ type: "clock.advanced", tick, ...(role === undefined ? {} : { role }) });
   }
 
   /**

@@ -13,7 +13,7 @@ import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Mailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
 import type { EdgeDecisions, EdgePolicy } from "./edges/edge-policy.ts";
-import type { Scheduler } from "./schedulers/scheduler.ts";
+import type { ArrivalOrder, SchedulerOption } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/funds.ts";
@@ -50,8 +50,10 @@ export interface EnvironmentOptions {
   /** Default: random. */
   readonly seed?: string | number;
   readonly clock?: Clock;
-  /** Chooses the roles that act next, by name or as an object. Default `rounds`. */
-  readonly scheduler?: "rounds" | "eager" | Scheduler;
+  /** Chooses the roles that act next, by name or as an object: see {@link SchedulerName}. Default `rounds`. */
+  readonly scheduler?: SchedulerOption;
+  /** The order of messages that arrive together in a mailbox: see {@link ArrivalOrder}. Default `hire`. */
+  readonly delivery?: ArrivalOrder;
   /** Limit on concurrent activations. Default 16. */
   readonly concurrency?: number;
   /** Default `stop`. */
@@ -100,6 +102,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   seed: true,
   clock: true,
   scheduler: true,
+  delivery: true,
   concurrency: true,
   onFailure: true,
   human: true,
@@ -142,7 +145,7 @@ export interface EnvironmentRunOptions {
   /** Limit on further rounds; without rounds, on all activations of one role. Default 100. */
   readonly rounds?: number;
   /**
-   * Stops the run with status `stopped`. Called after every round or, with `eager`, after every activation, and when the run is resumed.
+   * Stops the run with status `stopped`. Called after every round or, without rounds, after every activation, and when the run is resumed.
    */
   readonly stopWhen?: StopCondition;
   /** Stops the run with status `stopped` when it aborts. Activations under way stay open, and the next run continues them. */

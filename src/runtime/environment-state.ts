@@ -16,7 +16,7 @@ import { recordedEdges } from "./edges/edge-policy.ts";
 import { environmentOptions, type EnvironmentOptions, type RunBacking } from "./environment-options.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { RunState, type ShardRange } from "./record/run-state.ts";
-import { schedulerOf } from "./schedulers/scheduler.ts";
+import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
 import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 
 /** A team, and a function that restores, have already checked the options that they pass on. */
@@ -46,10 +46,8 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
   const state = new RunState(id, options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
-  const scheduler = schedulerOf(options.scheduler ?? "rounds");
-  state.scheduler = scheduler.name;
-  state.parameters = scheduler.parameters ?? null;
-  state.delivery = scheduler.delivery;
+  Object.assign(state, termsOf(recordedScheduler(schedulerOf(options.scheduler ?? "rounds"))));
+  state.arrival = options.delivery ?? "hire";
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
   state.edges = recordedEdges(options.edges);
   state.shard = shard;

@@ -45,7 +45,7 @@ export class Opening {
   }
 
   #start(): RunStarted {
-    const { seed, bounds, edges } = this.#log.state;
+    const { seed, bounds, edges, arrival } = this.#log.state;
     const bounded = bounds.mailbox === undefined ? {} : { bounds: { mailbox: bounds.mailbox } };
     return {
       type: "run.started",
@@ -53,6 +53,7 @@ export class Opening {
       roles: this.#roles(this.#hired.names),
       seed,
       ...recordedScheduler(schedulerOf(this.#scheduler ?? "rounds")),
+      ...(arrival === "hire" ? {} : { arrival }),
       ...bounded,
       ...(edges.length === 0 ? {} : { edges }),
     };

@@ -9,9 +9,11 @@ import type { Immutable } from "../role/step-role.ts";
 import type { RecordedStop } from "./record/event.ts";
 import { roundsOf, type RunState } from "./record/run-state.ts";
 
-/** The view of a run that a stop condition gets after every round (or, with `eager`, after every activation) and when a run is resumed. */
+/** The view of a run that a stop condition gets after every round (or, without rounds, after every activation) and when a run is resumed. */
 export interface RunProgress {
   readonly rounds: number;
+  /** The present tick of the run's clock: the round, the simulated time, or the number of activations that have ended. */
+  readonly tick: number;
   /** Micro-dollars. */
   readonly spent: MicroUsd;
   /** The number of delivered messages, each counted once; also in an environment with `memory: false`. */
@@ -152,6 +154,7 @@ function isRecordedStop(value: unknown): value is RecordedStop {
 export function progressOf(state: RunState): RunProgress {
   return {
     rounds: roundsOf(state),
+    tick: state.tick,
     spent: state.ledger.spent,
     delivered: state.delivered,
     calls: state.calls,

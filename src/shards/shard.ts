@@ -89,7 +89,7 @@ class Shard {
     switch (answer.kind) {
       case "round":
         for (const packet of answer.packets) this.#receive(packet);
-        return host.endRound();
+        return host.endRound(1);
       case "advance":
         return host.advance(answer.tick);
       case "over":

@@ -1,5 +1,5 @@
 import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
-import { recordedBy } from "../runtime/schedulers/scheduler.ts";
+import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
@@ -45,6 +45,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
     .then((copy) => {
       recordedBy(copy.state, fork.options.scheduler);
       assertSameEdges(copy.state.edges, fork.options.edges);
+      assertArrivalOrder(copy.state, fork.options.delivery);
       return { ...copy, bounds: boundsNow(copy.state, o, fork.options) };
     })
     .catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-import { deliveryOf } from "../runtime/schedulers/scheduler.ts";
+import { termsOf } from "../runtime/schedulers/scheduler.ts";
 import { Environment } from "../runtime/environment.ts";
 import { Replay, type ReplayParts } from "../runtime/replay/replay.ts";
 import { type RunResult, runResult } from "../runtime/run-result.ts";
@@ -31,9 +31,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   assertHadTeam({ ...parts, crew }, stretches, others);
   await scratch.create(controls.id);
   const state = new RunState(controls.id);
-  state.scheduler = opening.scheduler;
-  state.parameters = opening.parameters ?? null;
-  state.delivery = opening.delivery ?? deliveryOf(opening.scheduler);
+  Object.assign(state, termsOf(opening));
   state.seed = opening.seed;
   const environment = await environmentOf(parts, state, { sharedTo: opening.parent?.at, isOurs });
   environment.log.record(opening);

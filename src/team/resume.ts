@@ -11,7 +11,7 @@ import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { resumption } from "../runtime/record/resumption.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
-import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
+import { assertArrivalOrder, recordedBy, recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
@@ -26,9 +26,8 @@ import type { ResumeOptions, RunOptions } from "./team-options.ts";
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
   const { name, options, state, idea } = run;
   const scheduler = schedulerOf(options.scheduler ?? "rounds");
-  state.scheduler = scheduler.name;
-  state.parameters = scheduler.parameters ?? null;
-  state.delivery = scheduler.delivery;
+  const arrival = options.delivery === undefined || options.delivery === "hire" ? {} : { arrival: options.delivery };
+  Object.assign(state, termsOf(recordedScheduler(scheduler)), arrival);
   state.seed = String(options.seed ?? freshSeed());
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);
@@ -39,6 +38,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     seed: state.seed,
     ...recordedScheduler(scheduler),
     ...(options.edges === undefined || options.edges.length === 0 ? {} : { edges: recordedEdges(options.edges) }),
+    ...arrival,
     bounds: bounds.recorded,
     ...(crew.budget === undefined ? {} : { budget: crew.budget }),
     ...(o.about === undefined ? {} : { about: o.about }),
@@ -70,6 +70,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   }
   recordedBy(state, options.scheduler);
   assertSameEdges(state.edges, options.edges);
+  assertArrivalOrder(state, options.delivery);
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);
   const present = presentCrew(state, crew);

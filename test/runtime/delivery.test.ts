@@ -4,6 +4,7 @@ import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
+import { termsOf } from "../../src/runtime/schedulers/scheduler.ts";
 import { RunState } from "../../src/runtime/record/run-state.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
@@ -322,8 +323,7 @@ describe("a message to many", () => {
   });
 
   test.each(["rounds", "eager"] as const)("reaches each of them: %s", async (scheduler) => {
-    const delivery = scheduler === "rounds" ? ("round" as const) : ("turn" as const);
-    const state = Object.assign(new RunState("r"), { scheduler, delivery, seed: "s" });
+    const state = Object.assign(new RunState("r"), termsOf({ scheduler }), { seed: "s" });
     const environment = new Environment({ seed: "s" }, { state });
     const lists: (readonly string[])[] = [];
     environment.on("message", ({ to }) => lists.push(to));

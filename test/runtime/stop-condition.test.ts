@@ -24,6 +24,7 @@ function endless(): Role {
 
 const progress: RunProgress = {
   rounds: 3,
+  tick: 3,
   spent: 50 as MicroUsd,
   delivered: 1,
   calls: 2,

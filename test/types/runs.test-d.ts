@@ -192,7 +192,14 @@ describe("a run", () => {
     expectTypeOf<ReturnType<HumanPort>>().toEqualTypeOf<Json | Promise<Json>>();
     // @ts-expect-error an answer is recorded as JSON
     void new Team({ human: () => new Date() });
-    // @ts-expect-error there are two regimes
-    void new Team({ scheduler: "live" });
+    void new Team({ scheduler: "live", delivery: "sender" });
+    void new Team({ scheduler: { name: "poisson", rate: 2 }, delivery: "shuffled" });
+    void new Team({ scheduler: { name: "staged", stages: [["Ann"], ["Bob", "Cid"]] } });
+    // @ts-expect-error no policy has that name
+    void new Team({ scheduler: "lively" });
+    // @ts-expect-error it has no rate
+    void new Team({ scheduler: { name: "poisson" } });
+    // @ts-expect-error no order has that name
+    void new Team({ delivery: "random" });
   });
 });

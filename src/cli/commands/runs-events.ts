@@ -74,7 +74,7 @@ function eventText(event: RunEvent): string {
     case "act.failed":
       return `${shown(event.act, 80)} ${event.then}: ${shown(event.error.message, 200)}`;
     case "round.ended":
-      return String(event.round);
+      return event.stage === undefined ? String(event.round) : `${event.round}, stage ${event.stage}`;
     case "clock.advanced":
       return String(event.tick);
     case "role.hired":

@@ -86,7 +86,7 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
     case "run.resumed":
       return { ...progress, spent: progress.spent + observed.uncertain.reduce((sum, { hold }) => sum + hold, 0) };
     case "round.ended":
-      return { ...progress, rounds: observed.round + 1, isMidRound: false };
+      return observed.stage === undefined ? { ...progress, rounds: observed.round + 1, isMidRound: false } : progress;
     default:
       return progress;
   }

@@ -72,7 +72,7 @@ function textOf(event: RunEvent): string {
     case "act.failed":
       return `${event.act}  ${event.error.message}`.slice(0, MOST);
     case "round.ended":
-      return `Round ${event.round} ended: its messages are delivered.`;
+      return `${event.stage === undefined ? "Round" : `Stage ${event.stage} of round`} ${event.round} ended: its messages are delivered.`;
     case "clock.advanced":
       return `The clock is at ${event.tick}: the messages that are due are delivered.`;
     case "role.hired":

@@ -62,7 +62,7 @@ export class RunRecord {
         break;
       case "round.ended":
         this.ways.deliverWaiting();
-        this.ways.deliverDue(event.round + 1);
+        if (event.stage === undefined) this.ways.deliverDue(event.round + 1);
         break;
       case "clock.advanced":
         this.ways.deliverDue(event.tick);

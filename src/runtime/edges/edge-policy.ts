@@ -1,3 +1,4 @@
+import type { RunState } from "../record/run-state.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
 import type { RandomStream } from "../../kernel/random.ts";
@@ -131,6 +132,7 @@ export interface EdgeDecisions {
 /** The run that policies decide in. */
 export interface EdgeRun {
   readonly seed: string;
+  readonly clock: RunState["clock"];
   /** Limit on the characters of one message. */
   readonly messageLimit: number;
 }

@@ -6,6 +6,7 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import type { Message } from "../../message/message.ts";
 import { isSameJson } from "../../role/act.ts";
 import type { Arrival, EdgeFault } from "../record/edge-fault.ts";
+import { nextTick } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
 import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
 import type { EdgeDecision, EdgeDecisions, EdgePassage, EdgePolicy, EdgeRun } from "./edge-policy.ts";
@@ -66,7 +67,7 @@ export class Edges implements EdgeDecisions {
   #struck({ policy, nth }: Ranked, arrival: Arrival, way: Way): readonly Arrival[] {
     const { sent, from, to, tick } = way;
     const message = arrivedMessage(sent.message, arrival);
-    const arrives = arrival.due ?? sent.due ?? tick + 1;
+    const arrives = arrival.due ?? sent.due ?? nextTick({ tick, clock: this.#run.clock });
     const random = (): RandomStream => namedStream(this.#run.seed, "edge", policy.name, nth, message.id, to);
     const passage = new MessagePassage({ message, from, to, tick, arrives }, random);
     const decision = decisionOf(policy, passage);

@@ -1,3 +1,4 @@
+import { LightStream } from "../../kernel/random.ts";
 import { delay, takeDue } from "./delayed.ts";
 import { arrivedMessage, countFaults } from "../edges/arrivals.ts";
 import { deliver, deliverHeld, deliverPart } from "./delivery.ts";
@@ -29,36 +30,64 @@ function strike(state: RunState, { sent: { message }, order }: Pending, faults: 
   }
 }
 
-/** Applies that a round ended: its messages are delivered, and those that are due. */
-export function endRound(state: RunState, event: RoundEnded): void {
-  if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
-  if (state.dead.length > state.deadBefore) orderDead(state);
+/** Applies that a round ended, or a stage of it: its messages are delivered, and at the end of a round those that are due. */
+export function endRound(state: RunState, { round, stage }: RoundEnded): void {
+  if (round !== state.round) throw damaged(`round ${round} ended in round ${state.round}`);
+  if (stage !== undefined && stage !== state.stage) throw damaged(`stage ${stage} of round ${round} ended in stage ${state.stage}`);
   const { pending } = state;
   state.pending = [];
-  state.acted = 0;
-  state.round += 1;
-  state.tick = state.round;
+  if (stage === undefined) passRound(state);
+  else state.stage += 1;
   if (state.held.length > 0) deliverHeld(state);
   const due = takeDue(state);
   arrive(state, due.length === 0 ? pending : [...due, ...pending]);
-  state.deadBefore = state.dead.length;
+  if (stage === undefined) state.deadBefore = state.dead.length;
+}
+
+function passRound(state: RunState): void {
+  if (state.dead.length > state.deadBefore) orderDead(state);
+  state.acted = 0;
+  state.stage = 0;
+  state.dawn = undefined;
+  state.round += 1;
+  state.tick = state.round;
 }
 
 /** Applies that the clock moved on without an activation. */
-export function advanceClock(state: RunState, { tick }: ClockAdvanced): void {
+export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): void {
   if (tick < state.tick) throw damaged(`its clock went from ${state.tick} back to ${tick}`);
   state.tick = tick;
-  if (state.delivery === "round") state.round = tick;
+  state.next = role;
+  if (state.clock === "rounds") state.round = tick;
   arrive(state, [...takeDue(state)]);
   state.deadBefore = state.dead.length;
 }
 
-/** Delivers messages that arrive together, in the order in which their senders were hired. */
+/** Delivers messages that arrive together. */
 function arrive(state: RunState, messages: Pending[]): void {
-  for (const { order, sent, part } of messages.sort((a, b) => a.order - b.order)) {
+  // Before the end of a round messages come in an order that depends on latency.
+  messages.sort((a, b) => a.order - b.order);
+  if (state.arrival === "sender") messages.sort((a, b) => inOrder(a.sent.message.sentFrom, b.sent.message.sentFrom));
+  for (const { order, sent, part } of state.arrival === "shuffled" ? shuffled(state, messages) : messages) {
     if (part === true) deliverPart(state, sent, order);
     else deliver(state, sent, order);
   }
+}
+
+/** The place of a message depends on no other message, so a shard that has only some of them orders these as one environment does. */
+function shuffled(state: RunState, messages: readonly Pending[]): readonly Pending[] {
+  const seed = seedNow(state);
+  const placed = messages.map((pending) => ({ pending, place: new LightStream(seed, pending.sent.message.id, state.tick).next() }));
+  return placed.sort((a, b) => a.place - b.place).map(({ pending }) => pending);
+}
+
+/** The past that a fork shares with its parent was lived with the seed of the parent. */
+function seedNow({ seed, seq, pastSeeds }: RunState): string {
+  return pastSeeds.find(({ to }) => seq <= to)?.seed ?? seed;
+}
+
+function inOrder(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Sorts the dead letters of a round in the order of hiring. */

@@ -3,7 +3,7 @@ import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
-import { deliveryOf } from "../schedulers/scheduler.ts";
+import { termsOf } from "../schedulers/scheduler.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
 import { advanceClock, endRound, send } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
@@ -124,9 +124,9 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   if (state.seq !== 0) throw damaged("it started twice");
   state.runId = runId;
   state.seed = event.seed;
-  state.scheduler = event.scheduler;
-  state.parameters = event.parameters ?? null;
-  state.delivery = event.delivery ?? deliveryOf(event.scheduler);
+  Object.assign(state, termsOf(event));
+  state.arrival = event.arrival ?? "hire";
+  state.pastSeeds = event.pastSeeds ?? [];
   state.budget = event.budget;
   if (event.bounds !== undefined) state.bounds = event.bounds;
   if (event.edges !== undefined) state.edges = event.edges;
@@ -294,13 +294,13 @@ function completeActivation(state: RunState, role: RoleState): void {
   if (state.open.size > 0) state.open.delete(role.name);
   state.activations += 1;
   if (role.n > state.busiest) state.busiest = role.n;
-  if (state.delivery === "round") {
+  state.lastActed = role.index;
+  state.next = undefined;
+  if (state.clock === "rounds") {
     role.ranIn = state.round;
     state.acted += 1;
-    return;
-  }
-  state.tick += 1;
-  if (state.held.length > 0) deliverHeld(state);
+  } else if (state.clock === "activations") state.tick += 1;
+  if (state.delivery === "turn" && state.held.length > 0) deliverHeld(state);
 }
 
 /** Returns the role of an activation that ended: it must be the role's open one, or its next one. */
@@ -313,6 +313,8 @@ function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
+  if (state.acted === 0 && state.clock === "rounds" && state.delivery === "turn")
+    state.dawn = { roles: state.roles.size, ready: state.ready.size };
   const taken = takeFrom(role, take);
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);

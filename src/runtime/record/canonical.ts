@@ -1,6 +1,6 @@
 import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
-import { deliveryOf } from "../schedulers/scheduler.ts";
+import { termsOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
 import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
@@ -56,7 +56,7 @@ class CanonicalLog {
   readonly #outside = new Map<string, string>();
   #header: object = {};
   #end: object = noEnd;
-  #isDeliveredAtOnce = false;
+  #terms = termsOf({ scheduler: "rounds" });
   #round = 0;
   #nth = 0;
 
@@ -64,7 +64,7 @@ class CanonicalLog {
     switch (event.type) {
       case "run.started":
         this.#hire(event.roles);
-        this.#isDeliveredAtOnce = (event.delivery ?? deliveryOf(event.scheduler)) === "turn";
+        this.#terms = termsOf(event);
         this.#header = {
           type: event.type,
           team: event.team,
@@ -72,6 +72,7 @@ class CanonicalLog {
           seed: event.seed,
           scheduler: event.scheduler,
           ...(event.parameters === undefined ? {} : { parameters: event.parameters }),
+          ...(event.arrival === undefined ? {} : { arrival: event.arrival }),
         };
         return;
       case "message":
@@ -88,7 +89,7 @@ class CanonicalLog {
       case "act.failed":
         return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), failed(event)]);
       case "round.ended":
-        this.#round = event.round + 1;
+        if (event.stage === undefined) this.#round = event.round + 1;
         return;
       case "clock.advanced":
         return this.#advance(event);
@@ -111,9 +112,9 @@ class CanonicalLog {
   }
 
   /** A round may be reached in one step or, where the run was stopped on the way, in two. */
-  #advance({ type, tick }: ClockAdvanced): void {
-    if (this.#isDeliveredAtOnce) this.#push(0, [{ type, tick }]);
-    else this.#round = tick;
+  #advance({ type, tick, role }: ClockAdvanced): void {
+    if (this.#terms.clock === "rounds") this.#round = tick;
+    else this.#push(0, [{ type, tick, ...(role === undefined ? {} : { role }) }]);
   }
 
   /** New roles come after the known ones. */
@@ -128,7 +129,7 @@ class CanonicalLog {
   }
 
   #push(order: number, lines: readonly object[]): void {
-    this.#entries.push({ place: [this.#round, this.#isDeliveredAtOnce ? 0 : order, this.#nth], lines });
+    this.#entries.push({ place: [this.#round, this.#terms.delivery === "turn" ? 0 : order, this.#nth], lines });
     this.#nth += 1;
   }
 

@@ -22,7 +22,8 @@ export interface Delayed extends Pending {
  *
  * @throws UsageError `DELAY_INVALID`
  */
-export function dueOf({ tick }: RunState, ticks: unknown, role: string): number | undefined {
+export function dueOf(state: Pick<RunState, "tick" | "clock">, ticks: unknown, role: string): number | undefined {
+  const { tick } = state;
   const due = typeof ticks === "number" ? tick + ticks : Number.NaN;
   if (!(due >= tick && due <= Number.MAX_SAFE_INTEGER)) {
     throw new UsageError(
@@ -30,8 +31,12 @@ export function dueOf({ tick }: RunState, ticks: unknown, role: string): number 
       `Expected ${role} to send a message a number of ticks later, 0 or more, got ${valueText(ticks)}. Write after(3, "text").`,
     );
   }
-  // A message without a delay arrives at the next tick.
-  return due <= tick + 1 ? undefined : due;
+  return due <= nextTick(state) ? undefined : due;
+}
+
+/** Returns the tick at which a message without a delay arrives: simulated time stands still meanwhile. */
+export function nextTick({ tick, clock }: Pick<RunState, "tick" | "clock">): number {
+  return clock === "time" ? tick : tick + 1;
 }
 
 /** Keeps a message until its tick. */

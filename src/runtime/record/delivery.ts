@@ -120,8 +120,8 @@ function dropOldest(state: RunState, role: RoleState): void {
  *
  * Nothing is counted as long as fewer messages were sent than the smallest mailbox holds (`isSurelyRoom`).
  * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
- * are counted at its end, in hire order (`fullAt`), so that the failing role does not depend on latency.
- * Delivery.D3 (`assertRoomForAct`, `fullAt`) a delayed message needs room when it arrives, and at most {@link DELAYED_LIMIT} messages are
+ * are counted at its end, in hire order (`assertRoomAt`), so that the failing role does not depend on latency.
+ * Delivery.D3 (`assertRoomForAct`, `assertRoomAt`) a delayed message needs room when it arrives, and at most {@link DELAYED_LIMIT} messages are
  * delayed at a time.
  */
 
@@ -165,11 +165,12 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
 }
 
 /**
- * Returns the error where the first of the messages that arrive at a tick finds no room, with those that wait for the end of the round;
- * undefined where there is room for all.
+ * Checks that the messages that arrive at a tick, and those that wait for the end of the round, have room.
+ *
+ * @throws QueueFullError `MAILBOX_FULL` for the first one without
  */
-export function fullAt(state: RunState, tick: number): QueueFullError | undefined {
-  if (isSurelyRoom(state, 0)) return undefined;
+export function assertRoomAt(state: RunState, tick: number): void {
+  if (isSurelyRoom(state, 0)) return;
   const counts = new Map<string, number>();
   for (const { sent } of [...dueAt(state, tick), ...state.pending].sort((a, b) => a.order - b.order)) {
     if (sent.dropped === true) continue;
@@ -183,9 +184,8 @@ export function fullAt(state: RunState, tick: number): QueueFullError | undefine
       if (count > limit) found ??= full(name, limit, sent.message.sentFrom);
       counts.set(name, count);
     });
-    if (found !== undefined) return found;
+    if (found !== undefined) throw found;
   }
-  return undefined;
 }
 
 /** Copies count as long as the run lasts, because it is not known which of them were delivered. */

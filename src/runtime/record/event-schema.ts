@@ -157,6 +157,9 @@ const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, te
     scheduler: text,
     parameters: json.exactOptional(),
     delivery: z.enum(["round", "turn"]).exactOptional(),
+    clock: z.enum(["rounds", "activations", "time"]).exactOptional(),
+    arrival: z.enum(["shuffled", "sender"]).exactOptional(),
+    pastSeeds: list(closed({ to: whole, seed: text })).exactOptional(),
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),
     edges: list(recordedEdge).exactOptional(),
@@ -241,8 +244,8 @@ const activationEnds = ({ error, event, json, lastLife, memoryOp, number, sentFi
 });
 
 const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Parts) => ({
-  "round.ended": event("round.ended", { round: whole }),
-  "clock.advanced": event("clock.advanced", { tick: number }),
+  "round.ended": event("round.ended", { round: whole, stage: whole.exactOptional() }),
+  "clock.advanced": event("clock.advanced", { tick: number, role: text.exactOptional() }),
   "role.hired": event("role.hired", { roles: list(hiredRole) }),
   "role.retired": event("role.retired", { role: text, keeps: whole }),
   "run.resumed": event("run.resumed", {

@@ -78,6 +78,12 @@ export interface RunStarted {
   readonly parameters?: Json;
   /** The delivery of messages. Left out for the schedulers of this package, whose names imply it. */
   readonly delivery?: "round" | "turn";
+  /** The clock of the run, where its delivery or the name of the scheduler does not imply it. */
+  readonly clock?: "rounds" | "activations" | "time";
+  /** The order of messages that arrive together. Left out for the order in which their senders were hired. */
+  readonly arrival?: "shuffled" | "sender";
+  /** The seeds of a fork's parents, where they differ from its own: each with the last event before which it held. */
+  readonly pastSeeds?: readonly { readonly to: number; readonly seed: string }[];
   /** Micro-dollars. */
   readonly budget?: number;
   readonly bounds?: RecordedBounds;
@@ -229,10 +235,12 @@ export interface ActFailed extends StepTrace {
   readonly then: "retry" | "isolate" | "dead" | "stop";
 }
 
-/** A round ended: its messages are delivered. */
+/** A round ended, or a stage of it: its messages are delivered. */
 export interface RoundEnded {
   readonly type: "round.ended";
   readonly round: number;
+  /** The stage that ended, from 0; the round goes on. */
+  readonly stage?: number;
 }
 
 /**
@@ -266,6 +274,8 @@ export interface ClockAdvanced {
   readonly type: "clock.advanced";
   /** The new tick; with rounds, the number of the next round. */
   readonly tick: number;
+  /** The role that acts at this tick, where the scheduler drew both. */
+  readonly role?: string;
 }
 
 /** Roles were hired on the way: they get the messages that are routed from here on. */

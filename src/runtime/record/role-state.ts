@@ -1,5 +1,6 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import { Memory } from "../../memory/memory.ts";
 import { Plan } from "../../role/plan.ts";
 import { NOTHING_SUMMED_UP, type RoleSummary } from "../../memory/summary-levels.ts";
@@ -148,6 +149,12 @@ export class RoleState {
   /** The present definition. */
   get hired(): HiredAs {
     return this.#rare?.hiredAgain ?? this.#hired;
+  }
+
+  get profile(): string {
+    const { card } = this.traits;
+    const profile = isRecord(card) ? card["profile"] : undefined;
+    return typeof profile === "string" ? profile : "";
   }
 
   get fingerprint(): string {

@@ -4,10 +4,10 @@ import { Memory } from "../../memory/memory.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
-import type { Delivery } from "../schedulers/scheduler.ts";
+import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
 import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
-import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent } from "./event.ts";
+import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 
@@ -81,6 +81,11 @@ export class RunState {
   parameters: Json = null;
   /** The delivery of messages of roles. */
   delivery: Delivery = "round";
+  clock: ClockKind = "rounds";
+  /** The order of messages that arrive together. */
+  arrival: ArrivalOrder = "hire";
+  /** The seeds of a fork's parents, where they differ from its own, each with the last event before which it held. */
+  pastSeeds: NonNullable<RunStarted["pastSeeds"]> = [];
   budget: number | undefined;
   bounds: RecordedBounds = noBounds;
   /** The policies of the edges. */
@@ -102,10 +107,18 @@ export class RunState {
   readonly ready: ReadyRoles = new ReadyRoles();
   /** Activations that have ended in the present round. */
   acted: number = 0;
+  /** The stages of the present round that have ended. */
+  stage: number = 0;
+  /** The place in the order of hiring of the role that ended an activation last. */
+  lastActed: number = -1;
+  /** The number of roles, and of those with mail, when the first activation of the present round ended. Messages of roles come later. */
+  dawn: { readonly roles: number; readonly ready: number } | undefined;
+  /** The name of the role that acts at the present tick, where the scheduler drew both. */
+  next: string | undefined;
   /** Names of the roles with an open activation. */
   readonly open: Set<string> = new Set();
   round: number = 0;
-  /** The clock of the run, which delays of messages count on: the round; without rounds, the activations that have ended. It may jump ahead. */
+  /** The tick of the clock, on which delays of messages count. It may jump ahead. */
   tick: number = 0;
   /** Activations that have ended. */
   activations: number = 0;
@@ -235,9 +248,9 @@ export function hasMail({ ready, delayed }: RunState): boolean {
   return ready.size > 0 || delayed.length > 0;
 }
 
-/** Returns the rounds so far. Where messages are delivered at once there are no rounds: the most activations of one role count instead. */
+/** Returns the rounds so far. Without rounds the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
-  return state.delivery === "round" ? state.round : state.busiest;
+  return state.clock === "rounds" ? state.round : state.busiest;
 }
 
 /** Returns the error for events that contradict each other. */

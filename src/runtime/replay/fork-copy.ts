@@ -4,7 +4,7 @@ import { ROUTE_TO_NONE } from "../../message/address.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import { arrivedId, eachRecipient } from "../edges/arrivals.ts";
 import type { EdgeFault } from "../record/edge-fault.ts";
-import type { ForkPoint, HiredRole, RunEvent, Sent } from "../record/event.ts";
+import type { ForkPoint, HiredRole, RunEvent, RunStarted, Sent } from "../record/event.ts";
 import type { RunState } from "../record/run-state.ts";
 
 /** A change of a message in the shared past: in the fork it has other contents, or was never delivered. */
@@ -44,7 +44,8 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
       const budget = copy.budget === undefined ? {} : { budget: copy.budget };
       const about = copy.about === undefined ? {} : { about: copy.about };
       const { seed = event.seed } = copy;
-      return { ...event, runId, seed, roles: copy.roles, parent: copy.parent, ...budget, ...about };
+      const { pastSeeds: _pastSeeds, ...rest } = event;
+      return { ...rest, ...pastSeeds(event, copy), runId, seed, roles: copy.roles, parent: copy.parent, ...budget, ...about };
     }
     case "run.resumed": {
       const { budget: _budget, roles: _roles, ...rest } = event;
@@ -68,6 +69,15 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
     default:
       return { ...event, runId };
   }
+}
+
+/** Messages that arrived in a drawn order arrive so in the shared past, whatever the seed of the fork. */
+function pastSeeds({ arrival, seed, pastSeeds: past = [] }: RunStarted, copy: ForkCopy): Pick<RunStarted, "pastSeeds"> {
+  const { at } = copy.parent;
+  const then = past.find(({ to }) => at <= to)?.seed ?? seed;
+  const isOther = arrival === "shuffled" && then !== (copy.seed ?? seed);
+  const seeds = [...past.filter(({ to }) => to < at), ...(isOther ? [{ to: at, seed: then }] : [])];
+  return seeds.length === 0 ? {} : { pastSeeds: seeds };
 }
 
 /**

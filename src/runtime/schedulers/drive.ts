@@ -35,10 +35,13 @@ export interface DriverHost {
   mayAct(role: RoleState): boolean;
   /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /** Delivers the messages of the round, where it has shards when these have exchanged their messages. */
-  endRound(): void | Promise<void>;
-  /** Moves the clock on to a tick, and delivers the messages that are due. */
-  advance(tick: number): void;
+  /**
+   * Delivers the messages of the present stage of so many, and ends the round with the last one. Where the run has shards, it waits until these
+   * have exchanged their messages.
+   */
+  endRound(stages: number): void | Promise<void>;
+  /** Moves the clock on to a tick, and delivers the messages that are due. @param role the role that acts at this tick, where it was drawn */
+  advance(tick: number, role?: string): void;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
   /** @throws QueueFullError where roles have mail and all of them wait for room in mailboxes */
@@ -71,12 +74,21 @@ interface Batch {
  * ScheduledRun.S2 (`run`) the run is idle when no role may act, no message is delayed and no turn is under way; all are counted.
  * ScheduledRun.S3 (`#turned`) with delivery `round` a failing role does not keep the others of its round from acting.
  * ScheduledRun.S5 (`#jump`, `#deliverDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
+ * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state, so a run that was stopped between two activations goes on with
+ * the same ones.
  * ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
  */
 class ScheduledRun {
   readonly #scheduler: Scheduler;
   readonly #host: DriverHost;
+  /** True where messages are delivered at the end of a round. */
   readonly #byRounds: boolean;
+  readonly #hasRounds: boolean;
+  readonly #isSwept: boolean;
+  /** True where one role acts after the other. */
+  readonly #isSerial: boolean;
+  /** The last round whose roles were chosen in a sweep. */
+  #swept = -1;
   /** Roles with a turn under way, and roles that failed or wait for an answer: these have no further turn in this drive. */
   readonly #aside = new Set<RoleState>();
   #running = 0;
@@ -86,21 +98,18 @@ class ScheduledRun {
   #wake: () => void = () => {};
   /** The random numbers of the present choice, made on first use. */
   #stream: Random | undefined;
-  readonly #random = (): number => {
-    const { seed, activations } = this.#host.state;
-    return (this.#stream ??= randomStream(seed, "scheduler", activations))();
-  };
+  readonly #random = (): number => (this.#stream ??= randomStream(this.#host.state.seed, ...this.#choice))();
 
   #streams: RandomStream | undefined;
-  readonly #named = (name: string): RandomStream => {
-    const { seed, activations } = this.#host.state;
-    return (this.#streams ??= namedStream(seed, "scheduler", activations)).split(name);
-  };
+  readonly #named = (name: string): RandomStream => (this.#streams ??= namedStream(this.#host.state.seed, ...this.#choice)).split(name);
 
   constructor(scheduler: Scheduler, host: DriverHost) {
     this.#scheduler = scheduler;
     this.#host = host;
     this.#byRounds = scheduler.delivery === "round";
+    this.#hasRounds = this.#byRounds || scheduler.clock === "rounds";
+    this.#isSwept = scheduler.turns === "sweep";
+    this.#isSerial = this.#isSwept || scheduler.turns === "serial";
   }
 
   async run(): Promise<DriveEnd> {
@@ -128,7 +137,7 @@ class ScheduledRun {
       if (ready.length > 0 && this.#isAtLimit) this.#end = "rounds";
       const batch = { roles: this.#end === undefined ? this.#chosen(ready) : [], begun: 0 };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
-      if (this.#running > 0 && (this.#byRounds || batch.roles.length === 0)) await this.#change();
+      if (this.#running > 0 && (this.#hasRounds || batch.roles.length === 0)) await this.#change();
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
@@ -144,7 +153,7 @@ class ScheduledRun {
           if (ended !== undefined) await ended;
         }
         await Promise.resolve();
-        mayStop = true;
+        mayStop = host.state.stage === 0;
       }
     }
   }
@@ -163,35 +172,81 @@ class ScheduledRun {
   #jump(): void {
     const { state, roundLimit } = this.#host;
     const due = state.delayed[0]?.due ?? state.tick;
-    this.#host.advance(this.#byRounds ? Math.min(Math.ceil(due), roundLimit) : due);
+    this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), roundLimit) : due);
   }
 
   #ready(): RoleState[] {
     const { state } = this.#host;
-    // With delivery by rounds a batch ends before the next one is chosen.
-    if (this.#byRounds && this.#running > 0) return [];
-    const ready = state.ready.toArray().filter((role) => this.#mayBegin(role));
-    return this.#byRounds ? inHireOrder(ready) : ready;
+    // All chosen roles have acted before others are chosen.
+    if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return [];
+    const waiting = state.ready.toArray();
+    // Roles whose mail came in this round stand behind those that had mail when it began.
+    const early = state.dawn === undefined || this.#isSwept ? waiting : waiting.slice(0, state.dawn.ready - state.acted);
+    const ready = early.filter((role) => this.#mayBegin(role));
+    return this.#hasRounds ? inHireOrder(ready) : ready;
   }
 
   #mayBegin(role: RoleState): boolean {
-    return !this.#aside.has(role) && !(this.#byRounds && role.ranIn === this.#host.state.round) && this.#host.mayAct(role);
+    return !this.#aside.has(role) && !(this.#hasRounds && role.ranIn === this.#host.state.round) && this.#host.mayAct(role);
+  }
+
+  #chosen(ready: readonly RoleState[]): readonly RoleState[] {
+    if (ready.length === 0) return ready;
+    if (this.#isSwept) return this.#sweep();
+    return this.#scheduler.wait === undefined ? this.#selected(this.#view(ready)) : this.#drawn(ready);
+  }
+
+  /** Returns the roles whose turn in this round is still to come, once in a round. */
+  #sweep(): readonly RoleState[] {
+    const { round, acted, dawn, lastActed, roles } = this.#host.state;
+    if (this.#swept === round) return [];
+    this.#swept = round;
+    const order = this.#selected(this.#view([...roles.values()].slice(0, dawn?.roles)));
+    return acted === 0 ? order : order.slice(order.findIndex(({ index }) => index === lastActed) + 1);
+  }
+
+  /** Returns the role that acts next in simulated time, and moves the clock to that time. Messages that are due before may change both. */
+  #drawn(ready: readonly RoleState[]): readonly RoleState[] {
+    for (let now = ready; now.length > 0; now = this.#ready()) {
+      const { next, tick, delayed } = this.#host.state;
+      const known = next === undefined ? undefined : now.find(({ name }) => name === next);
+      if (known !== undefined) return [known];
+      const view = this.#view(now);
+      const pause = this.#scheduler.wait?.(view);
+      const due = delayed[0]?.due ?? Infinity;
+      const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
+      if (!isTime) throw badPause(this.#scheduler.name, pause);
+      if (due <= tick + pause) this.#host.advance(due);
+      else {
+        const chosen = this.#selected(view);
+        if (chosen.length !== 1) throw badChoice(this.#scheduler.name, now.length, undefined);
+        this.#host.advance(tick + pause, chosen[0]?.name);
+        return chosen;
+      }
+    }
+    return [];
+  }
+
+  #view(ready: readonly RoleState[]): SchedulerView & { readonly ready: readonly RoleState[] } {
+    const { round, stage, tick, acted } = this.#host.state;
+    this.#stream = undefined;
+    this.#streams = undefined;
+    return {
+      ...{ ready: Object.freeze(ready), round, stage, tick, acted },
+      ...{ running: this.#running, random: this.#random, stream: this.#named },
+    };
+  }
+
+  /** The owner of the random numbers of the present choice: what it follows from, so that a resumed run draws the same. */
+  get #choice(): readonly (string | number)[] {
+    const { activations, round, tick } = this.#host.state;
+    if (this.#isSwept) return ["scheduler", "round", round];
+    return this.#scheduler.clock === "time" ? ["scheduler", activations, tick] : ["scheduler", activations];
   }
 
   /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no place in the list, or a place that was chosen before */
-  #chosen(ready: readonly RoleState[]): readonly RoleState[] {
-    if (ready.length === 0) return ready;
-    const { round, acted } = this.#host.state;
-    this.#stream = undefined;
-    this.#streams = undefined;
-    const view: SchedulerView = {
-      ready: Object.freeze(ready),
-      round,
-      acted,
-      running: this.#running,
-      random: this.#random,
-      stream: this.#named,
-    };
+  #selected(view: SchedulerView & { readonly ready: readonly RoleState[] }): readonly RoleState[] {
+    const { ready } = view;
     const chosen: RoleState[] = [];
     const isTaken = new Uint8Array(ready.length);
     for (const place of this.#scheduler.select(view)) {
@@ -209,9 +264,9 @@ class ScheduledRun {
     while (batch.begun < batch.roles.length && this.#end === undefined) {
       const paused = this.#host.resumed?.();
       if (paused !== undefined) return paused;
-      if (this.#running > 0 && this.#running >= this.#host.concurrency) return this.#change();
+      if (this.#running > 0 && (this.#isSerial || this.#running >= this.#host.concurrency)) return this.#change();
       if (scope.ended !== undefined) this.#end = "interrupted";
-      else if (!this.#byRounds && this.#isAtLimit) this.#end = "rounds";
+      else if (!this.#hasRounds && this.#isAtLimit) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;
       this.#deliverDue();
       const role = batch.roles[batch.begun] as RoleState;
@@ -244,7 +299,7 @@ class ScheduledRun {
 
   #turned(role: RoleState, end: TurnEnd): void {
     if (end === "done") {
-      if (!this.#byRounds && this.#host.checkpoint?.() === true) this.#end ??= "checkpoint";
+      if (!this.#hasRounds && this.#host.checkpoint?.() === true) this.#end ??= "checkpoint";
       return;
     }
     this.#aside.add(role);
@@ -264,8 +319,8 @@ class ScheduledRun {
 
   /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never go on */
   #endRound(ready: number): void | Promise<void> {
-    if (!this.#byRounds) throw badChoice(this.#scheduler.name, ready, undefined);
-    return this.#host.endRound();
+    if (!this.#hasRounds) throw badChoice(this.#scheduler.name, ready, undefined);
+    return this.#host.endRound(this.#scheduler.stages ?? 1);
   }
 }
 
@@ -282,6 +337,10 @@ function inHireOrder(roles: RoleState[]): RoleState[] {
   const ordered: RoleState[] = [];
   for (const key of keys) ordered.push(roles[key % length] as RoleState);
   return ordered;
+}
+
+function badPause(name: string, pause: unknown): UsageError {
+  return new UsageError("SCHEDULER_CHOICE", `Expected the scheduler ${name} to wait a time of 0 or more, got ${valueText(pause)}.`);
 }
 
 function badChoice(name: string, ready: number, place: unknown): UsageError {

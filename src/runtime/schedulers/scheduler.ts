@@ -2,6 +2,15 @@ import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import {
+  GIVEN_SO,
+  isPolicyName,
+  policyOf,
+  type PoissonScheduler,
+  recordedPolicy,
+  type SchedulerName,
+  type StagedScheduler,
+} from "./policies.ts";
 
 /**
  * The time of delivery of the messages of roles: `round`, at the end of the round in which they were sent; `turn`, when the activation that
@@ -9,9 +18,22 @@ import { valueText } from "../../kernel/value-text.ts";
  */
 export type Delivery = "round" | "turn";
 
+/**
+ * The clock of a run, on which delays of messages count: `rounds`, the number of rounds that have ended; `activations`, the number of
+ * activations that have ended; `time`, simulated time, which passes only while no role has mail or where the scheduler says so.
+ */
+export type ClockKind = "rounds" | "activations" | "time";
+
+/**
+ * The order in which messages that arrive together enter a mailbox: `hire`, in the order in which their senders were hired; `shuffled`, in an
+ * order drawn anew each time; `sender`, by the names of their senders. Messages of one sender keep their order, except with `shuffled`.
+ */
+export type ArrivalOrder = "hire" | "shuffled" | "sender";
+
 /** A role with mail, as a scheduler sees it. */
 export interface ReadyRole {
   readonly name: string;
+  readonly profile: string;
   /** Place in the order of hiring, from 0. */
   readonly index: number;
   /** Messages in its mailbox. */
@@ -23,19 +45,23 @@ export interface ReadyRole {
 /** The input of a scheduler. */
 export interface SchedulerView {
   /**
-   * The roles that may act now. With delivery `round` they are in the order of hiring, without those that have acted in this round; with
-   * delivery `turn` the role that has waited longest is first.
+   * The roles that may act now. With rounds they are in the order of hiring, without those that have acted in this round and those whose mail
+   * came since it began; without rounds the role that has waited longest is first. With turns `sweep` these are all roles of the run.
    */
   readonly ready: readonly ReadyRole[];
-  /** Rounds that have ended. Always 0 with delivery `turn`. */
+  /** Rounds that have ended. Always 0 without rounds. */
   readonly round: number;
+  /** Stages of this round that have ended. */
+  readonly stage: number;
+  /** The present tick of the run's clock. */
+  readonly tick: number;
   /** Activations that have ended in this round. */
   readonly acted: number;
   /** Activations under way. */
   readonly running: number;
   /**
    * Returns the next number in [0, 1) of the scheduler's own random stream, which depends on the seed of the run and on how many
-   * activations have ended: a run that is resumed after a kill gets the same numbers.
+   * activations have ended (with turns `sweep`: on the round): a run that is resumed after a kill gets the same numbers.
    */
   random(): number;
   /**
@@ -67,47 +93,54 @@ export interface Scheduler {
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
   readonly delivery: Delivery;
+  /** The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` with delivery `round`, else `activations`. */
+  readonly clock?: ClockKind;
   /**
-   * Returns the places in `ready` of the roles that act now, each once, in the order in which they begin. They run concurrently, as far as
-   * the limit of the run allows. It is called when there is a role in `ready`: with delivery `round` once all chosen roles have acted, with
-   * delivery `turn` whenever an activation has ended or a message came from outside. An empty choice ends the round, or waits for the turns
-   * under way.
+   * How the chosen roles act: `concurrent`, as many at a time as the limit of the run allows; `serial`, one after the other; `sweep`, one after
+   * the other, chosen once in a round from all roles: each acts if it has mail when its turn comes. Default `concurrent`.
+   */
+  readonly turns?: "concurrent" | "serial" | "sweep";
+  /** The number of stages of a round, with delivery `round`: messages are delivered at the end of each. Default 1. */
+  readonly stages?: number;
+  /**
+   * Returns the places in `ready` of the roles that act now, each once, in the order in which they begin. It is called when there is a role in
+   * `ready`: with rounds or turns `serial` once all chosen roles have acted, else whenever an activation has ended or a message came from
+   * outside. An empty choice ends the stage or the round, or waits for the turns under way.
    */
   select(view: SchedulerView): Iterable<number>;
+  /**
+   * Returns the simulated time until the next activation, 0 or more, with the clock `time` and turns `serial`. Then `select` chooses the one
+   * role that acts at that time. Where a delayed message is due before, the clock stops there, and both are asked again.
+   */
+  wait?(view: SchedulerView): number;
 }
 
-/** Simultaneous activation: every role with mail acts once in a round, and reads in the next round the messages of this one. */
-const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
-
-/** A role acts as soon as it has mail. The role that has waited longest begins first. */
-const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ ready }) => ready.keys() };
-
-const named: readonly Scheduler[] = [rounds, eager];
-
-/** Returns the delivery of a scheduler whose record has only its name. */
-export function deliveryOf(name: string): Delivery {
-  return name === rounds.name ? rounds.delivery : "turn";
-}
+/** A scheduler as the options take it: one of this package by its name, one with parameters, or one of a program. */
+export type SchedulerOption = SchedulerName | PoissonScheduler | StagedScheduler | Scheduler;
 
 /**
- * Returns the scheduler that is given by name or as an object.
+ * Returns the scheduler that is given by name, with its parameters, or as an object.
  *
- * @throws UsageError `SCHEDULER_UNKNOWN`
+ * @throws UsageError `SCHEDULER_UNKNOWN`; `SCHEDULER_INVALID` for parameters or members that cannot be; `OPTION_UNKNOWN`
  */
 export function schedulerOf(given: unknown): Scheduler {
-  const scheduler = named.find(({ name }) => name === given) ?? given;
-  if (isScheduler(scheduler)) {
-    const isTaken = named.some((known) => known.name === scheduler.name && known !== scheduler);
-    if (!isTaken) return scheduler;
+  const policy = policyOf(given);
+  if (policy !== undefined) return policy;
+  if (!isScheduler(given)) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
-      `Expected a scheduler with a name of its own, got an object with the name of the built-in ${scheduler.name}. Give it another name.`,
+      `Expected a scheduler ${GIVEN_SO}, or an object with name, delivery and select, got ${valueText(given)}. Leave it out for rounds.`,
     );
   }
-  throw new UsageError(
-    "SCHEDULER_UNKNOWN",
-    `Expected a scheduler "rounds" or "eager", or an object with name, delivery and select, got ${valueText(given)}. Leave it out for rounds.`,
-  );
+  if (isPolicyName(given.name)) {
+    throw new UsageError(
+      "SCHEDULER_UNKNOWN",
+      `Expected a scheduler with a name of its own, got an object with the name of the built-in ${given.name}. Give it another name.`,
+    );
+  }
+  const fault = faultOf(given);
+  if (fault === undefined) return given;
+  throw new UsageError("SCHEDULER_INVALID", `Expected the scheduler ${given.name} to have ${fault}.`);
 }
 
 /** The recorded form of a scheduler. */
@@ -115,12 +148,29 @@ export interface RecordedScheduler {
   readonly scheduler: string;
   readonly parameters?: Json;
   readonly delivery?: Delivery;
+  readonly clock?: ClockKind;
 }
 
-/** Returns the recorded form of a scheduler. */
-export function recordedScheduler({ name, parameters, delivery }: Scheduler): RecordedScheduler {
-  if (named.some((known) => known.name === name)) return { scheduler: name };
-  return { scheduler: name, delivery, ...(parameters === undefined ? {} : { parameters }) };
+/** Returns the recorded form of a scheduler. A name of this package implies the delivery and the clock. */
+export function recordedScheduler({ name, parameters, delivery, clock }: Scheduler): RecordedScheduler {
+  const given = parameters === undefined ? {} : { parameters };
+  if (isPolicyName(name)) return { scheduler: name, ...given };
+  return { scheduler: name, delivery, ...given, ...(clock === undefined ? {} : { clock }) };
+}
+
+/** The members of a run's state that its scheduler determines. */
+export interface SchedulerTerms {
+  readonly scheduler: string;
+  readonly parameters: Json;
+  readonly delivery: Delivery;
+  readonly clock: ClockKind;
+}
+
+/** Returns the terms of a recorded scheduler. */
+export function termsOf({ scheduler, parameters = null, delivery, clock }: RecordedScheduler): SchedulerTerms {
+  const policy = delivery === undefined ? recordedPolicy(scheduler, parameters) : undefined;
+  const when = delivery ?? policy?.delivery ?? "turn";
+  return { scheduler, parameters, delivery: when, clock: clock ?? policy?.clock ?? clockOf(when) };
 }
 
 /**
@@ -130,19 +180,18 @@ export function recordedScheduler({ name, parameters, delivery }: Scheduler): Re
  * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the
  * parameters differ
  */
-export function recordedBy(
-  state: { readonly scheduler: string; readonly parameters: Json; readonly delivery: Delivery },
-  given: unknown,
-): Scheduler {
+export function recordedBy(state: SchedulerTerms, given: unknown): Scheduler {
   const own = given === undefined ? undefined : schedulerOf(given);
-  const scheduler = own?.name === state.scheduler ? own : named.find(({ name }) => name === state.scheduler);
+  const scheduler = own?.name === state.scheduler ? own : recordedPolicy(state.scheduler, state.parameters);
   if (scheduler === undefined) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
       `Expected the scheduler ${valueText(state.scheduler)} that the run began with, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
     );
   }
-  const [then, now] = [state, scheduler].map(({ delivery, parameters }) => canonicalJson({ delivery, parameters: parameters ?? null }));
+  const [then, now] = [state, termsOf(recordedScheduler(scheduler))].map(({ delivery, clock, parameters }) =>
+    canonicalJson({ delivery, ...(clock === clockOf(delivery) ? {} : { clock }), parameters }),
+  );
   if (then === now) return scheduler;
   throw new UsageError(
     "SCHEDULER_DIFFERS",
@@ -150,8 +199,39 @@ export function recordedBy(
   );
 }
 
+/** @throws UsageError `DELIVERY_DIFFERS` where a program resumes a run with another order of arrival */
+export function assertArrivalOrder({ arrival }: { readonly arrival: ArrivalOrder }, given: ArrivalOrder | undefined): void {
+  if (given === undefined || given === arrival) return;
+  throw new UsageError(
+    "DELIVERY_DIFFERS",
+    `Expected the delivery "${arrival}", with which the run began, got "${given}". Give the team that one, or leave it out.`,
+  );
+}
+
+/** Returns the clock of a scheduler that names none. */
+function clockOf(delivery: Delivery): ClockKind {
+  return delivery === "round" ? "rounds" : "activations";
+}
+
 function isScheduler(given: unknown): given is Scheduler {
   if (typeof given !== "object" || given === null) return false;
   const { name, delivery, select } = given as Partial<Scheduler>;
   return typeof name === "string" && name !== "" && (delivery === "round" || delivery === "turn") && typeof select === "function";
+}
+
+const CLOCKS: ReadonlySet<unknown> = new Set<ClockKind>(["rounds", "activations", "time"]);
+const TURNS: ReadonlySet<unknown> = new Set<Scheduler["turns"]>([undefined, "concurrent", "serial", "sweep"]);
+
+/** Returns what a scheduler of a program should have in place of what it has. */
+function faultOf({ delivery, clock = clockOf(delivery), turns, stages, wait }: Scheduler): string | undefined {
+  if (!CLOCKS.has(clock)) return `a clock "rounds", "activations" or "time", got ${valueText(clock)}. Leave it out for the default`;
+  if (delivery === "round" && clock !== "rounds")
+    return `the clock "rounds" with the delivery "round", got "${clock}". Leave the clock out`;
+  if (!TURNS.has(turns)) return `turns "concurrent", "serial" or "sweep", got ${valueText(turns)}. Leave them out for the default`;
+  const isSwept = delivery === "turn" && clock === "rounds";
+  if (turns === "sweep" && !isSwept) return 'the delivery "turn" and the clock "rounds" with turns "sweep". Add them';
+  const areStages = stages === undefined || (Number.isSafeInteger(stages) && stages >= 1 && delivery === "round");
+  if (!areStages) return `a whole number of stages, 1 or more, with the delivery "round", got ${valueText(stages)}. Leave them out for one`;
+  const isTimed = wait === undefined || (typeof wait === "function" && clock === "time" && turns === "serial");
+  return isTimed ? undefined : 'a function wait with the clock "time" and turns "serial" alone. Leave wait out, or add them';
 }

@@ -14,7 +14,7 @@ import { aJournal, type Journal } from "../record/journal.ts";
 import { OwnRun } from "../own-run.ts";
 import { recordedState } from "./recorded-state.ts";
 import type { RunState } from "../record/run-state.ts";
-import { recordedBy } from "../schedulers/scheduler.ts";
+import { assertArrivalOrder, recordedBy } from "../schedulers/scheduler.ts";
 import { restored as restoredState, snapshotOf } from "./snapshot.ts";
 
 /** Limit on the names in an error. */
@@ -62,6 +62,7 @@ function environmentWith(
   const { state } = backing;
   recordedBy(state, options.scheduler);
   assertSameEdges(state.edges, options.edges);
+  assertArrivalOrder(state, options.delivery);
   const hired = definitionsOf(state, roles);
   // A world that forgets is one whose roles remember nothing.
   const environment = make(state.hasHistory ? options : { ...options, memory: false }, { ...backing, opens: true });

@@ -27,7 +27,7 @@ import { Tables } from "./tables.ts";
  * Version of a snapshot. It grows with every change of this form and with every change of what `apply` makes of an event: a snapshot of another
  * version is ignored, and the events are folded.
  */
-export const STATE_VERSION = 4;
+export const STATE_VERSION = 5;
 
 /** Roles or messages in one piece of the text: a piece takes a millisecond or two. */
 const PIECE = 250;

@@ -143,7 +143,7 @@ describe("a choice that cannot be", () => {
   });
 
   test.each([
-    ["a name that nobody knows", "sequential"],
+    ["a name that nobody knows", "sequentially"],
     ["an object without select", { name: "x", delivery: "turn" }],
     ["a number", 3],
   ])("%s is refused", (_what, scheduler) => {

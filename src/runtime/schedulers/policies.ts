@@ -1,0 +1,165 @@
+import { UsageError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { checkGivenOptions } from "../../kernel/known-options.ts";
+import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/**
+ * A scheduler by its name.
+ *
+ * - `rounds`: simultaneous activation. Every role with mail acts once in a round; messages are delivered at its end.
+ * - `eager`: a role acts as soon as it has mail, and its messages are delivered when it ends. There are no rounds.
+ * - `live`: all roles that have mail when a round begins act in it, in the order of hiring; messages are delivered when an activation ends. So
+ *   a later role may read in the same round what an earlier one said. MetaGPT activates its roles so.
+ * - `sequential`: one role after the other, in the order of hiring; messages are delivered when an activation ends. One pass over all roles is
+ *   a round.
+ * - `shuffled`: as `sequential`, in an order that is drawn anew for every round.
+ * - `single`: one random role with mail at a time. There are no rounds.
+ * - `events`: discrete-event time. The roles with mail act one after the other, and time stands still meanwhile; then the clock jumps to the
+ *   time of the next delayed message.
+ */
+export type SchedulerName = "rounds" | "eager" | "live" | "sequential" | "shuffled" | "single" | "events";
+
+/** In simulated time, every role with mail acts at the times of a Poisson process of its own. */
+export interface PoissonScheduler {
+  readonly name: "poisson";
+  /** Activations of one role in a unit of time, above 0. */
+  readonly rate: number;
+}
+
+/** The roles of one stage after the other act in a round. Messages are delivered at the end of each stage. */
+export interface StagedScheduler {
+  readonly name: "staged";
+  /** The names or profiles of the roles of each stage. A role that no stage names acts in the last one. */
+  readonly stages: readonly (readonly string[])[];
+}
+
+const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
+
+const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ ready }) => ready.keys() };
+
+const live: Scheduler = { name: "live", delivery: "turn", clock: "rounds", select: ({ ready }) => ready.keys() };
+
+const sequential: Scheduler = {
+  name: "sequential",
+  delivery: "turn",
+  clock: "rounds",
+  turns: "sweep",
+  select: ({ ready }) => ready.keys(),
+};
+
+const shuffled: Scheduler = {
+  name: "shuffled",
+  delivery: "turn",
+  clock: "rounds",
+  turns: "sweep",
+  select: ({ ready, random }) => shuffle([...ready.keys()], random),
+};
+
+const single: Scheduler = { name: "single", delivery: "turn", turns: "serial", select: ({ ready, random }) => [placeIn(ready, random)] };
+
+const events: Scheduler = { name: "events", delivery: "turn", clock: "time", turns: "serial", select: ({ ready }) => ready.keys() };
+
+const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events];
+
+/** The members of a policy with parameters, beside its name. */
+const members: Readonly<Record<string, { readonly [name: string]: true }>> = {
+  poisson: { name: true, rate: true },
+  staged: { name: true, stages: true },
+};
+
+/** How a scheduler of this package is given, for errors. */
+export const GIVEN_SO: string = `"${named.map(({ name }) => name).join('", "')}", { name: "poisson", rate }, { name: "staged", stages }`;
+
+/** True for the name of a scheduler of this package. */
+export function isPolicyName(name: unknown): boolean {
+  return typeof name === "string" && (named.some((policy) => policy.name === name) || Object.hasOwn(members, name));
+}
+
+/**
+ * Returns the scheduler of this package that is given by name, or with its parameters; undefined for any other value.
+ *
+ * @throws UsageError `SCHEDULER_INVALID` for parameters that cannot be; `OPTION_UNKNOWN` for one that is unknown
+ */
+export function policyOf(given: unknown): Scheduler | undefined {
+  const policy = named.find((one) => one === given || one.name === given);
+  if (policy !== undefined) return policy;
+  if (typeof given !== "object" || given === null || "select" in given) return undefined;
+  const { name, rate, stages } = given as Partial<PoissonScheduler & StagedScheduler & { readonly name: string }>;
+  const known = typeof name === "string" && Object.hasOwn(members, name) ? members[name] : undefined;
+  if (known === undefined) return undefined;
+  checkGivenOptions(`the scheduler ${String(name)}`, given, known);
+  return rate === undefined && name === "staged" ? staged(stages) : poisson(rate);
+}
+
+/** Returns the scheduler of this package that a record names. */
+export function recordedPolicy(name: string, parameters: Json): Scheduler | undefined {
+  return policyOf(isRecord(parameters) ? { ...parameters, name } : name);
+}
+
+function poisson(rate: unknown): Scheduler {
+  if (typeof rate !== "number" || !Number.isFinite(rate) || rate <= 0) {
+    throw invalid("rate of the scheduler poisson", "a number above 0", rate, "It is the activations of one role in a unit of time.");
+  }
+  return {
+    name: "poisson",
+    parameters: { rate },
+    delivery: "turn",
+    clock: "time",
+    turns: "serial",
+    // The first event of so many independent processes is as far away as that of one process of their joint rate.
+    wait: ({ ready, random }) => -Math.log(1 - random()) / (rate * ready.length),
+    select: ({ ready, random }) => [placeIn(ready, random)],
+  };
+}
+
+function staged(given: unknown): Scheduler {
+  const stages = stagesIn(given);
+  const stageOf = new Map(stages.flatMap((names, stage) => names.map((name): [string, number] => [name, stage])));
+  const last = stages.length - 1;
+  return {
+    name: "staged",
+    parameters: { stages },
+    delivery: "round",
+    stages: stages.length,
+    select: ({ ready, stage }) =>
+      [...ready.keys()].filter((place) => {
+        const { name, profile } = ready[place] ?? { name: "", profile: "" };
+        return (stageOf.get(name) ?? stageOf.get(profile) ?? last) === stage;
+      }),
+  };
+}
+
+/** @throws UsageError `SCHEDULER_INVALID` */
+function stagesIn(given: unknown): readonly (readonly string[])[] {
+  const todo = 'Write stages: [["Ann", "Bob"], ["Judge"]].';
+  const isStage = (stage: unknown): stage is readonly string[] =>
+    isList(stage) && stage.length > 0 && stage.every((name) => isText(name) && name !== "");
+  if (!isList(given) || given.length === 0 || !given.every(isStage)) {
+    throw invalid("stages of the scheduler staged", "lists of names or profiles of roles, one or more of each", given, todo);
+  }
+  const names = given.flat();
+  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  if (twice !== undefined) throw invalid("stages of the scheduler staged", "every name once", `${twice} twice`, todo);
+  return given;
+}
+
+function invalid(what: string, expected: string, came: unknown, todo: string): UsageError {
+  return new UsageError("SCHEDULER_INVALID", `Expected the ${what} to be ${expected}, got ${valueText(came)}. ${todo}`);
+}
+
+function placeIn({ length }: { readonly length: number }, random: () => number): number {
+  return Math.floor(random() * length);
+}
+
+/** Shuffles a list in place, every order with equal chance, and returns it. */
+function shuffle<T>(list: T[], random: () => number): T[] {
+  for (let last = list.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    const item = list[last] as T;
+    list[last] = list[other] as T;
+    list[other] = item;
+  }
+  return list;
+}
