@@ -5,6 +5,7 @@ import type { StepOut } from "../../../src/role/step-role.ts";
 import { Environment } from "../../../src/runtime/environment.ts";
 import type { EnvironmentOptions } from "../../../src/runtime/environment-options.ts";
 import type { Scheduler } from "../../../src/runtime/schedulers/scheduler.ts";
+import { fold } from "../../../src/runtime/record/apply.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../../src/team/team.ts";
 import { eventsOf } from "../../team/recorded.ts";
@@ -230,6 +231,12 @@ describe("a fork with another seed", () => {
     expect(again.status).toBe("finished");
     const early = await team(4).fork("three", { id: "four", at: at - 5, seed: 4 }).result;
     expect(early.status).toBe("finished");
+    const waiting = async (id: string, to: number): Promise<unknown> =>
+      [...fold((await eventsOf(journal, id)).slice(0, to + 1)).roles.values()].map((role) => role.news().map((message) => message.id));
+    expect(await waiting("two", at)).toEqual(await waiting("one", at));
+    expect(await waiting("three", at)).toEqual(await waiting("one", at));
+    expect(await waiting("three", at + 9)).toEqual(await waiting("two", at + 9));
+    expect(await waiting("four", at - 5)).toEqual(await waiting("one", at - 5));
     for (const id of ["two", "three", "four"]) expect((await team(1).replay(id).result).error).toBeUndefined();
     const [started] = await eventsOf(journal, "three");
     expect(started).toMatchObject({
