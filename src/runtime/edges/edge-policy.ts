@@ -131,8 +131,7 @@ export interface EdgeDecisions {
 
 /** The run that policies decide in. */
 export interface EdgeRun {
-  readonly seed: string;
-  readonly clock: RunState["clock"];
+  readonly state: Pick<RunState, "seed" | "clock">;
   /** Limit on the characters of one message. */
   readonly messageLimit: number;
 }

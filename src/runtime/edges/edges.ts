@@ -67,8 +67,8 @@ export class Edges implements EdgeDecisions {
   #struck({ policy, nth }: Ranked, arrival: Arrival, way: Way): readonly Arrival[] {
     const { sent, from, to, tick } = way;
     const message = arrivedMessage(sent.message, arrival);
-    const arrives = arrival.due ?? sent.due ?? nextTick({ tick, clock: this.#run.clock });
-    const random = (): RandomStream => namedStream(this.#run.seed, "edge", policy.name, nth, message.id, to);
+    const arrives = arrival.due ?? sent.due ?? nextTick({ tick, clock: this.#run.state.clock });
+    const random = (): RandomStream => namedStream(this.#run.state.seed, "edge", policy.name, nth, message.id, to);
     const passage = new MessagePassage({ message, from, to, tick, arrives }, random);
     const decision = decisionOf(policy, passage);
     switch (decision.kind) {
