@@ -31,6 +31,10 @@ const withoutTeam = [
   "16-rumour.ts",
   "27-verify.ts",
   "32-failures.ts",
+  "33-populations.ts",
+  "34-faults.ts",
+  "35-experiment.ts",
+  "36-coordination.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts", "28-chat-service.ts"];

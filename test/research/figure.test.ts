@@ -21,6 +21,15 @@ describe("a figure", () => {
     expect(figure({ ...known, expected: 2.5 - 4.1 * standardError, found: samples, standardErrors: 5 }).holds).toBe(true);
   });
 
+  it("of zeros and ones has the standard error that the published share predicts", () => {
+    const found = Array.from({ length: 100 }, (_, place) => (place < 98 ? 1 : 0));
+    expect(figure({ ...known, expected: 0.9, found })).toMatchObject({ standardError: expect.closeTo(0.03, 12), holds: true });
+    expect(figure({ ...known, expected: 0.85, found })).toMatchObject({ standardError: expect.closeTo(0.0357071, 6), holds: true });
+    expect(figure({ ...known, expected: 0.8, found }).holds).toBe(false);
+    expect(figure({ ...known, expected: 1, found })).toMatchObject({ standardError: 0, holds: false });
+    expect(figure({ ...known, expected: 2, found }).standardError).toBeCloseTo(Math.sqrt((0.98 * 0.02) / 99), 12);
+  });
+
   it("that is a bound is missed on one side only", () => {
     fc.assert(
       fc.property(fc.integer({ min: -50, max: 50 }), fc.integer({ min: -50, max: 50 }), (expected, found) => {

@@ -21,7 +21,7 @@ export interface FigureOptions {
   readonly relation?: FigureRelation;
   /** The known error of the published value itself, such as the next term of an expansion, in its unit. Default 0. */
   readonly tolerance?: number;
-  /** The standard errors that a mean may be away, more than 0. Default 4: a right program misses that once in 16,000 times. */
+  /** The standard errors that a mean of many samples may be away, more than 0. Default 4: a right program misses that once in 16,000 times. */
   readonly standardErrors?: number;
 }
 
@@ -43,7 +43,7 @@ export interface Figure {
   readonly relation: FigureRelation;
   /** The value, or the mean of the samples. */
   readonly found: number;
-  /** The standard error of the mean. Left out for one value. */
+  /** The standard error of the mean; of zeros and ones, that which `expected` predicts. Left out for one value. */
   readonly standardError?: number;
   /** The mean less and plus the standard errors that it may be away. Left out for one value. */
   readonly interval?: readonly [low: number, high: number];
@@ -78,13 +78,22 @@ export function figure(options: FigureOptions): Figure {
     throw invalid(name, "more than 0 standard errors and no negative tolerance", `${standardErrors} and ${tolerance}`);
   if (typeof found !== "number" && samples.length < 2) throw invalid(name, "at least two samples", `${samples.length}`);
   const middle = mean(samples);
-  const half = typeof found === "number" ? undefined : standardErrors * standardError(samples);
+  const half = typeof found === "number" ? undefined : standardErrors * errorOf(samples, expected);
   const room = tolerance + (half ?? 0) + ROUNDING * Math.max(Math.abs(expected), Math.abs(middle));
   const above = middle - expected;
   const holds = { equal: Math.abs(above) <= room, "at most": above <= room, "at least": -above <= room }[relation];
   const interval =
     half === undefined ? {} : { interval: Object.freeze([middle - half, middle + half] as const), standardError: half / standardErrors };
   return Object.freeze({ name, source, expected, relation, found: middle, ...interval, samples: samples.length, holds });
+}
+
+/**
+ * Zeros and ones have the standard error that the published share predicts (the score test, Wilson 1927): their own is too small where nearly all
+ * are equal.
+ */
+function errorOf(samples: readonly number[], expected: number): number {
+  const isShare = expected >= 0 && expected <= 1 && samples.every((one) => one === 0 || one === 1);
+  return isShare ? Math.sqrt((expected * (1 - expected)) / samples.length) : standardError(samples);
 }
 
 const someOptions: Shape = object("the name, source, expected and found value of a figure", {
