@@ -75,8 +75,8 @@ console.log(`rounds with shortcuts: ${low.toFixed(1)} to ${high.toFixed(1)}`);
 console.log(`saved: ${difference.estimate.toFixed(1)} rounds, p = ${permutation.p.toFixed(4)}`);
 // #endregion
 
-const folder = mkdtempSync(join(tmpdir(), "troupe-coordination-"));
 // #region plot
+const folder = mkdtempSync(join(tmpdir(), "troupe-coordination-"));
 const page = await plotHtml(rows, { kind: "line", x: "moved", y: "rounds", title: "A rumour travels faster with shortcuts" });
 writeFileSync(join(folder, "rumour.html"), page);
 // #endregion

@@ -5,13 +5,13 @@ import { z } from "zod";
 import { createMessage, defineRole, Environment, type SchedulerName } from "troupe";
 import { figure, type Figure, figuresText, gini, mean, standardError } from "troupe/research";
 
-const PEOPLE = 200;
-const TURNS = 8;
 const RUNS = 200;
 const LOOPS = 4_000;
-const seed = process.env["SEED"] ?? randomUUID();
 
 // #region money
+const PEOPLE = 200;
+const TURNS = 8;
+const seed = process.env["SEED"] ?? randomUUID();
 const name = (place: number): string => `p${place}`;
 
 /** A person takes the coins that came, and gives one away. */

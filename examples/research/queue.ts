@@ -5,15 +5,15 @@ import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
 import { figure, figuresText } from "troupe/research";
 
+const RUNS = 40;
+
+// #region queue
 const COMING = 0.5;
 const SERVING = 1;
 const CUSTOMERS = 2_000;
 /** Customers that are not counted: the queue is empty at first. */
 const FIRST = 200;
-const RUNS = 40;
 const seed = process.env["SEED"] ?? randomUUID();
-
-// #region queue
 const exponential = (random: number, rate: number): number => -Math.log(1 - random) / rate;
 
 const door = defineRole({

@@ -5,6 +5,7 @@ import { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
+import { inOrderOfTicks } from "./record/delayed.ts";
 import type { FaultCounts } from "./record/edge-fault.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
@@ -106,9 +107,9 @@ function lastWord(state: RunState): Message | undefined {
 }
 
 /** Returns the messages of a round that has not ended, and the delayed ones, in the order of their delivery. */
-function waitingWords({ pending, delayed }: RunState): readonly Pending[] {
-  const later = delayed.toSorted((a, b) => a.due - b.due || a.nth - b.nth);
-  return [...pending.toSorted((a, b) => a.order - b.order), ...later].filter(({ sent, part }) => sent.dropped !== true && part !== true);
+function waitingWords(state: RunState): readonly Pending[] {
+  const atBarrier = state.pending.toSorted((a, b) => a.order - b.order);
+  return [...atBarrier, ...inOrderOfTicks(state)].filter(({ sent, part }) => sent.dropped !== true && part !== true);
 }
 
 /** A placeholder for a list that is made later: it fixes the order of the members of a result. */

@@ -1,5 +1,6 @@
 import { frozenMessage, type Message } from "../message/message.ts";
 import type { Sent } from "../runtime/record/event.ts";
+import { inOrderOfTicks } from "../runtime/record/delayed.ts";
 import { OUTSIDE, type Pending, roleOf, type RunState } from "../runtime/record/run-state.ts";
 import { rangeOf } from "./protocol.ts";
 
@@ -30,7 +31,8 @@ export class Packer {
   /** Returns the packet of each shard as text; an empty one where there is no message for it. */
   pack(): readonly string[] {
     const packets: Packed[][] = this.#ends.map(() => []);
-    const { pending, delayed, delays } = this.#state;
+    const { pending, delays } = this.#state;
+    const delayed = inOrderOfTicks(this.#state);
     const later = delayed.filter(({ nth, part }) => nth >= this.#delays && part !== true).sort((a, b) => a.nth - b.nth);
     this.#delays = delays;
     for (const one of [...later, ...pending]) this.#share(one, packets);

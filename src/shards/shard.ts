@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
+import { firstDue } from "../runtime/record/delayed.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { type DriverHost, driverOf } from "../runtime/schedulers/drive.ts";
@@ -47,7 +48,7 @@ class Shard {
     for (const { index, name, custom } of state.roles.values()) if (index >= from && index < to) states.push([name, custom]);
     this.#tell({
       kind: "done",
-      hasWork: state.ready.size > 0 || state.delayed.length > 0,
+      hasWork: state.ready.size > 0 || state.delayed.size > 0,
       failure: failure === undefined ? undefined : errorRecord(failure.error),
       rounds: state.round,
       activations: state.activations,
@@ -84,7 +85,7 @@ class Shard {
   async #barrier(host: DriverHost): Promise<void> {
     const answered = new Promise<ToShard>((resolve) => this.#port.once("message", resolve));
     const { midRound: isMidRound, state } = host;
-    this.#tell({ kind: "barrier", isMidRound, due: state.delayed[0]?.due, packets: this.#packer.pack(), events: this.#toldEvents() });
+    this.#tell({ kind: "barrier", isMidRound, due: firstDue(state), packets: this.#packer.pack(), events: this.#toldEvents() });
     const answer = await answered;
     switch (answer.kind) {
       case "round":

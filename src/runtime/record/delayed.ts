@@ -1,10 +1,11 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import { PriorityLanes } from "../../message/priority-lanes.ts";
 import type { Sent } from "./event.ts";
 import type { Pending, RunState } from "./run-state.ts";
 
 /*
- * The messages that wait for a tick of the run's clock, as a binary heap: `state.delayed[0]` is due first.
+ * The messages that wait for a tick of the run's clock, in `state.delayed`.
  *
  * Delayed.DY1 (`delay`, `takeDue`) messages leave in the order of their ticks, and those of one tick in the order in which they were sent.
  * Delayed.DY2 (`dueOf`) a message that would arrive no later without its delay is not delayed.
@@ -39,59 +40,43 @@ export function nextTick({ tick, clock }: Pick<RunState, "tick" | "clock">): num
   return clock === "time" ? tick : tick + 1;
 }
 
-/** Keeps a message until its tick. */
-export function delay(state: RunState, pending: Pending, due: number): void {
-  const one: Delayed = { due, nth: state.delays, ...pending };
-  state.delays += 1;
-  const heap = state.delayed;
-  let place = heap.push(one) - 1;
-  while (place > 0) {
-    const above = (place - 1) >> 1;
-    const parent = heap[above] as Delayed;
-    if (isBefore(parent, one)) break;
-    heap[place] = parent;
-    place = above;
-  }
-  heap[place] = one;
+/** Returns messages that wait for their ticks; those of one tick are given in the order in which they were sent. */
+export function delayedOf(waiting: Iterable<Delayed>): PriorityLanes<Delayed> {
+  const lanes = new PriorityLanes<Delayed>();
+  for (const one of waiting) lanes.push(one, one.due);
+  return lanes;
 }
 
-/** Returns the messages that are due at a tick, without taking them, in no order. */
-export function dueAt({ delayed }: RunState, tick: number): readonly Delayed[] {
-  return (delayed[0]?.due ?? Infinity) > tick ? none : delayed.filter(({ due }) => due <= tick);
+/** Returns the messages that wait for their ticks, in the order in which they leave. */
+export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[] {
+  return delayed.first(delayed.size);
+}
+
+/** Keeps a message until its tick. */
+export function delay(state: RunState, pending: Pending, due: number): void {
+  state.delayed.push({ due, nth: state.delays, ...pending }, due);
+  state.delays += 1;
+}
+
+/** Returns the tick of the message that is due first; undefined where none waits. */
+export function firstDue({ delayed }: Pick<RunState, "delayed">): number | undefined {
+  return delayed.first(1)[0]?.due;
+}
+
+/** Returns the messages that are due at a tick, without taking them. */
+export function dueAt(state: RunState, tick: number): readonly Delayed[] {
+  return isDue(state, tick) ? inOrderOfTicks(state).filter(({ due }) => due <= tick) : none;
 }
 
 /** Takes the messages that are due at the present tick. */
 export function takeDue(state: RunState): readonly Delayed[] {
-  const { delayed, tick } = state;
-  if ((delayed[0]?.due ?? Infinity) > tick) return none;
   const taken: Delayed[] = [];
-  for (let first = delayed[0]; first !== undefined && first.due <= tick; first = delayed[0]) {
-    taken.push(first);
-    removeFirst(delayed);
-  }
+  while (isDue(state, state.tick)) taken.push(state.delayed.shift() as Delayed);
   return taken;
 }
 
-function removeFirst(heap: Delayed[]): void {
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return;
-  let place = 0;
-  for (;;) {
-    const left = 2 * place + 1;
-    if (left >= heap.length) break;
-    const right = heap[left + 1];
-    const isRight = right !== undefined && isBefore(right, heap[left] as Delayed);
-    const below = isRight ? left + 1 : left;
-    const least = heap[below] as Delayed;
-    if (isBefore(last, least)) break;
-    heap[place] = least;
-    place = below;
-  }
-  heap[place] = last;
-}
-
-function isBefore(one: Delayed, other: Delayed): boolean {
-  return one.due < other.due || (one.due === other.due && one.nth < other.nth);
+function isDue(state: RunState, tick: number): boolean {
+  return state.delayed.size > 0 && (firstDue(state) ?? Infinity) <= tick;
 }
 
 /** Returns a routed message with the tick at which it arrives. */

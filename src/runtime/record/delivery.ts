@@ -153,7 +153,7 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
     if (sent.due !== undefined) continue;
     eachRecipient(sent, (name, arrives) => void counts.set(name, (counts.get(name) ?? 0) + countAtOnce(arrives)));
   }
-  if (state.delayed.length + later > DELAYED_LIMIT) throw manyDelayed(speaker.name);
+  if (state.delayed.size + later > DELAYED_LIMIT) throw manyDelayed(speaker.name);
   for (const [name, count] of counts) {
     const role = state.roles.get(name);
     if (role === undefined || !role.isHired) continue;
@@ -190,7 +190,7 @@ export function assertRoomAt(state: RunState, tick: number): void {
 
 /** Copies count as long as the run lasts, because it is not known which of them were delivered. */
 function isSurelyRoom({ delivered, pending, delayed, faults, smallestMailbox }: RunState, more: number): boolean {
-  return delivered + pending.length + delayed.length + faults.copied + more <= smallestMailbox;
+  return delivered + pending.length + delayed.size + faults.copied + more <= smallestMailbox;
 }
 
 function copiesIn(said: readonly Sent[]): number {

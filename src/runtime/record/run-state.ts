@@ -3,6 +3,7 @@ import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
+import { PriorityLanes } from "../../message/priority-lanes.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
@@ -129,7 +130,7 @@ export class RunState {
   readonly hasHistory: boolean;
   pending: Pending[] = [];
   /** Messages that wait for a tick. The first one is due first. */
-  delayed: Delayed[] = [];
+  delayed: PriorityLanes<Delayed> = new PriorityLanes();
   /** The number of messages that were ever delayed. */
   delays: number = 0;
   /** Delivered messages, each counted once whatever its number of recipients. */
@@ -245,7 +246,7 @@ export function isFinished(state: RunState): boolean {
 
 /** True where some role has mail, or will have some at a later tick. */
 export function hasMail({ ready, delayed }: RunState): boolean {
-  return ready.size > 0 || delayed.length > 0;
+  return ready.size > 0 || delayed.size > 0;
 }
 
 /** Returns the rounds so far. Without rounds the most activations of one role count instead. */

@@ -1,4 +1,5 @@
 import { Ledger } from "../../model/ledger.ts";
+import { delayedOf, inOrderOfTicks } from "./delayed.ts";
 import type { Held } from "./run-state.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { roleOf, RunState } from "./run-state.ts";
@@ -17,7 +18,7 @@ export function copyState(state: RunState): RunState {
     open: new Set(state.open),
     deliveries: [...state.deliveries],
     pending: [...state.pending],
-    delayed: [...state.delayed],
+    delayed: delayedOf(inOrderOfTicks(state)),
     held: state.held.map(moved),
     blocked: new Map(state.blocked),
     justDropped: state.justDropped.map(moved),

@@ -3,6 +3,7 @@ import type { Json } from "../../kernel/json.ts";
 import { ROUTE_TO_NONE } from "../../message/address.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import { arrivedId, eachRecipient } from "../edges/arrivals.ts";
+import { inOrderOfTicks } from "../record/delayed.ts";
 import type { EdgeFault } from "../record/edge-fault.ts";
 import type { ForkPoint, HiredRole, RunEvent, RunStarted, Sent } from "../record/event.ts";
 import type { RunState } from "../record/run-state.ts";
@@ -131,8 +132,8 @@ export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange)
   );
 }
 
-function isUnderWay({ pending, delayed }: RunState, role: string, id: string): boolean {
-  return [...pending, ...delayed].some(({ sent }) => sent.to.includes(role) && sent.message.id === id);
+function isUnderWay(state: RunState, role: string, id: string): boolean {
+  return [...state.pending, ...inOrderOfTicks(state)].some(({ sent }) => sent.to.includes(role) && sent.message.id === id);
 }
 
 function isWaiting(state: RunState, role: string, id: string): boolean {

@@ -3,6 +3,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Cancellation } from "../../kernel/cancellation.ts";
 import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import { firstDue } from "../record/delayed.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
 import type { Scheduler, SchedulerView } from "./scheduler.ts";
@@ -141,7 +142,7 @@ class ScheduledRun {
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
-      else if (ready.length === 0 && !host.midRound && host.state.delayed.length === 0) return this.#idle();
+      else if (ready.length === 0 && !host.midRound && host.state.delayed.size === 0) return this.#idle();
       else if (this.#isAtLimit) return "rounds";
       else {
         // A stop or a message that follows a promise of this round takes effect before the round ends, and before the next one begins.
@@ -164,14 +165,13 @@ class ScheduledRun {
 
   /** Without rounds messages may become due after every activation. */
   #deliverDue(): void {
-    const { delayed, tick } = this.#host.state;
-    const first = delayed[0];
-    if (first !== undefined && first.due <= tick) this.#host.advance(tick);
+    const { state } = this.#host;
+    if ((firstDue(state) ?? Infinity) <= state.tick) this.#host.advance(state.tick);
   }
 
   #jump(): void {
     const { state, roundLimit } = this.#host;
-    const due = state.delayed[0]?.due ?? state.tick;
+    const due = firstDue(state) ?? state.tick;
     this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), roundLimit) : due);
   }
 
@@ -208,12 +208,13 @@ class ScheduledRun {
   /** Returns the role that acts next in simulated time, and moves the clock to that time. Messages that are due before may change both. */
   #drawn(ready: readonly RoleState[]): readonly RoleState[] {
     for (let now = ready; now.length > 0; now = this.#ready()) {
-      const { next, tick, delayed } = this.#host.state;
+      const { state } = this.#host;
+      const { next, tick } = state;
       const known = next === undefined ? undefined : now.find(({ name }) => name === next);
       if (known !== undefined) return [known];
       const view = this.#view(now);
       const pause = this.#scheduler.wait?.(view);
-      const due = delayed[0]?.due ?? Infinity;
+      const due = firstDue(state) ?? Infinity;
       const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
       if (!isTime) throw badPause(this.#scheduler.name, pause);
       if (due <= tick + pause) this.#host.advance(due);

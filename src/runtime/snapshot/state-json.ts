@@ -1,4 +1,5 @@
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
+import { inOrderOfTicks } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
 import type { DeadLetter, RunState } from "../record/run-state.ts";
 import type { RoleState } from "../record/role-state.ts";
@@ -63,7 +64,7 @@ export function runJson(state: RunState, { messages, definitions }: Tables): Run
     ready: Array.from(state.ready, indexOf),
     open: [...state.open],
     pending: state.pending.map(({ order, sent }) => ({ order, sent: sentJson(sent) })),
-    delayed: state.delayed.map((delayed) => ({ ...delayed, sent: sentJson(delayed.sent) })),
+    delayed: inOrderOfTicks(state).map((delayed) => ({ ...delayed, sent: sentJson(delayed.sent) })),
     held: state.held.map(({ message, role, order }) => ({ message: place(message), role: role.index, order })),
     blocked: [...state.blocked],
     justDropped: state.justDropped.map(({ message, role }) => ({ message: place(message), role: role.index })),

@@ -5,6 +5,7 @@ import { Memory } from "../../memory/memory.ts";
 import { frozenMessage, type Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import { Plan } from "../../role/plan.ts";
+import { delayedOf } from "../record/delayed.ts";
 import type { HiredRole, Sent, StepStarted } from "../record/event.ts";
 import { ReadyRoles } from "../record/ready-roles.ts";
 import { type ActivationState, NO_RETRY, RareParts, type RetryState, RoleState, type StepOutcome } from "../record/role-state.ts";
@@ -56,7 +57,7 @@ class StateReader {
       open: new Set(json.open),
       deliveries: this.#messagesAt(json.deliveries),
       pending: json.pending.map(({ order, sent }) => ({ order, sent: this.#sent(sent) })),
-      delayed: json.delayed.map((delayed) => ({ ...delayed, sent: this.#sent(delayed.sent) })),
+      delayed: delayedOf(json.delayed.map((delayed) => ({ ...delayed, sent: this.#sent(delayed.sent) }))),
       held: json.held.map((held) => ({ message: message(held.message), role: role(held.role), order: held.order })),
       blocked: new Map(json.blocked),
       justDropped: json.justDropped.map((dropped) => ({ role: role(dropped.role), message: message(dropped.message) })),

@@ -19,13 +19,6 @@ export type MakeEdgePolicy = () => EdgePolicy;
  * the same whatever its concurrency.
  *
  * @throws UsageError `ARGUMENT_INVALID`
- *
- * @example
- * import { describe, expect, it } from "vitest";
- * import { drop } from "troupe/edges";
- * import { edgePolicyContract } from "troupe/testing";
- *
- * edgePolicyContract({ describe, it, expect }, "my policy", () => drop(0.1).on("p1->*"));
  */
 export function edgePolicyContract(kit: ContractKit, name: string, make: MakeEdgePolicy): void {
   checkContract("edgePolicyContract", kit, name, make);
