@@ -15,7 +15,7 @@ async function runOne({ people, start, rep }) {
 }
 
 if (process.send !== undefined) {
-  process.on("message", async (job) => process.send(await runOne(job)));
+  process.on("message", (job) => void runOne(job).then((row) => process.send(row)));
 } else {
   const [workers, file] = [Number(process.argv[2]), process.argv[3]];
   const jobs = [];

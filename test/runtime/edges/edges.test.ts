@@ -108,11 +108,11 @@ describe.each(Object.entries(kinds))("messages of %s", (_kind, rolesOf) => {
     const edges = [toBob({ kind: "copy", copies: 1 }), toBob({ kind: "delay", ticks: 2 }), toBob({ kind: "rewrite", content: "stop" })];
     const environment = town(rolesOf(), { edges: edges.map((edge, nth) => ({ ...edge, name: `p${nth}` })) });
     environment.publishMessage("go");
-    const told = ({ messages }: { readonly messages: readonly Message[] }): readonly string[] =>
+    const saidByAnn = ({ messages }: { readonly messages: readonly Message[] }): readonly string[] =>
       messages.filter(({ sentFrom }) => sentFrom === "Ann").map(({ id, content }) => `${id} ${content}`);
-    expect(told(await environment.run({ rounds: 1 }))).toEqual(["Ann#0.0 go"]);
+    expect(saidByAnn(await environment.run({ rounds: 1 }))).toEqual(["Ann#0.0 go"]);
     const result = await environment.run();
-    expect(told(result)).toEqual(["Ann#0.0 go"]);
+    expect(saidByAnn(result)).toEqual(["Ann#0.0 go"]);
     expect(environment.state.deliveries.filter(({ sentFrom }) => sentFrom === "Ann")).toHaveLength(1);
     expect(contents(result.outputs)).toEqual(["Cid: go 7", "Bob: stop undefined", "Bob: stop undefined"]);
   });
