@@ -1,10 +1,11 @@
 import { UsageError } from "../kernel/errors.ts";
 import {
   checkWork,
+  type ConnectedWorker,
   type DeliveryHandler,
   driverClosed,
+  type FleetDriver,
   type JobInfo,
-  type RunDriver,
   type RunJob,
   type WorkOptions,
 } from "../team/run-driver.ts";
@@ -13,25 +14,6 @@ import { GraphileWork } from "./graphile-work.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
 
 export type { PostgresOptions } from "./postgres-server.ts";
-
-/** A worker that is connected to a queue. */
-export interface ConnectedWorker {
-  readonly id: string;
-  /** The address of its machine as the database sees it; empty for a socket of the same machine. */
-  readonly address: string;
-  /** Milliseconds since 1970 when it connected, the last time. */
-  readonly since: number;
-  /** Jobs that it has. */
-  readonly jobs: number;
-}
-
-/** A driver of runs on Postgres, with what the queue knows of its workers. */
-export interface GraphileDriver extends RunDriver {
-  /** The workers that are connected now. */
-  workers(): Promise<readonly ConnectedWorker[]>;
-  /** Asks a worker, or all, to take nothing more, to give its runs back and to end. A worker that is not connected does not hear it. */
-  drain(worker?: string): Promise<void>;
-}
 
 /**
  * Delivers runs by a queue in Postgres, over the package `graphile-worker`: Postgres alone is enough for a fleet. The tables of the queue are in
@@ -48,7 +30,7 @@ export interface GraphileDriver extends RunDriver {
  * export const driver = graphileDriver({ url: "postgres://troupe@127.0.0.1:5432/troupe" });
  * await driver.close();
  */
-export function graphileDriver(options: PostgresOptions): GraphileDriver {
+export function graphileDriver(options: PostgresOptions): FleetDriver {
   const server = postgresServer("graphileDriver", options);
   return new Driver(new GraphileQueue(server, loaded));
 }
@@ -65,7 +47,7 @@ const loaded: LoadGraphile = async () => {
   }
 };
 
-class Driver implements GraphileDriver {
+class Driver implements FleetDriver {
   readonly #queue: GraphileQueue;
   readonly #works = new Set<GraphileWork>();
   #closing: Promise<void> | undefined;

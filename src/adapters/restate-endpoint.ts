@@ -5,12 +5,15 @@ import type { ObjectContext } from "@restatedev/restate-sdk";
 import type { Logger } from "../kernel/emit.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { HANDLER, type RestatePlace, serviceOf } from "./restate-server.ts";
+import type { RestatePresence } from "./restate-presence.ts";
+import { HANDLER, type RestatePlace, serviceOf, WORKER } from "./restate-server.ts";
 
 /** The virtual objects of teams, as the server of Restate calls them. */
 export interface RestateEndpoint {
   /** The address of the object of a team. */
   uri(team: string): string;
+  /** The address of the service of the worker. */
+  readonly presence: string;
   /** True for an address of this endpoint. */
   has(uri: string): boolean;
   close(): Promise<void>;
@@ -30,6 +33,12 @@ const RETRY = { initialInterval: 50, exponentiationFactor: 1.3, maxInterval: 500
 const SILENCE = { days: 365 };
 /** The server keeps an ended call for so long, in which its worker hears of the end. */
 const KEPT = { minutes: 10 };
+/** A worker answers, or is gone: a question to it is not kept. */
+const ASKED = {
+  retryPolicy: { maxAttempts: 1, onMaxAttempts: "kill" },
+  journalRetention: 0,
+  idempotencyRetention: 0,
+} as const;
 const BUSY = 503;
 const OK = 200;
 
@@ -42,24 +51,29 @@ export async function serveObjects(
   { host, port, logger }: Pick<RestatePlace, "host" | "port" | "logger">,
   teams: readonly string[],
   calls: RestateCalls,
+  presence?: RestatePresence,
 ): Promise<RestateEndpoint> {
-  const { createEndpointHandler, object } = await loaded();
-  const handlers = teams.map((team) => {
-    const service = object({
+  const { createEndpointHandler, object, service } = await loaded();
+  const objects = teams.map((team) =>
+    object({
       name: serviceOf(team),
       handlers: { [HANDLER]: (ctx: ObjectContext, sent: unknown) => calls.run(ctx, sent) },
       options: { retryPolicy: RETRY, inactivityTimeout: SILENCE, abortTimeout: SILENCE, journalRetention: 0, idempotencyRetention: KEPT },
-    });
-    return createEndpointHandler({ services: [service], logger: ({ level }, ...said: unknown[]) => toldBy(logger, level, said) });
-  });
+    }),
+  );
+  const told = presence === undefined ? [] : [service({ name: `${WORKER}${presence.id}`, handlers: asked(presence), options: ASKED })];
+  const handlers = [...objects, ...told].map((served) =>
+    createEndpointHandler({ services: [served], logger: ({ level }, ...said: unknown[]) => toldBy(logger, level, said) }),
+  );
   const sessions = new Set<ServerHttp2Session>();
   // A port may be given to another program after the death of its worker, which must not be taken for it.
   const root = `/${randomUUID()}/`;
   const server = createServer((request: Http2ServerRequest, response: Http2ServerResponse) => {
-    const handler = request.url.startsWith(root) ? handlers[Number.parseInt(request.url.slice(root.length))] : undefined;
+    const at = request.url.startsWith(root) ? Number.parseInt(request.url.slice(root.length)) : -1;
+    const handler = handlers[at];
     const invocation = request.headers["x-restate-invocation-id"];
     if (handler === undefined) response.writeHead(404).end();
-    else if (typeof invocation === "string" && !calls.admits(invocation, response)) response.writeHead(BUSY).end();
+    else if (at < teams.length && typeof invocation === "string" && !calls.admits(invocation, response)) response.writeHead(BUSY).end();
     else handler(request, response);
   });
   server.on("session", (session) => {
@@ -76,12 +90,24 @@ export async function serveObjects(
   const base = `http://${host.includes(":") ? `[${host}]` : host}:${bound}${root}`;
   return {
     uri: (team) => `${base}${teams.indexOf(team)}`,
+    presence: `${base}${teams.length}`,
     has: (uri) => uri.startsWith(base),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         for (const session of sessions) session.destroy();
       }),
+  };
+}
+
+function asked(presence: RestatePresence): Record<"look" | "drain", () => Promise<object>> {
+  const { since } = presence;
+  return {
+    look: async () => ({ since, jobs: presence.jobs() }),
+    drain: async () => {
+      presence.drain();
+      return {};
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { TroupeError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { JobInfo, RunJob } from "../team/run-driver.ts";
@@ -37,12 +38,17 @@ type RestateRow = Readonly<Record<string, unknown>>;
 /** The handler of the virtual object. */
 export const HANDLER = "run";
 
+/** The beginning of the name of the service of a worker. */
+export const WORKER = "troupe-worker.";
+
 const PREFIX = "troupe.";
 const TOLD = 200;
 /** Milliseconds between two tries to call a service that was announced a moment ago. */
 const AGAIN = 25;
 /** Milliseconds between two tries to call a server that is away. */
 const AWAY = 100;
+/** Milliseconds in which a living worker answers through the server. */
+const ANSWER = 2_000;
 
 /** The name of the virtual object of a team: names of services have few letters. */
 export function serviceOf(team: string): string {
@@ -76,9 +82,21 @@ export class RestateServer {
     }
   }
 
-  /** Makes the newest deployment of its services of an address. */
-  async register(uri: string): Promise<void> {
-    await this.#admin("POST", "/deployments", { uri, force: true });
+  /** Makes the newest deployment of its services of an address. @returns its id */
+  async register(uri: string): Promise<string> {
+    const made = await this.#admin("POST", "/deployments", { uri, force: true });
+    return isRecord(made) ? String(made["id"]) : "";
+  }
+
+  /** Takes a deployment out of the list, with a single try. */
+  async remove(deployment: string): Promise<void> {
+    await this.#once("DELETE", `${this.place.admin}/deployments/${deployment}?force=true`, undefined, ANSWER);
+  }
+
+  /** Calls the service of a worker, with a single try. @returns whether the server found it gone, or its answer. @throws when nobody answers in time */
+  async askWorker(id: string, handler: "look" | "drain"): Promise<{ readonly isGone: boolean; readonly value?: unknown }> {
+    const { status, text } = await this.#once("POST", `${this.place.ingress}/${WORKER}${id}/${handler}`, undefined, ANSWER);
+    return status >= 300 ? { isGone: true } : { isGone: false, value: parsedJson(text) };
   }
 
   /** Gives what is pinned to a deployment to another address. */
@@ -145,7 +163,7 @@ export class RestateServer {
     for (;;) {
       const isLast = clock.now() + AWAY > until;
       try {
-        const answer = await this.#once(method, url, body);
+        const answer = await this.#once(method, url, body, timeout);
         if (answer.status < 500 || isLast) return answer;
       } catch (cause) {
         if (isLast) throw unreachable(url, cause);
@@ -154,10 +172,10 @@ export class RestateServer {
     }
   }
 
-  async #once(method: string, url: string, body: unknown): Promise<Answer> {
+  async #once(method: string, url: string, body: unknown, timeout: number): Promise<Answer> {
     const headers = { "content-type": "application/json", accept: "application/json" };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await fetch(url, { method, headers, ...sent, signal: AbortSignal.timeout(this.place.timeout) });
+    const answer = await fetch(url, { method, headers, ...sent, signal: AbortSignal.timeout(timeout) });
     return { status: answer.status, text: await answer.text() };
   }
 }

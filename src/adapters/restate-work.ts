@@ -6,7 +6,8 @@ import { AbortedError } from "../kernel/errors.ts";
 import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
-import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
+import { answers, type RestateCalls, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
+import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
 import { HANDLER, quoted, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
 
 /** Milliseconds between two looks for calls that no worker takes. */
@@ -38,6 +39,9 @@ interface Slot {
  */
 export class RestateWork implements Working {
   readonly ended: Promise<void>;
+  /** Resolves when somebody asks this worker to drain. */
+  readonly drain: Promise<void>;
+  readonly #presence: RestatePresence;
   readonly #server: RestateServer;
   readonly #handler: DeliveryHandler;
   readonly #options: WorkOptions;
@@ -49,21 +53,26 @@ export class RestateWork implements Working {
   #looked: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
   #endpoint: RestateEndpoint | undefined;
+  /** The deployment of the service of this worker. */
+  #deployment = "";
 
   /** @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING` */
   static async start(server: RestateServer, handler: DeliveryHandler, o: WorkOptions): Promise<RestateWork> {
     const work = new RestateWork(server, handler, o);
-    const endpoint = await serveObjects(server.place, o.teams, {
+    const calls: RestateCalls = {
       admits: (invocation, response) => work.#admits(invocation, response),
       run: (ctx, sent) => work.#run(ctx, sent),
-    });
+    };
+    const endpoint = await serveObjects(server.place, o.teams, calls, work.#presence);
     work.#endpoint = endpoint;
     try {
       for (const team of o.teams) await server.register(endpoint.uri(team));
+      work.#deployment = await server.register(endpoint.presence);
     } catch (error) {
       await endpoint.close();
       throw error;
     }
+    void forgetDeadWorkers(server).catch(() => undefined);
     work.#looked = work.#lookAround(endpoint);
     return work;
   }
@@ -73,6 +82,10 @@ export class RestateWork implements Working {
     this.#handler = handler;
     this.#options = o;
     this.ended = new Promise((resolve) => (this.#end = resolve));
+    let drain = (): void => undefined;
+    this.drain = new Promise((resolve) => (drain = resolve));
+    const id = `worker-${randomUUID().slice(0, 13)}`;
+    this.#presence = { id, since: server.place.clock.now(), jobs: () => this.#slots.size, drain };
   }
 
   stop(): Promise<void> {
@@ -84,6 +97,8 @@ export class RestateWork implements Working {
     this.#closing.abort();
     await this.#looked;
     if (this.#slots.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+    // A server that is away forgets it when the next worker begins.
+    await this.#server.remove(this.#deployment).catch(() => undefined);
     await this.#endpoint?.close();
     this.#end();
   }

@@ -5,16 +5,18 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import {
   checkWork,
+  type ConnectedWorker,
   type DeliveryHandler,
   driverClosed,
+  type FleetDriver,
   type JobInfo,
   parseRunJob,
-  type RunDriver,
   type RunJob,
   type Working,
   type WorkOptions,
 } from "../team/run-driver.ts";
 import { serveObjects } from "./restate-endpoint.ts";
+import { connectedWorkers, drainWorkers } from "./restate-presence.ts";
 import { RestateServer } from "./restate-server.ts";
 import { RestateWork } from "./restate-work.ts";
 
@@ -64,7 +66,7 @@ const LAST_PORT = 65_535;
  * export const driver = restateDriver({ ingress: "http://127.0.0.1:8080", admin: "http://127.0.0.1:9070" });
  * await driver.close();
  */
-export function restateDriver(options: RestateOptions = {}): RunDriver {
+export function restateDriver(options: RestateOptions = {}): FleetDriver {
   checkKnownOptions("restateDriver", options, restateOptions);
   const { host = "127.0.0.1", port = 0, timeout = TIMEOUT, logger = silentLogger, clock = systemClock } = options;
   if (typeof host !== "string" || host === "") throw invalid("host", "the address of this machine", host);
@@ -88,7 +90,7 @@ function invalid(name: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${name} of restateDriver to be ${expected}, got ${valueText(came)}.`);
 }
 
-class Driver implements RunDriver {
+class Driver implements FleetDriver {
   readonly #server: RestateServer;
   readonly #works = new Set<RestateWork>();
   #closing: Promise<void> | undefined;
@@ -119,6 +121,16 @@ class Driver implements RunDriver {
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
     this.#assertOpen();
     return this.#server.list(limit);
+  }
+
+  async workers(): Promise<readonly ConnectedWorker[]> {
+    this.#assertOpen();
+    return connectedWorkers(this.#server);
+  }
+
+  async drain(worker?: string): Promise<void> {
+    this.#assertOpen();
+    await drainWorkers(this.#server, worker);
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Flags } from "./settings.ts";
 export interface FleetFlags {
   readonly journal?: string;
   readonly schema?: string;
+  readonly engine?: string;
   readonly concurrency?: string;
   readonly grace?: string;
   readonly tries?: string;
@@ -35,6 +36,7 @@ the steps in flight, and gives its runs back. A second signal ends it at once.`;
 
 const JOURNAL =
   "the Postgres database of the fleet, such as postgres://user@host/name (default: TROUPE_JOURNAL, which keeps its password from ps)";
+const ENGINE = "what delivers the runs: graphile, a queue in that database, or restate://host:8080 (default: TROUPE_ENGINE, else graphile)";
 const RUN = "the run, or the beginning of its id";
 
 /** Adds the commands of a fleet. */
@@ -50,7 +52,7 @@ const fleetFile = () => import("./commands/fleet.ts");
 
 function addWorker(program: Command, run: RunCommand): void {
   withFleet(program.command("worker"))
-    .description("take runs from the queue of a Postgres database and drive them, until it is asked to drain")
+    .description("take runs from the engine of the fleet and drive them, until it is asked to drain")
     .argument("<module>", "a JavaScript file whose exports make the teams")
     .option("--concurrency <n>", "runs at the same time (default 64)")
     .option("--grace <time>", "how long steps in flight may take when it drains, such as 90s (default 30s)")
@@ -113,6 +115,7 @@ function withFleet(command: Command): Command {
       .optionsGroup("The fleet:")
       .option("--journal <url>", JOURNAL)
       .option("--schema <name>", "the schema of its tables (default troupe)")
+      .option("--engine <url>", ENGINE)
       .optionsGroup("Options:"),
   );
 }

@@ -1,14 +1,15 @@
-import type { GraphileDriver } from "../adapters/graphile.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import type { FleetDriver } from "../team/run-driver.ts";
+import { fleetEngine, openedDriver } from "./fleet-engine.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 
-/** The journal and the queue of a fleet. */
+/** The journal and the engine of a fleet. */
 export interface Fleet {
   readonly journal: Journal;
-  readonly driver: GraphileDriver;
+  readonly driver: FleetDriver;
 }
 
 const POSTGRES = /^postgres(ql)?:\/\//;
@@ -25,16 +26,17 @@ export function fleetAddress({ host }: Session, { journal }: Flags): string {
   );
 }
 
-/** Opens the journal and the queue of a fleet for the time of the work. @throws UsageError `OPTION_INVALID`; errors of the work */
+/** Opens the journal and the engine of a fleet for the time of the work. @throws UsageError `OPTION_INVALID`; errors of the work */
 export async function withFleet<T>(session: Session, flags: Flags, work: (fleet: Fleet) => Promise<T>, logger?: Logger): Promise<T> {
-  const [{ postgres }, { graphileDriver }] = await Promise.all([import("../adapters/postgres.ts"), import("../adapters/graphile.ts")]);
+  const engine = fleetEngine(session, flags);
   const o = {
     url: fleetAddress(session, flags),
     ...(flags.schema === undefined ? {} : { schema: flags.schema }),
     ...(logger === undefined ? {} : { logger }),
   };
+  const driver = await openedDriver(engine, o);
+  const { postgres } = await import("../adapters/postgres.ts");
   const journal = postgres(o);
-  const driver = graphileDriver(o);
   try {
     return await work({ journal, driver });
   } finally {

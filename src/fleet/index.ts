@@ -1,6 +1,17 @@
 /** Runs that are driven by many processes. Published as `troupe/fleet`. */
 
-export type { Delivery, DeliveryHandler, JobInfo, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../team/run-driver.ts";
+export type {
+  ConnectedWorker,
+  Delivery,
+  DeliveryHandler,
+  FleetDriver,
+  JobInfo,
+  RunDriver,
+  RunJob,
+  Verdict,
+  Working,
+  WorkOptions,
+} from "../team/run-driver.ts";
 export { askServedModel, effectTeam, type EffectTeamOptions, type ServedEffect } from "./effect-team.ts";
 export { remoteEffects, type RemoteEffectsOptions } from "./effects.ts";
 export { startWorker, type Worker } from "./worker.ts";

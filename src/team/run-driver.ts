@@ -97,6 +97,28 @@ export interface RunDriver {
   close(): Promise<void>;
 }
 
+/** A worker that is connected to an engine. */
+export interface ConnectedWorker {
+  readonly id: string;
+  /** The address of its machine as the engine sees it; empty where it is unknown. */
+  readonly address: string;
+  /** Milliseconds since 1970 when it connected, the last time. */
+  readonly since: number;
+  /** Jobs that it has. */
+  readonly jobs: number;
+}
+
+/**
+ * A driver whose engine knows its workers. `troupe ps` and `troupe drain` need it. {@link Working.drain} of its workers resolves when they are
+ * asked.
+ */
+export interface FleetDriver extends RunDriver {
+  /** The workers that are connected now. */
+  workers(): Promise<readonly ConnectedWorker[]>;
+  /** Asks a worker, or all, to take nothing more, to give its runs back and to end. A worker that is not connected does not hear it. */
+  drain(worker?: string): Promise<void>;
+}
+
 /** The shape of a driver that is given as an argument. */
 export const aRunDriver: Shape = having("a run driver", "submit", "work", "cancel", "list", "close");
 

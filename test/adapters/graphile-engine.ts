@@ -1,9 +1,10 @@
-import { type GraphileDriver, graphileDriver } from "../../src/adapters/graphile.ts";
+import { graphileDriver } from "../../src/adapters/graphile.ts";
+import type { FleetDriver } from "../../src/team/run-driver.ts";
 import type { RunEngine } from "../../src/testing/index.ts";
 import { startDoomed } from "./doomed-process.ts";
 
 export interface GraphileEngine extends RunEngine {
-  open(): GraphileDriver;
+  open(): FleetDriver;
 }
 
 let made = 0;
@@ -12,7 +13,7 @@ let made = 0;
 export function graphileEngine(url: string): GraphileEngine {
   made += 1;
   const schema = `engine_${made}`;
-  const opened: GraphileDriver[] = [];
+  const opened: FleetDriver[] = [];
   return {
     open() {
       const driver = graphileDriver({ url, schema });

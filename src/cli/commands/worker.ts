@@ -4,6 +4,7 @@ import type { Worker } from "../../fleet/index.ts";
 import { jsonLogger } from "../../server/json-logger.ts";
 import { OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
+import { fleetEngine } from "../fleet-engine.ts";
 import { fleetAddress, withFleet } from "../fleet-place.ts";
 import type { Host } from "../host.ts";
 import { movingWorkspaces } from "../moving-workspaces.ts";
@@ -38,6 +39,7 @@ interface WorkerChoices {
 export async function worker(session: Session, module: string, flags: Flags): Promise<ExitCode> {
   const choices = choicesOf(flags);
   const url = fleetAddress(session, flags);
+  fleetEngine(session, flags);
   const { host } = session;
   const level = oneOf("--log-level", flags.logLevel ?? "info", OPTION_WORDS["--log-level"]);
   const keys = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].flatMap((name) => host.env[name] ?? []).filter((key) => key !== "");

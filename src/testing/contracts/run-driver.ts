@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryHandler, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../../team/run-driver.ts";
+import type { Delivery, DeliveryHandler, FleetDriver, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../../team/run-driver.ts";
 import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** A worker in a process of its own, which takes one job of a team and never ends it. */
@@ -32,7 +32,8 @@ export interface RunDriverContract {
  * before its time, or rejects. RunDriver.D4 a worker has at most so many deliveries as its concurrency. RunDriver.D5 the job of a worker that
  * was killed comes to another one, and a job of a living one does not. RunDriver.D6 a worker that is stopped takes nothing more, and waits for
  * its handlers. RunDriver.D7 a cancelled job is not delivered again, and its delivery hears of it. RunDriver.D8 the list has what is not done.
- * RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no error.
+ * RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no error. RunDriver.D11 a driver that knows its workers
+ * ({@link FleetDriver}) lists those that are connected, with their jobs, and asks one of them, or all, to drain.
  */
 export function runDriverContract(kit: ContractKit, contract: RunDriverContract): void {
   checkToldContract("runDriverContract", kit, contract);
@@ -253,12 +254,42 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 1);
   });
 
+  check("RunDriver.D11 a driver that knows its workers lists them and asks them to drain", async (engine) => {
+    const driver = await engine.open();
+    if (!knowsWorkers(driver)) return;
+    const { gate, seen } = await gated(driver);
+    await driver.submit({ runId: "a", team: "x" });
+    await seen.next();
+    const other = await collector(await engine.open(), { teams: ["y"], concurrency: 1 }, () => DONE);
+    const workers = await driver.workers();
+    expect(workers.map(({ jobs }) => jobs).toSorted((a, b) => a - b)).toEqual([0, 1]);
+    const busy = workers.find(({ jobs }) => jobs === 1);
+    let isAsked = false;
+    void other.working.drain?.then(() => (isAsked = true));
+    await driver.drain(busy?.id);
+    await seen.working.drain;
+    gate.open();
+    await seen.working.stop();
+    expect([isAsked, (await driver.workers()).map(({ id }) => id)]).toEqual([
+      false,
+      workers.flatMap(({ id }) => (id === busy?.id ? [] : [id])),
+    ]);
+    await driver.drain();
+    await other.working.drain;
+    await other.working.stop();
+    expect(await driver.workers()).toEqual([]);
+  });
+
   check("RunDriver.D10 closing twice is no error, and a closed driver is refused", async (engine) => {
     const driver = await engine.open();
     await driver.close();
     await driver.close();
     expect(await codeOf(() => driver.submit({ runId: "a", team: "x" }))).toBe("DRIVER_CLOSED");
   });
+}
+
+function knowsWorkers(driver: RunDriver): driver is FleetDriver {
+  return "workers" in driver && "drain" in driver;
 }
 
 interface Seen {

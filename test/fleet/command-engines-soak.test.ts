@@ -1,0 +1,114 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { postgres } from "../../src/adapters/postgres.ts";
+import { canonical, type Journal, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
+import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
+import { hasRestate, startRestate } from "../adapters/restate-process.ts";
+import { type Child, run, start } from "../cli/child.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { startProvider } from "./provider.ts";
+
+const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
+const RUNS = 16;
+
+interface Engine {
+  readonly name: string;
+  readonly canRun: boolean;
+  /** Starts what the engine needs beside the database. @returns the value of TROUPE_ENGINE */
+  begin(): Promise<{ readonly engine: string; end(): Promise<void> }>;
+}
+
+const engines: readonly Engine[] = [
+  { name: "graphile", canRun: hasPostgres, begin: async () => ({ engine: "graphile", end: async () => undefined }) },
+  {
+    name: "restate",
+    canRun: hasPostgres && hasRestate,
+    async begin() {
+      const { ingress, admin, kill } = await startRestate();
+      return { engine: `restate://${new URL(ingress).host}?admin=${admin}`, end: kill };
+    },
+  },
+];
+
+async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(event);
+  return events;
+}
+
+// The module of teams reads its address once.
+const provider = await startProvider((question) => (question.includes("slow") ? 3_000 : 150));
+afterAll(() => provider.close());
+
+const expectedBy = async (idea: string): Promise<string> => {
+  const journal = memoryJournal();
+  const { writers } = (await import(TEAMS)) as { writers(means: { readonly journal: Journal }): Team };
+  await writers({ journal }).run(idea, { id: "alone" }).result;
+  return canonical(await eventsOf(journal, "alone"));
+};
+
+describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet on $name", async ({ begin }) => {
+  const database = await startPostgres();
+  const { engine, end } = await begin();
+  const running: Child[] = [];
+  afterAll(async () => {
+    for (const child of running) child.process.kill("SIGKILL");
+    await end();
+    await database.kill();
+  });
+  const o = { cwd: scratchFolder(), env: { TROUPE_JOURNAL: database.url, TROUPE_ENGINE: engine, FLEET_PROVIDER: provider.url } };
+  const troupe = (...words: readonly string[]): ReturnType<typeof run> => run(words, o);
+
+  async function startWorker(): Promise<Child> {
+    const child = start(["worker", TEAMS, "--json", "--concurrency", "4"], o);
+    running.push(child);
+    await child.until("stdout", /"type":"working"/);
+    return child;
+  }
+
+  async function listed(type: "run" | "worker"): Promise<readonly { readonly [name: string]: unknown }[]> {
+    const { stdout } = await troupe("ps", "--json");
+    const rows = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as { readonly [name: string]: unknown }]));
+    return rows.filter((row) => row["type"] === type);
+  }
+
+  it("do all runs as one process does, while a worker is killed and another one drained", { timeout: 180_000 }, async () => {
+    const ids = Array.from({ length: RUNS }, (_, n) => `run-${n}`);
+    await Promise.all(ids.map((id) => troupe("submit", "--team", "writers", "--id", id, `poem ${id}`)));
+    expect((await listed("run")).map(({ status }) => status)).toEqual(ids.map(() => "waits for a worker"));
+    const [killed, drained] = [await startWorker(), await startWorker()];
+    await killed.until("stderr", /A run begins/);
+    process.kill(Number(/"pid":(\d+)/.exec(killed.said.stdout)?.[1]), "SIGKILL");
+    await killed.until("stderr", /The worker died, and is started again/);
+    await killed.until("stdout", /"type":"working"[^]*"type":"working"/);
+    const workers = await listed("worker");
+    expect(workers.length).toBe(2);
+    const oldest = workers.toSorted((one, other) => Number(one["since"]) - Number(other["since"]))[0];
+    expect(await troupe("drain", "--worker", String(oldest?.["id"]))).toMatchObject({ code: 0 });
+    expect(await drained.ended).toBe(0);
+    expect(await troupe("drain", "--worker", String(oldest?.["id"]))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("WORKER_UNKNOWN"),
+    });
+    for (const id of ids) expect((await troupe("logs", "-f", id)).stdout).toMatch(/run\.ended +finished/);
+    const journal = postgres({ url: database.url });
+    process.env["FLEET_PROVIDER"] = provider.url;
+    for (const id of ids) expect(canonical(await eventsOf(journal, id))).toBe(await expectedBy(`poem ${id}`));
+    await journal.close();
+    expect(await troupe("drain")).toMatchObject({ code: 0 });
+    expect(await killed.ended).toBe(0);
+    expect(await listed("worker")).toEqual([]);
+  });
+
+  it("stop a run that a worker drives, and go on with it when it is submitted again", async () => {
+    const worker = await startWorker();
+    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
+    await worker.until("stderr", /A run begins.*"two"/);
+    expect(await troupe("stop", "two")).toMatchObject({ code: 0 });
+    expect((await troupe("logs", "two")).stdout).toMatch(/run\.ended +stopped/);
+    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
+    expect((await troupe("logs", "-f", "two")).stdout).toMatch(/run\.ended +finished/);
+    expect(await troupe("drain")).toMatchObject({ code: 0 });
+    expect(await worker.ended).toBe(0);
+  });
+});
