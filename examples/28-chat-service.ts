@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineAction, defineRole, Team, TroupeError, UserFeedback, UserRequirement } from "troupe";
-import { createClient, type RunClient } from "troupe/client";
+import { defineAction, defineRole, Team, UserFeedback, UserRequirement } from "troupe";
+import { createClient } from "troupe/client";
 import { createServer, jsonLogger } from "troupe/server";
 import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
@@ -42,30 +42,14 @@ async function startService() {
 // #endregion
 
 // #region chat
-/** Says something in a conversation, and gives what the team says to it. */
-async function say(client: RunClient, conversation: string, text: string): Promise<string> {
-  const known = await client.read(conversation).catch((error: unknown) => {
-    if (TroupeError.isInstance(error) && error.code === "RUN_UNKNOWN") return undefined;
-    throw error;
-  });
-  if (known === undefined) await client.start({ idea: text, id: conversation });
-  else {
-    await client.publish(conversation, text);
-    await client.resume(conversation);
-  }
-  const replies: string[] = [];
-  for await (const event of client.events(conversation, { from: known?.events ?? 0 })) {
-    if (event.type === "act.ended") replies.push(...event.said.map(({ message }) => `${event.role}: ${message.content}`));
-  }
-  return replies.join(" ");
-}
-// #endregion
-
 const first = await startService();
-console.log(await say(first.client, "table-4", "Something with fish, please.")); // Chef: Trout with almonds. Barkeeper: A dry Riesling.
+for (const { sentFrom, content } of await first.client.say("table-4", "Something with fish, please."))
+  console.log(`${sentFrom}: ${content}`);
 await first.stop();
 const second = await startService(); // another process, days later
-console.log(await say(second.client, "table-4", "No, without meat.")); // Chef: Lentils with leeks. Barkeeper: A light red wine.
+for (const { sentFrom, content } of await second.client.say("table-4", "No, without meat.")) console.log(`${sentFrom}: ${content}`);
+// #endregion
+
 console.log((await second.client.read("table-4")).calls, "calls"); // 4 calls
 console.log("replayed alike:", (await second.client.replay("table-4")).equal); // replayed alike: true
 await second.stop();

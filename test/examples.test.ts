@@ -109,8 +109,10 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "27-verify": [/^A1 P0 (proven: 2 commands, |not checked: )/, "A2 P2 judged: A tone cannot be run.", /^(proven: true|not checked: .+)$/],
   "28-chat-service": [
-    "Chef: Trout with almonds. Barkeeper: A dry Riesling.",
-    "Chef: Lentils with leeks. Barkeeper: A light red wine.",
+    "Chef: Trout with almonds.",
+    "Barkeeper: A dry Riesling.",
+    "Chef: Lentils with leeks.",
+    "Barkeeper: A light red wine.",
     "4 calls",
     "replayed alike: true",
   ],

@@ -20,7 +20,7 @@ export type FormQuestion = HumanQuestion & { readonly form: QuestionForm };
 /** Asks for the fields of a form one by one, each until it fits, and returns the answer. An empty line takes the default. */
 export function fillIn(question: FormQuestion, terminal: FormTerminal): Promise<Json> {
   const { form } = question;
-  return form.kind === "choices" ? chosen({ ...question, form }, terminal) : filled(form.schema, question, terminal);
+  return form.kind === "choices" ? chosen({ ...question, form }, terminal) : filled(form, question, terminal);
 }
 
 type Choices = Extract<QuestionForm, { readonly kind: "choices" }>;
@@ -40,12 +40,12 @@ async function chosen(question: HumanQuestion & { readonly form: Choices }, { st
   }
 }
 
-type Schema = Extract<QuestionForm, { readonly kind: "fields" }>["schema"];
+type Fields = Extract<QuestionForm, { readonly kind: "fields" }>;
 
-async function filled(schema: Schema, { default: byDefault, form }: HumanQuestion, terminal: FormTerminal): Promise<Json> {
+async function filled(form: Fields, { default: byDefault }: HumanQuestion, terminal: FormTerminal): Promise<Json> {
   for (;;) {
     const values: [FormField, Json | undefined][] = [];
-    for (const field of formFields(schema)) {
+    for (const field of formFields(form.schema, form.order)) {
       const offered = valueAt(byDefault, field.path) ?? field.default;
       values.push([field, await fieldValue({ ...field, ...(offered === undefined ? {} : { default: offered }) }, terminal)]);
     }

@@ -128,7 +128,7 @@ export interface LoadedRun {
   readonly progress: Progress;
   /** Micro-dollars of calls with unknown cost, counted in full. */
   readonly held: number;
-  /** Milliseconds of its first and its last event. */
+  /** Milliseconds of its beginning, which is that of a fork's first own event, and of its last event. */
   readonly began: number;
   readonly moved: number;
   /** The error that ended reading early. */
@@ -163,7 +163,7 @@ export async function loadRun(journal: Journal, runId: string, options: LoadOpti
       files.add(event);
       progress = progressAfter(progress, event);
       if (event.type === "step.ended" && event.basis === "hold") held += event.cost ?? 0;
-      if (event.seq === 0) began = event.time;
+      if (event.seq === 0 || (event.type === "run.resumed" && event.forked === true)) began = event.time;
       moved = event.time;
       visit?.(event);
       // Events behind the last that counts are not read: they may be damaged.

@@ -3,6 +3,7 @@ import { abortReason } from "../kernel/abort.ts";
 import { JournalError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import type { Message } from "../message/message.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
 import { sentEvents } from "./event-lines.ts";
@@ -182,6 +183,21 @@ export class RunClient {
     return this.#post<MessageReceipt>(pathOf(runId, "messages"), body, o);
   }
 
+  /**
+   * Says something in a conversation, and returns what its roles say until it is at rest. The conversation is the run with this id: the first words
+   * start it, and later ones are published into it, so it goes on wherever it stands. Two who speak at the same time hear each other's replies.
+   *
+   * @param conversation at most 64 letters, digits, `_` and `-`
+   * @throws the errors of `start`, `publish`, `resume` and `events`
+   */
+  async say(conversation: string, text: string, o: CallOptions = {}): Promise<readonly Message[]> {
+    const from = await this.#told(conversation, text, o);
+    const said: Message[] = [];
+    for await (const event of this.events(conversation, { ...o, from }))
+      if (event.type === "act.ended") said.push(...event.said.map(({ message }) => message));
+    return said;
+  }
+
   /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
   answer(runId: string, questionId: string, answer: Json, o: CallOptions = {}): Promise<RunSummary> {
     return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { answer }, o);
@@ -234,6 +250,19 @@ export class RunClient {
   /** Returns a run as text that can be imported elsewhere. */
   async export(runId: string, { signal }: CallOptions = {}): Promise<string> {
     return (await this.#send("GET", pathOf(runId, "export"), { signal })).text();
+  }
+
+  /** Tells a conversation a text. @returns the number of its events before */
+  async #told(conversation: string, text: string, o: CallOptions): Promise<number> {
+    const known = await unlessCode(this.read(conversation, o), "RUN_UNKNOWN");
+    if (known !== undefined) {
+      const { waits } = await this.publish(conversation, text, o);
+      if (waits) await this.resume(conversation, {}, o);
+      return known.events;
+    }
+    // Someone else may have begun it meanwhile, with other words.
+    const started = await unlessCode(this.start({ idea: text, id: conversation }, o), "RUN_IDEA_DIFFERS");
+    return started === undefined ? this.#told(conversation, text, o) : 0;
   }
 
   async *#connect(runId: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
@@ -303,6 +332,16 @@ function isPassing(error: unknown): boolean {
   if (!TroupeError.isInstance(error)) return false;
   if (error instanceof JournalError || error.code === "TOKEN_INVALID") return false;
   return ["SERVER_UNREACHABLE", "SERVER_CLOSING", "RATE_LIMITED", "STREAMS_TOO_MANY", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
+}
+
+/** Undefined where the call fails with this code. */
+async function unlessCode<T>(call: Promise<T>, code: string): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (TroupeError.isInstance(error) && error.code === code) return undefined;
+    throw error;
+  }
 }
 
 function pathOf(runId: string, ...parts: readonly string[]): string {

@@ -24,6 +24,8 @@ export interface StepSpec {
   readonly name: string;
   /** Everything that determines the answer, and nothing else: no times, keys, run ids. Part of the address. */
   readonly request: unknown;
+  /** Recorded beside the request, for those who show it; the answer does not depend on it. No part of the address. */
+  readonly shown?: { readonly [key: string]: Json } | undefined;
   /** True when an effect that may have happened can run again after a crash. Default true. */
   readonly idempotent?: boolean;
   /** True when the effect announces each try through `door.attempts` itself (models do). Default false: one try that holds nothing. */

@@ -6,6 +6,7 @@ import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { inputJsonSchema } from "../model/json-schema.ts";
 import type { HumanQuestion } from "../tool/approval.ts";
+import { fieldOrder } from "../tool/form-fields.ts";
 import { checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";
 
 /** Options of every question to a person. */
@@ -124,7 +125,9 @@ const forms = new WeakMap<z.ZodType, QuestionForm>();
 export function fieldsForm(schema: z.ZodType): QuestionForm {
   const known = forms.get(schema);
   if (known !== undefined) return known;
-  const form: QuestionForm = { kind: "fields", schema: inputJsonSchema(schema) };
+  const fields = inputJsonSchema(schema);
+  const order = fieldOrder(fields);
+  const form: QuestionForm = { kind: "fields", schema: fields, ...(order === undefined ? {} : { order }) };
   checkSize(form);
   forms.set(schema, form);
   return form;

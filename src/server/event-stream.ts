@@ -8,8 +8,6 @@ import type { RunFeeds } from "./run-feed.ts";
 const CHUNK = 64 * 1024;
 /** Milliseconds without news after which a comment is sent. */
 const HEARTBEAT_EVERY = 15_000;
-/** Milliseconds after which the record of a run that another process drives is read again. */
-const POLL_EVERY = 1_000;
 /** Most notices that wait for one client, and the characters of text that they may hold together. */
 const MOST_NOTICES = 64;
 const MOST_TEXT = 64 * 1024;
@@ -135,34 +133,35 @@ export class EventStream {
 
   /** Every event was sent: says that the run is at rest, or waits for more. */
   async #atEnd(): Promise<Uint8Array | undefined> {
-    const { runId, follows } = this.#run;
+    const { runId, from, follows } = this.#run;
     const { feeds, standing, isClosing } = this.#sources;
     if (isClosing()) return undefined;
-    const isDriven = feeds.isDriven(runId);
-    if (isDriven) return this.#wait(HEARTBEAT_EVERY);
+    if (feeds.isDriven(runId)) return this.#wait();
     const { status, events } = await standing(runId);
-    if (events > this.#seq || feeds.isDriven(runId)) return NOTHING;
-    if (status === "open" || status === "empty") return this.#wait(POLL_EVERY);
+    // Another stream may have asked before the last events came.
+    const isOld = events < this.#seq && this.#seq > from;
+    if (events > this.#seq || isOld || feeds.isDriven(runId)) return NOTHING;
+    if (status === "open" || status === "empty") return this.#wait();
     if (this.#toldRest !== events) {
       this.#toldRest = events;
       if (!follows) this.#isOver = true;
       return namedFrame("end", { status, events });
     }
-    return this.#wait(HEARTBEAT_EVERY);
+    return this.#wait();
   }
 
-  /** Waits for news; after the time sends a comment, which also finds out whether the client is still there. */
-  async #wait(ms: number): Promise<Uint8Array> {
+  /** Waits for news; after a while sends a comment, which also finds out whether the client is still there. */
+  async #wait(): Promise<Uint8Array> {
     if (this.#hasGrown || this.#isOver) return NOTHING;
     const isNews = await new Promise<boolean>((resolve) => {
-      const cancel = this.#sources.clock.timer(ms, () => resolve(false));
+      const cancel = this.#sources.clock.timer(HEARTBEAT_EVERY, () => resolve(false));
       this.#wake = () => {
         cancel();
         resolve(true);
       };
     });
     this.#wake = undefined;
-    return isNews || ms < HEARTBEAT_EVERY ? NOTHING : HEARTBEAT;
+    return isNews ? NOTHING : HEARTBEAT;
   }
 
   #grew(): void {

@@ -323,12 +323,6 @@ function keyOf(headers: Headers): string | undefined {
   throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${LONGEST_KEY} characters, got one of ${key.length}.`);
 }
 
-/** Checks that a run is the tenant's. One of another tenant is as unknown as one that never was. @throws JournalError `RUN_UNKNOWN` */
-export function ownRun(account: TenantAccount, runId: string): string {
-  if (account.owns(runId)) return runId;
-  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
-}
-
 /** Returns a value that fits the schema of a route. @throws UsageError `BODY_INVALID`, `QUERY_INVALID` */
 export function fitting(schema: z.ZodType, value: unknown, what: "BODY_INVALID" | "QUERY_INVALID"): unknown {
   const parsed = schema.safeParse(value);

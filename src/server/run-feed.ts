@@ -1,5 +1,6 @@
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { EventFrames } from "./event-frames.ts";
+import type { RecordWatch } from "./record-watch.ts";
 
 /** The notices that watchers of a run get besides its events. */
 const NOTICES: readonly RunNotice["type"][] = [
@@ -30,26 +31,32 @@ interface Observable {
 }
 
 /**
- * The followers of the runs of a server. It owns the set of followers of each run, and the subscriptions to notices, which exist only while
- * somebody follows: nobody pays for pieces of text that nobody reads.
+ * The followers of the runs of a server. It owns the set of followers of each run, and the subscriptions to notices and the watches of records, which
+ * exist only while somebody follows: nobody pays for pieces of text that nobody reads.
  *
  * RunFeeds.F1 (`grew`) a follower is told of growth and fetches events itself, so that a slow one has no queue.
  * RunFeeds.F2 (`follow`) when the last follower of a run has gone, nothing is kept of it, its frames included.
  * RunFeeds.F3 (`changed`) a follower hears at once of a change in a run at rest that this server made.
+ * RunFeeds.F4 (`#look`) the record of a followed run that this server does not drive has one watch, so a follower hears of what other processes do.
  */
 export class RunFeeds {
   readonly #frames: EventFrames;
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #driven = new Map<string, Observable>();
   readonly #subscriptions = new Map<string, readonly (() => void)[]>();
+  readonly #watch: RecordWatch;
+  /** The functions that end the watches of records. */
+  readonly #watches = new Map<string, () => void>();
 
-  constructor(frames: EventFrames) {
+  constructor(frames: EventFrames, watch: RecordWatch) {
     this.#frames = frames;
+    this.#watch = watch;
   }
 
   /** Notes a run that this server drives from now on. */
   driven(runId: string, run: Observable): void {
     this.#driven.set(runId, run);
+    this.#look(runId);
     this.#subscribe(runId);
     this.#tell(runId);
   }
@@ -58,6 +65,7 @@ export class RunFeeds {
   ended(runId: string): void {
     this.#unsubscribe(runId);
     this.#driven.delete(runId);
+    this.#look(runId);
     this.#tell(runId);
   }
 
@@ -83,12 +91,14 @@ export class RunFeeds {
     this.#followers.set(runId, followers);
     this.#frames.watch(runId);
     followers.add(follower);
+    this.#look(runId);
     this.#subscribe(runId);
     return () => {
       followers.delete(follower);
       if (followers.size > 0 || this.#followers.get(runId) !== followers) return;
       this.#followers.delete(runId);
       this.#frames.forget(runId);
+      this.#look(runId);
       this.#unsubscribe(runId);
     };
   }
@@ -100,6 +110,17 @@ export class RunFeeds {
 
   #tell(runId: string): void {
     for (const { grew } of [...(this.#followers.get(runId) ?? [])]) grew();
+  }
+
+  /** Begins or ends the watch of a record. */
+  #look(runId: string): void {
+    const isWanted = this.#followers.has(runId) && !this.#driven.has(runId);
+    const end = this.#watches.get(runId);
+    if (isWanted === (end !== undefined)) return;
+    end?.();
+    const grew = (): void => this.#tell(runId);
+    if (isWanted) this.#watches.set(runId, this.#watch(runId, grew));
+    else this.#watches.delete(runId);
   }
 
   #subscribe(runId: string): void {

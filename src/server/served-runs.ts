@@ -243,7 +243,7 @@ export class ServedRuns {
   }
 
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {
-    if (id !== undefined) return `${account.prefix}${id}`;
+    if (id !== undefined) return account.runIdOf(id);
     if (key === undefined) return `${account.prefix}${freshRunId(this.#parts.clock.now())}`;
     return `${account.prefix}k-${hashOf(`${account.name}\n${key}`).slice(0, 32)}`;
   }

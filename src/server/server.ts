@@ -9,8 +9,9 @@ import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
 import { errorResponse } from "./http-errors.ts";
 import { listenOn, type Listening, type ListenOptions } from "./listening.ts";
 import { openApi } from "./openapi.ts";
+import { recordWatch } from "./record-watch.ts";
 import { Recovery } from "./recovery.ts";
-import { fitting, ownRun, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
+import { fitting, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
 import { RunFeeds } from "./run-feed.ts";
 import { ServedRuns } from "./served-runs.ts";
 import { type ServerOptions, serverSettings, type ServerSettings } from "./server-options.ts";
@@ -69,7 +70,7 @@ export function createServer(options: ServerOptions): RunServer {
  * The server behind {@link createServer}. It owns the tenants, the driven runs and the place where it listens.
  *
  * TroupeServer.H1 (`#handle`) every request but those for health passes host, origin, token and rate, in this order.
- * TroupeServer.H2 (`#prepared`) the run of a path is the tenant's, or the answer is that of an unknown run.
+ * TroupeServer.H2 (`#prepared`) the run of a path is one of the tenant's, or the answer is that of an unknown run.
  * TroupeServer.H3 (`fetch`) every answer has the headers that keep a browser from doing anything with it but reading it.
  */
 class TroupeServer implements RunServer {
@@ -93,7 +94,7 @@ class TroupeServer implements RunServer {
     this.#guard = new Guard(settings);
     this.#mask = maskSecrets(settings.secrets);
     this.#frames = new EventFrames(journal);
-    this.#feeds = new RunFeeds(this.#frames);
+    this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
     this.#runs = new ServedRuns({ journal, open, feeds: this.#feeds, clock, logger }, (driven) => new RunSummaries(journal, driven));
     this.#app = this.#routed();
   }
@@ -199,7 +200,7 @@ class TroupeServer implements RunServer {
       throw new UsageError("SERVER_CLOSING", "Expected a server that takes work, but this one is closing. Come back.");
     await this.ready();
     const { id } = params;
-    const runId = id === undefined ? "" : ownRun(account, id);
+    const runId = id === undefined ? "" : account.runIdOf(id);
     // The journal says that a run is unknown before its body is looked at.
     if (id !== undefined) await this.#runs.summaries.known(runId);
     const given = Object.fromEntries(new URL(request.url).searchParams);

@@ -5,13 +5,15 @@ import { SERVER_PAUSED } from "./driven-run.ts";
 import { askedIn, type RunSummary } from "../runtime/record/run-summary.ts";
 
 /**
- * The summaries of the runs of a journal, with what only this server knows of them: which of them it drives. It keeps none: the journal has the
- * tallies, and who asks reads the events after a tally.
+ * The summaries of the runs of a journal, with what only this server knows of them: which of them it drives. It owns the readings that are
+ * under way and keeps no summary: the journal has the tallies, and who asks reads the events after a tally.
  */
 export class RunSummaries {
   readonly #journal: Journal;
   /** The status of a run that this server drives. */
   readonly #driven: (runId: string) => "running" | "paused" | undefined;
+  /** The readings for {@link standing} that are under way. */
+  readonly #readings = new Map<string, Promise<RunSummary>>();
 
   constructor(journal: Journal, driven: (runId: string) => "running" | "paused" | undefined) {
     this.#journal = journal;
@@ -30,15 +32,21 @@ export class RunSummaries {
     return runInfo(this.#journal, runId);
   }
 
-  /** Returns where the record of a run ends. */
+  /** Returns where the record of a run ends. Those who ask at the same time share one reading, which the first of them has begun. */
   async standing(runId: string): Promise<Pick<RunSummary, "status" | "events">> {
-    const { status, events } = (await readTally(this.#journal, await this.known(runId))).summary;
+    const reading = this.#readings.get(runId) ?? this.#read(runId).finally(() => this.#readings.delete(runId));
+    this.#readings.set(runId, reading);
+    const { status, events } = await reading;
     return { status, events };
   }
 
   /** Returns the summary of a run in a list, without its questions. */
   async listed(info: RunInfo): Promise<RunSummary> {
     return this.#standing(await listedSummary(this.#journal, info));
+  }
+
+  async #read(runId: string): Promise<RunSummary> {
+    return (await readTally(this.#journal, await this.known(runId))).summary;
   }
 
   #standing(summary: RunSummary): RunSummary {

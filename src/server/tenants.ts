@@ -59,6 +59,7 @@ const DEFAULT_RATE: RequestRate = { perSecond: 200, burst: 1_000 };
  * pool owns the money.
  *
  * TenantAccount.T1 (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
+ * A client may name it without that beginning (`runIdOf`).
  * TenantAccount.T2 (`takeRequest`) no more requests pass than the rate allows.
  */
 export class TenantAccount {
@@ -101,6 +102,11 @@ export class TenantAccount {
 
   owns(runId: string): boolean {
     return runId.startsWith(this.prefix);
+  }
+
+  /** Returns the run that a client names: by its whole id, or by the id that the client has chosen. One of another tenant is never meant. */
+  runIdOf(id: string): string {
+    return this.owns(id) ? id : `${this.prefix}${id}`;
   }
 
   /** @throws UsageError `RATE_LIMITED` */

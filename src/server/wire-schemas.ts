@@ -87,8 +87,39 @@ export const NewFork: z.ZodType<ForkRequest> = z.strictObject({
   reuse: z.enum(["all", "none"]).exactOptional(),
 });
 
+const choice = z.looseObject({ value: z.string(), label: z.string().exactOptional() });
+
+const form = z
+  .union([
+    z.looseObject({
+      kind: z.literal("choices"),
+      choices: z.array(choice),
+      words: z.string().exactOptional().describe("Another text is an answer too: what it is for."),
+    }),
+    z.looseObject({
+      kind: z.literal("fields"),
+      schema: z.looseObject({}).describe("The JSON Schema of the answer. The members of an object are fields."),
+      order: z
+        .array(z.string())
+        .exactOptional()
+        .describe(
+          "The names of the fields in their order. Default: required ones first, as `required` lists them, then the others by name.",
+        ),
+    }),
+  ])
+  .describe("The form of the answer. Default: any text.");
+
 const question = z
-  .looseObject({ id: z.string(), role: z.string(), text: z.string(), tool: z.string().exactOptional() })
+  .looseObject({
+    id: z.string(),
+    role: z.string(),
+    text: z.string(),
+    tool: z.string().exactOptional(),
+    form: form.exactOptional(),
+    default: AnyJson.exactOptional().describe("The answer to offer. It is taken when the deadline passes."),
+    deadline: z.number().exactOptional().describe("Milliseconds since 1970."),
+    to: z.string().exactOptional(),
+  })
   .describe("A question to a person that waits for an answer.");
 
 const STATUSES = ["running", "paused", "waiting", "finished", "rounds", "budget", "stopped", "failed", "open", "empty", "damaged"] as const;

@@ -46,15 +46,33 @@ const MOST_LEVELS = 4;
 const MOST_REFERENCES = 8;
 
 /**
- * Returns the fields of a form: required ones first, in the order in which the schema requires them. Members of inner objects are fields too;
- * there is at least one.
+ * Returns the fields of a form. Members of inner objects are fields too; there is at least one.
  *
+ * @param order the names of fields in their order: `order` of the form. Fields that it does not name come last. Default: required fields first,
+ * in the order in which the schema requires them, then the others as the schema has them.
  * @throws UsageError `ARGUMENT_INVALID`
  */
-export function formFields(schema: JsonObject): readonly FormField[] {
+export function formFields(schema: JsonObject, order: readonly string[] = []): readonly FormField[] {
   takes("formFields", "the schema", schema, aSchema);
+  takes("formFields", "the order", order, listOf(aText));
+  const places = new Map(order.map((name, place) => [name, place]));
+  const placeOf = ({ name }: FormField): number => places.get(name) ?? order.length;
+  return fieldsIn(schema, requiredFirst).toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** Returns the names of the fields as the schema has them; undefined where {@link formFields} finds that order in the record of the schema. */
+export function fieldOrder(schema: JsonObject): readonly string[] | undefined {
+  const names = fieldsIn(schema, (properties) => membersOf(properties)).map(({ name }) => name);
+  const found = fieldsIn(schema, (properties, required) => requiredFirst(sorted(properties), required)).map(({ name }) => name);
+  return names.every((name, place) => name === found[place]) ? undefined : names;
+}
+
+type Members = readonly (readonly [name: string, node: unknown])[];
+type InOrder = (properties: SchemaNode, required: readonly unknown[]) => Members;
+
+function fieldsIn(schema: JsonObject, inOrder: InOrder): readonly FormField[] {
   const fields: FormField[] = [];
-  addFields(fields, { path: [], node: schema, isRequired: true, root: schema });
+  addFields(fields, { path: [], node: schema, isRequired: true, root: schema }, inOrder);
   return fields.length > 0 && fields.length <= MOST_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
 }
 
@@ -70,7 +88,7 @@ interface Place {
   readonly root: SchemaNode;
 }
 
-function addFields(fields: FormField[], place: Place): void {
+function addFields(fields: FormField[], place: Place, inOrder: InOrder): void {
   if (fields.length > MOST_FIELDS) return;
   const node = resolved(place.node, place.root);
   const { properties } = node;
@@ -83,14 +101,22 @@ function addFields(fields: FormField[], place: Place): void {
   }
   const required = isList(node["required"]) ? node["required"] : [];
   for (const [name, member] of inOrder(properties, required))
-    addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root });
+    addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root }, inOrder);
 }
 
 /** Required members come first, as the list of them was written. A record sorts the names of an object, but no list. */
-function inOrder(properties: SchemaNode, required: readonly unknown[]): readonly (readonly [string, unknown])[] {
-  const members = Object.entries(properties).slice(0, MOST_FIELDS + 1);
-  const placeOf = ([name]: readonly [string, unknown]): number => (required.includes(name) ? required.indexOf(name) : required.length);
-  return members.toSorted((a, b) => placeOf(a) - placeOf(b));
+function requiredFirst(properties: SchemaNode, required: readonly unknown[]): Members {
+  const placeOf = ([name]: Members[number]): number => (required.includes(name) ? required.indexOf(name) : required.length);
+  return membersOf(properties).toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** The members of an object as a record has them: in the order of their names. */
+function sorted(properties: SchemaNode): SchemaNode {
+  return Object.fromEntries(Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function membersOf(properties: SchemaNode): Members {
+  return Object.entries(properties).slice(0, MOST_FIELDS + 1);
 }
 
 function fieldAt({ path, node: given, isRequired, root }: Place): FormField {

@@ -1,6 +1,6 @@
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { isList, isRecord } from "../kernel/value-kind.ts";
+import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { listed, shownText, valueText } from "../kernel/value-text.ts";
 import { type AnswerFault, schemaFaults } from "./answer-faults.ts";
 import { fieldOf, readField } from "./form-fields.ts";
@@ -24,11 +24,13 @@ export interface Choice {
  *
  * - `choices`: the answer is the value of one choice. With `words`, any other text that is not empty is an answer too, and `words` says what
  *   the text is for, such as `say what is different`.
- * - `fields`: the answer is a value of this JSON Schema: for an object, its members are the fields. `formFields` (src/tool/form-fields.ts) lists them for a screen.
+ * - `fields`: the answer is a value of this JSON Schema: for an object, its members are the fields. `formFields` (src/tool/form-fields.ts) lists them for a screen,
+ *   in the order that `order` names. A record sorts the members of an object, so the schema alone does not say it. Left out where required
+ *   fields first, then the others by name, is the order of the schema. No part of the step's address.
  */
 export type QuestionForm =
   | { readonly kind: "choices"; readonly choices: readonly Choice[]; readonly words?: string }
-  | { readonly kind: "fields"; readonly schema: JsonObject };
+  | { readonly kind: "fields"; readonly schema: JsonObject; readonly order?: readonly string[] };
 
 /** The result of {@link checkAnswer}: the answer as it is recorded, or what is wrong with it. */
 export type AnswerCheck =
@@ -119,10 +121,14 @@ function jsonLength(value: unknown): number | undefined {
   }
 }
 
+function isOrder(order: unknown): boolean {
+  return order === undefined || (isList(order) && order.every(isText));
+}
+
 /** True for a value that has the shape of a form: a journal of elsewhere may hold anything. */
 export function isQuestionForm(value: unknown): value is QuestionForm {
   if (!isRecord(value)) return false;
-  if (value["kind"] === "fields") return isRecord(value["schema"]);
+  if (value["kind"] === "fields") return isRecord(value["schema"]) && isOrder(value["order"]);
   const { choices, words } = value;
   const isChoice = (choice: unknown): boolean =>
     isRecord(choice) && typeof choice["value"] === "string" && (choice["label"] === undefined || typeof choice["label"] === "string");

@@ -54,7 +54,7 @@ const trip = fieldsForm(Trip);
 
 describe("a form on a terminal", () => {
   it("asks for its fields one by one, tells types and defaults, and checks each at once", async () => {
-    const typed = ["", "Oslo", "third", "2", "maybe", "y", "", "x", "", "Zoe", "", "none", "20", "", "", '{"a": 1}'];
+    const typed = ["", "Oslo", "none", "20", "", "third", "2", "maybe", "y", "", "x", "", "Zoe", "", "", '{"a": 1}'];
     const { answer, said, left } = await asked({ form: trip }, typed);
     const seat = { window: true, row: null };
     expect(answer).toEqual({ city: "Oslo", nights: 2, class: "second", seat, with: ["Zoe"], more: { a: 1 } });
@@ -121,7 +121,7 @@ describe("a form on a terminal", () => {
   });
 
   it.each([20, 40])("fits %i columns", async (columns) => {
-    const { said, answer } = await asked({ form: trip }, ["Oslo", "1", "y", "2", "", "", "", ""], { columns });
+    const { said, answer } = await asked({ form: trip }, ["Oslo", "", "1", "y", "2", "", "", ""], { columns });
     expect(answer).toMatchObject({ city: "Oslo" });
     const wide = said.split("\n").filter((line) => widthOf(line) >= columns && line.trim().includes(" "));
     expect(wide).toEqual([]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, importRun, memoryJournal, type RunNotice, Team } from "../../src/index.ts";
-import { all, askers, codeIn, door, drafters, request, served, shouters, waiters } from "./served-team.ts";
+import type { RunClient } from "../../src/client/index.ts";
+import { all, askers, clientOf, codeIn, door, drafters, request, served, shouters, waiters } from "./served-team.ts";
 
 describe("a server of runs and its client", () => {
   it("start a run, list it, and tell its events", async () => {
@@ -23,6 +24,25 @@ describe("a server of runs and its client", () => {
     await client.resume(id);
     const said = (await all(client.events(id))).flatMap((event) => (event.type === "act.ended" ? event.said : []));
     expect(said.map(({ message }) => message.content)).toEqual(["ONE", "TWO"]);
+    await server.close();
+  });
+
+  it("TenantAccount.T1 hold a conversation under the id that a tenant chose, also when two begin it at once", async () => {
+    const tenants = [
+      { name: "acme", token: "acme-0123456789abcdef" },
+      { name: "beta", token: "beta-0123456789abcdef" },
+    ];
+    const { server, client } = served({ team: shouters(), tenants }, "acme-0123456789abcdef");
+    const told = async (one: RunClient, text: string): Promise<readonly string[]> =>
+      (await one.say("table-4", text)).map(({ sentFrom, content }) => `${sentFrom}: ${content}`);
+    expect((await Promise.all(["one", "two"].map((text) => told(client, text)))).flat()).toEqual(
+      expect.arrayContaining(["Sam: ONE", "Sam: TWO"]),
+    );
+    expect(await told(client, "two")).toEqual(["Sam: TWO"]);
+    expect((await client.list()).runs.map(({ id }) => id)).toEqual(["acme.table-4"]);
+    const beta = clientOf(server, "beta-0123456789abcdef");
+    for (const id of ["table-4", "acme.table-4"]) await expect(beta.read(id)).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    expect(await told(beta, "three")).toEqual(["Sam: THREE"]);
     await server.close();
   });
 

@@ -16,6 +16,7 @@ import {
 import { systemClock } from "../../src/kernel/clock.ts";
 import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
+import type { RecordWatch } from "../../src/server/record-watch.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../effort.ts";
@@ -231,7 +232,7 @@ describe("a watcher of a run", () => {
 
   it("EventStream.S3 hears no notice before an event that comes before it", async () => {
     const frames = new EventFrames({ ...memoryJournal(), read: () => (async function* () {})() });
-    const feeds = new RunFeeds(frames);
+    const feeds = new RunFeeds(frames, unwatched);
     let tell: ((notice: RunNotice) => void) | undefined;
     feeds.driven("r", {
       on: (type, listener) => {
@@ -286,7 +287,7 @@ describe("a watcher of a run", () => {
     const [event] = await all(journal.read(runId, 0));
     const reading = { ...memoryJournal(), read: () => slowly(gate.passed, event as RunEvent) };
     const frames = new EventFrames(reading as unknown as Journal);
-    const feeds = new RunFeeds(frames);
+    const feeds = new RunFeeds(frames, unwatched);
     const [leave, other] = [1, 2].map(() => feeds.follow("r", { grew: () => undefined, notice: undefined }));
     feeds.grew({ ...(event as RunEvent), runId: "r", seq: 7 });
     other?.();
@@ -299,6 +300,54 @@ describe("a watcher of a run", () => {
     expect(frames.bytes).toBe(0);
   });
 
+  it.each([
+    ["that can watch", true],
+    ["that is asked every second", false],
+  ])("RunFeeds.F3 RunFeeds.F4 hears of what another process does in a run at rest, from a journal %s", async (_journal, canWatch) => {
+    const journal = memoryJournal();
+    const { runId } = await shouters(journal).run("hello").result;
+    let watches = 0;
+    const own = journal.watch?.bind(journal);
+    const watch: Journal["watch"] = async function* (id, o) {
+      watches += 1;
+      yield* own?.(id, o) ?? [];
+      watches -= 1;
+    };
+    Object.assign(journal, { watch: canWatch ? watch : undefined });
+    const ticks = new Set<() => void>();
+    const clock: Clock = {
+      now: () => 0,
+      timer: (ms, fire) => {
+        if (ms === 1_000) ticks.add(fire);
+        if (ms === 100) queueMicrotask(fire);
+        return () => ticks.delete(fire);
+      },
+    };
+    const { server, client } = served({ team: shouters(journal), clock, recover: false });
+    const [stop, heard] = [new AbortController(), [] as string[]];
+    const { signal } = stop;
+    const rested = door();
+    const onState = ({ status }: { readonly status?: string }): void => void (status === "finished" && rested.open());
+    const following = (async (): Promise<void> => {
+      for await (const event of client.events(runId, { follow: true, signal, onState })) heard.push(event.type);
+    })().catch(() => undefined);
+    await rested.passed;
+    expect(watches).toBe(canWatch ? 1 : 0);
+    await shouters(journal).send(runId, "again");
+    await settled();
+    for (const tick of ticks) {
+      ticks.delete(tick);
+      tick();
+    }
+    await settled();
+    expect(heard.at(-1)).toBe("message");
+    stop.abort();
+    await following;
+    await settled();
+    expect([watches, ticks.size]).toEqual([0, 0]);
+    await server.close();
+  });
+
   it("RunFeeds.F1 RunFeeds.F2 leaves nothing behind", () => {
     const subscribed: string[] = [];
     const run = {
@@ -307,7 +356,7 @@ describe("a watcher of a run", () => {
         return () => void subscribed.splice(subscribed.indexOf(type), 1);
       },
     };
-    const feeds = new RunFeeds(new EventFrames(memoryJournal()));
+    const feeds = new RunFeeds(new EventFrames(memoryJournal()), unwatched);
     let grown = 0;
     feeds.driven("r", run);
     expect(subscribed).toEqual([]);
@@ -320,6 +369,8 @@ describe("a watcher of a run", () => {
     expect(subscribed).toEqual([]);
   });
 });
+
+const unwatched: RecordWatch = () => () => undefined;
 
 async function* slowly(until: Promise<void>, event: RunEvent): AsyncGenerator<RunEvent> {
   await until;

@@ -39,6 +39,23 @@ describe("a question with fields", () => {
     expect(started).toMatchObject([{ role: "Ann", question: "Which trip?", form }]);
   });
 
+  test("is recorded with the order of its fields, which is no part of its address", async () => {
+    const shapes = [
+      { order: undefined, shape: { a: z.string().optional(), b: z.string().optional() } },
+      { order: ["b", "a"], shape: { b: z.string().optional(), a: z.string().optional() } },
+    ];
+    const keys = [];
+    for (const { order, shape } of shapes) {
+      const journal = memoryJournal();
+      const one = asker((ctx) => ctx.human.ask("Which?", { schema: z.object(shape) }));
+      const { questions } = await teamOf(journal, one).run("go", { id: "r" }).result;
+      const form = questions[0]?.form;
+      expect(form?.kind === "fields" ? [form.order] : []).toEqual([order]);
+      for (const event of await eventsOf(journal, "r")) if (event.type === "step.started") keys.push(event.key);
+    }
+    expect(new Set(keys).size).toBe(1);
+  });
+
   test("takes JSON and a text of JSON, and gives the role the value of the schema", async () => {
     for (const answer of [{ city: "Oslo", class: "first" }, '{"city":"Oslo","class":"first"}']) {
       const journal = memoryJournal();

@@ -98,6 +98,28 @@ describe("an answer with fields", () => {
     const schema = z.object({ when: z.string(), note: z.string().optional(), city: z.string(), days: z.int().default(1), by: z.string() });
     const recorded = jsonRoundTrip(inputJsonSchema(schema));
     expect(formFields(recorded).map((field) => field.name)).toEqual(["when", "city", "by", "days", "note"]);
+    const form = fieldsForm(schema);
+    const order = form.kind === "fields" ? form.order : [];
+    expect(formFields(recorded, order).map((field) => field.name)).toEqual(["when", "note", "city", "days", "by"]);
+    expect(formFields(recorded, ["none", "by"]).map((field) => field.name)).toEqual(["by", "when", "city", "days", "note"]);
+  });
+
+  test("has the order of its schema, however the record sorts names", () => {
+    fc.assert(
+      fc.property(pairs, ([schema]) => {
+        const form = fieldsForm(schema);
+        if (form.kind !== "fields") return;
+        const sorted = { ...form, schema: jsonRoundTrip(form.schema) };
+        expect(isQuestionForm(sorted)).toBe(true);
+        const written = (node: z.ZodType, path: readonly string[]): readonly string[] => {
+          const inner = node instanceof z.ZodObject && path.length < 4 ? Object.entries<z.ZodType>(node.shape) : [];
+          if (inner.length === 0) return [path.join(".")];
+          return inner.flatMap(([key, member]) => written(member, [...path, key]));
+        };
+        expect(formFields(sorted.schema, sorted.order).map((field) => field.name)).toEqual(written(schema, []));
+      }),
+      { numRuns: tries(200, 5_000) },
+    );
   });
 
   const Order = z.object({

@@ -102,7 +102,7 @@ function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly
       ...offered,
     ];
   }
-  const fields = formFields(form.schema);
+  const fields = formFields(form.schema, form.order);
   const [only] = fields;
   if (only !== undefined && only.name === "") return [["", `in place of ... ${shown(only.wanted, HINT)}`], ...offered];
   const told = fields.map(({ name, wanted, isRequired }): Fact => [

@@ -35,7 +35,7 @@ export function QuestionCard({ question, answer }: QuestionCardProps) {
       ) : form?.kind === "choices" ? (
         <ChoicesForm form={form} question={question} answer={answer} />
       ) : form?.kind === "fields" ? (
-        <FieldsForm schema={form.schema} question={question} answer={answer} />
+        <FieldsForm form={form} question={question} answer={answer} />
       ) : (
         <WordsForm question={question} answer={answer} />
       )}
@@ -128,12 +128,11 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
   );
 }
 
-function FieldsForm({
-  schema,
-  question,
-  answer,
-}: AnswerProps & { readonly schema: Extract<QuestionForm, { readonly kind: "fields" }>["schema"] }) {
-  const fields = formFields(schema);
+type Fields = Extract<QuestionForm, { readonly kind: "fields" }>;
+
+function FieldsForm({ form, question, answer }: AnswerProps & { readonly form: Fields }) {
+  const { schema, order } = form;
+  const fields = formFields(schema, order);
   const typed = useSignal<readonly string[]>(fields.map((field) => firstText(field, question.default)));
   const faults = useSignal<readonly (string | undefined)[]>([]);
   const whole = useSignal<string | undefined>(undefined);
@@ -141,7 +140,7 @@ function FieldsForm({
   const send = (): void => {
     const read = fields.map((field, place) => [field, valueOf(field, typed.value[place] ?? "")] as const);
     faults.value = read.map(([field, value]) => faultOf(field, value));
-    const check = checkAnswer({ kind: "fields", schema }, filledIn(read));
+    const check = checkAnswer(form, filledIn(read));
     whole.value = check.isRight || faults.value.some((fault) => fault !== undefined) ? undefined : faultsText(check.faults);
     if (check.isRight && faults.value.every((fault) => fault === undefined)) task.start(() => answer(check.value));
   };

@@ -135,7 +135,7 @@ function eventsInAll(run: OpenRun): number {
 function RunFacts({ run }: { readonly run: OpenRun }) {
   const { timeline, standing, connection } = run;
   const summary = standing.value?.summary;
-  const first = timeline.event(0);
+  const began = summary?.started ?? timeline.event(0)?.time;
   const last = timeline.event(run.count.value - 1);
   return (
     <div class="facts">
@@ -149,7 +149,7 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
             <Fact name="Tokens" value={counted(summary.tokens)} />
           </>
         )}
-        {first !== undefined && last !== undefined && <Fact name="Duration" value={durationText(last.time - first.time)} />}
+        {began !== undefined && last !== undefined && <Fact name="Duration" value={durationText(Math.max(0, last.time - began))} />}
         <Fact name="Events" value={eventsText(run.count.value, eventsInAll(run))} />
       </dl>
       {summary?.parent !== undefined && (

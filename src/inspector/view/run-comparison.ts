@@ -17,7 +17,7 @@ export interface RunTotals {
   /** Micro-dollars. */
   readonly known: number;
   readonly unpriced: number;
-  /** Milliseconds from the first to the last event. */
+  /** Milliseconds from its beginning, which is that of a fork's first own event, to its last event. */
   readonly ms: number;
 }
 
@@ -91,6 +91,13 @@ function saidBy({ record }: RunTimeline, activation: ActivationFact | undefined)
     .join("\n");
 }
 
+/** Milliseconds: a fork begins behind the events that it shares with its parent. */
+function beginningOf(timeline: RunTimeline): number {
+  const { parent } = timeline.now;
+  const own = parent === undefined ? undefined : timeline.event(parent.at + 1);
+  return (own ?? timeline.event(0))?.time ?? 0;
+}
+
 /** Returns the sums of a whole run. */
 function totalsOf(timeline: RunTimeline): RunTotals {
   const { record, now, length } = timeline;
@@ -109,6 +116,6 @@ function totalsOf(timeline: RunTimeline): RunTotals {
     outputTokens,
     known,
     unpriced,
-    ms: (timeline.event(length - 1)?.time ?? 0) - (timeline.event(0)?.time ?? 0),
+    ms: Math.max(0, (timeline.event(length - 1)?.time ?? 0) - beginningOf(timeline)),
   };
 }

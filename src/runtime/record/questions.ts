@@ -92,7 +92,8 @@ export function questionOf(runId: string, step: StepEvent): RecordedQuestion {
 /** Returns the question of a step without its id. That is a hash, which the page of the inspector does not make. */
 export function questionIn({ request, deadline }: Pick<StepEvent, "request" | "deadline">): Omit<PendingQuestion, "id"> {
   // A record of elsewhere may hold anything.
-  const { role, question, tool, form, default: byDefault, to } = isRecord(request) ? request : {};
+  const { role, question, tool, form: given, order, default: byDefault, to } = isRecord(request) ? request : {};
+  const form = isRecord(given) && order !== undefined ? { ...given, order } : given;
   const permission = isText(tool) ? { tool, form: permissionForm(tool) } : {};
   return {
     role: isText(role) ? role : "",

@@ -19,7 +19,7 @@ export interface RunSummary {
   readonly team: string;
   /** The number of events. */
   readonly events: number;
-  /** Milliseconds since 1970 of the first event; null without one. */
+  /** Milliseconds since 1970 of its beginning: of its first event, or of a fork's first own one. Null without events. */
   readonly started: number | null;
   /** Milliseconds of the end; left out while the run has none. */
   readonly ended?: number;
@@ -68,7 +68,7 @@ export interface RunTally {
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
-export const TALLY_VERSION = 2;
+export const TALLY_VERSION = 3;
 
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;
@@ -164,7 +164,7 @@ export class TallyFold {
       case "run.resumed":
         this.#hire(event.roles ?? []);
         for (const step of this.#steps.values()) this.#settleAtHold(step);
-        if (event.forked === true) draft.calls = 0;
+        if (event.forked === true) Object.assign(draft, { calls: 0, started: event.time });
         return goesOn(draft);
       case "run.ended":
         draft.status = event.status;

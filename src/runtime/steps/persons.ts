@@ -8,7 +8,7 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { RoleCard } from "../../role/context.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
-import { checkAnswer, faultsText } from "../../tool/question-form.ts";
+import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
 
 /** The tries of one question: answers of a port that do not fit the form, and answers that fit the form but not the schema. */
 const MOST_TRIES = 3;
@@ -106,10 +106,11 @@ export class Persons {
     deadline: number | Date | undefined,
     counts: (deadline: number) => void = () => {},
   ): Promise<Json> {
-    const request = { role: card.name, ...ready };
+    const { form, shown } = recordedForm(ready.form);
+    const request = { role: card.name, ...ready, form };
     const note = (until: number | undefined): void => (until === undefined ? undefined : counts(until));
     const onRecorded = (given: RecordedTry): void => note(given.deadline);
-    return steps.step({ kind: "human", name: "ask", request, deadline, onRecorded }, (door) => {
+    return steps.step({ kind: "human", name: "ask", request, shown, deadline, onRecorded }, (door) => {
       const { question: text, ...more } = ready;
       const until = door.deadline ?? this.#deadline(deadline);
       note(until);
@@ -169,6 +170,13 @@ export class Persons {
     }
     throw waitingFor(asked);
   }
+}
+
+/** The form as the address of its question has it, and the order of its fields, which is recorded beside it. */
+function recordedForm(form: QuestionForm | undefined): { readonly form?: QuestionForm; readonly shown?: { readonly order: Json } } {
+  if (form?.kind !== "fields" || form.order === undefined) return form === undefined ? {} : { form };
+  const { order, ...rest } = form;
+  return { form: rest, shown: { order } };
 }
 
 /** Questions that a step has recorded settle nothing themselves. */

@@ -1,6 +1,7 @@
 import { canonicalJson, isUnchanging, type Json, textHash, unchanging } from "../../kernel/json.ts";
 import { NotJsonError } from "../../kernel/errors.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 
 /** A value without secrets: as it is recorded, and as canonical JSON. */
 export interface WrittenValue {
@@ -87,6 +88,11 @@ function isConversation(request: unknown): request is Conversation {
   if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype) return false;
   const { messages } = request as { readonly messages?: unknown };
   return Array.isArray(messages) && !("toJSON" in request) && !("toJSON" in messages) && !(Symbol.toStringTag in request);
+}
+
+/** Returns a request with what is recorded beside it. */
+export function withShown(request: Json, shown: Json): Json {
+  return isRecord(request) && isRecord(shown) ? { ...request, ...shown } : request;
 }
 
 /** Hexadecimal digits of the sha256 in an address: 128 bits. */

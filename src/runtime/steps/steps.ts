@@ -9,7 +9,7 @@ import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { SourcedStep } from "./answer-source.ts";
-import { ADDRESS_DIGITS, stepId, StepRequests } from "./step-requests.ts";
+import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
@@ -141,8 +141,9 @@ export class ActivationSteps implements StepPort {
   /** Returns the answer of the record, of another run, or of the effect. */
   async #answer<T>(spec: StepSpec, effect: Effect<T>, place: Readonly<Siblings>): Promise<StepOutcome> {
     const { act, past, recorded: records, carried, log } = this.#parts;
-    const { value: request, text } = this.#requests.of(spec.request);
+    const { value: asked, text } = this.#requests.of(spec.request);
     const key = this.#keyOf(spec, text, place.path);
+    const request = spec.shown === undefined ? asked : withShown(asked, this.#requests.of(spec.shown).value);
     const step: AskedStep = { ...place, spec, request, key };
     const recorded = records?.get(key);
     const isOwn = place.parent === undefined;

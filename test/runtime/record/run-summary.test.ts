@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, fold, memoryJournal, type RunEvent, Team, usd } from "../../../src/index.ts";
 import { askedIn, keptTally, type RunTally, TallyFold } from "../../../src/runtime/record/run-summary.ts";
-import { scriptedModel } from "../../../src/testing/index.ts";
+import { scriptedModel, simulatedClock } from "../../../src/testing/index.ts";
 import { eventsOf } from "../../team/recorded.ts";
 
 const Draft = defineAction({ name: "Draft", run: (ctx) => ctx.ask(`Write about ${ctx.text}.`, { maxTokens: 100 }) });
@@ -54,6 +54,16 @@ describe("the summary of a run", () => {
         expect(count).toBe(length + 1);
       }),
     );
+  });
+
+  it("TallyFold.A3 has the beginning of a fork, not that of its parent", async () => {
+    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
+    const team = new Team({ roles: [defineRole({ name: "Ann", actions: [Ask] })], journal, clock });
+    await team.run("go", { id: "r" }).result;
+    await clock.advance(60_000);
+    await team.fork("r", { id: "f" }).result;
+    const [parent, fork] = await Promise.all(["r", "f"].map(async (id) => tallyOf(await eventsOf(journal, id))));
+    expect([parent?.summary.started, fork?.summary.started]).toEqual([1_000, 61_000]);
   });
 
   it("tells how the run stands, its idea and its questions", async () => {
