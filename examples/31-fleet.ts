@@ -1,10 +1,24 @@
 // Teams whose runs are driven by workers: the same teams in one process, and the module of `troupe worker`.
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { defineAction, defineRole, type Journal, memoryJournal, Team, usd } from "troupe";
-import { effectTeam, jsonLogger, remoteEffects, type RunDriver, runWorkspaces, startWorker, type Worker } from "troupe/fleet";
+import {
+  effectTeam,
+  jsonLogger,
+  remoteEffects,
+  type RunDriver,
+  type RunWorkspaces,
+  runWorkspaces,
+  startWorker,
+  type Worker,
+} from "troupe/fleet";
 import { fileObjects } from "troupe/objects";
 import { postgresBudget, postgresLimits } from "troupe/postgres";
+import { softwareCompany } from "troupe/roles";
 import { memoryRunDriver, scriptedModel } from "troupe/testing";
+import { chooseSandbox, fileWorkspace } from "troupe/workspace";
 
 // #region teams
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Draft: ${ctx.text}` });
@@ -44,6 +58,31 @@ export const painters = ({ journal, driver }: { readonly journal: Journal; reado
     journal,
     driver,
     effects: remoteEffects({ driver, journal, effects: ["step:render"] }),
+  });
+// #endregion
+
+// Its product manager alone has words here: it decides what a product must do.
+const brief = { reasoning: "It is small.", name: "shop", size: "S", stack: "node", assumptions: [], questions: [] };
+const check = { kind: "judgement", reason: "A person looks at it." };
+const criterion = { id: "A1", priority: "P0", given: "a shop", when: "it opens", then: "it sells", check };
+const builder = scriptedModel(() => JSON.stringify({ ...brief, criteria: [criterion] }));
+
+// #region company
+const sandbox = await chooseSandbox("auto");
+
+interface WorkerMeans {
+  readonly journal: Journal;
+  readonly driver: RunDriver;
+  readonly workspaces: Pick<RunWorkspaces, "folderOf">;
+}
+
+export const company = ({ journal, driver, workspaces }: WorkerMeans): Team =>
+  new Team({
+    name: "company",
+    roles: ({ runId }) => softwareCompany({ workspace: fileWorkspace({ root: workspaces.folderOf(runId) }), sandbox }),
+    model: builder,
+    journal,
+    driver,
   });
 // #endregion
 
@@ -90,4 +129,10 @@ const far = await startWorker({ driver, journal, teams: [renderer({ journal })] 
 const { output } = await painters({ journal, driver }).run("a house").result;
 console.log(output?.content);
 await far.drain();
+
+const root = mkdtempSync(join(tmpdir(), "troupe-fleet-"));
+const shops = company({ journal, driver, workspaces: { folderOf: (id) => join(root, id) } });
+await Promise.all(["tea", "ink"].map((id) => shops.run(`A shop for ${id}`, { id, rounds: 1 }).result));
+for (const id of ["tea", "ink"]) console.log(id, readdirSync(join(root, id, "docs")).join(", "));
+rmSync(root, { recursive: true });
 await driver.close();

@@ -158,6 +158,7 @@ export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, typ
 export { Team } from "./team/team.ts";
 export type { RunReceipt } from "./team/publishing.ts";
 export type { SubmitOptions } from "./team/submit.ts";
+export type { RolesFunction, RolesRequest, TeamRoles } from "./team/team-roles.ts";
 export type { OnTeamChange, TeamDifference } from "./team/team-change.ts";
 export type {
   ContinueOptions,

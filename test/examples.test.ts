@@ -132,7 +132,13 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "0 RUN_UNKNOWN",
     "200",
   ],
-  "31-fleet": ["Rain on tin roofs.", "finished", 'a picture for {"of":"a house"}'],
+  "31-fleet": [
+    "Rain on tin roofs.",
+    "finished",
+    'a picture for {"of":"a house"}',
+    "tea acceptance.json, requirement.md",
+    "ink acceptance.json, requirement.md",
+  ],
   "32-failures": [
     "lost-request (FM-2.5 ignored other agent's input: asked and never answered): Cy",
     "ping-pong (FM-1.3 step repetition, between roles): Ada, Ben",

@@ -30,6 +30,9 @@ Examples:
 
 A module of teams exports functions that return a team, and gives it the journal of the worker:
   export const writers = ({ journal }) => new Team({ name: "writers", roles, model, journal });
+Each run of a software company has a folder of its own, below --folder:
+  export const company = ({ journal, workspaces }) => new Team({ name: "company", model, journal,
+    roles: ({ runId }) => softwareCompany({ workspace: fileWorkspace({ root: workspaces.folderOf(runId) }), sandbox }) });
 
 A worker is two processes: one that works, and one that starts it again when it dies. SIGTERM lets it drain: it takes nothing more, waits for
 the steps in flight, and gives its runs back. A second signal ends it at once.`;

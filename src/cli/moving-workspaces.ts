@@ -9,13 +9,25 @@ import type { Flags } from "./settings.ts";
 const FOLDER = ".troupe/workspaces";
 const HINT = "Say file:/shared/dir, or s3://bucket/prefix?endpoint=https://host&region=name.";
 
-/** The workspaces of `--workspaces`; undefined without it. @throws UsageError `OPTION_INVALID` */
-export async function movingWorkspaces({ host }: Session, flags: Flags, logger: Logger): Promise<RunWorkspaces | undefined> {
-  const { workspaces, folder = FOLDER } = flags;
-  if (workspaces === undefined) return undefined;
+/** The folders of the runs of a worker. */
+export interface WorkerFolders {
+  readonly workspaces: Pick<RunWorkspaces, "folderOf">;
+  /** Moves them; undefined where they stay on this machine. */
+  readonly moving: RunWorkspaces | undefined;
+}
+
+/** The folders of runs below `--folder`, which `--workspaces` moves. @throws UsageError `OPTION_INVALID` */
+export async function workerFolders({ host }: Session, flags: Flags, logger: Logger): Promise<WorkerFolders> {
+  const { workspaces } = flags;
+  const folder = resolve(host.cwd, flags.folder ?? FOLDER);
+  if (workspaces === undefined) {
+    const { runFolder } = await import("../fleet/run-folder.ts");
+    return { workspaces: { folderOf: (runId) => runFolder(folder, runId) }, moving: undefined };
+  }
   const objects = await objectsAt(workspaces, host.cwd, host.env);
   const { runWorkspaces } = await import("../fleet/index.ts");
-  return runWorkspaces({ objects, folder: resolve(host.cwd, folder), logger });
+  const moving = runWorkspaces({ objects, folder, logger });
+  return { workspaces: moving, moving };
 }
 
 async function objectsAt(text: string, cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<ObjectStore> {

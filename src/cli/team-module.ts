@@ -18,8 +18,8 @@ export interface TeamMeans {
   /** Lets a team submit further runs. */
   readonly driver: RunDriver;
   readonly logger: Logger;
-  /** The folders of runs, with `--workspaces`: an action finds its own by `folderOf(ctx.runId)`. */
-  readonly workspaces?: Pick<RunWorkspaces, "folderOf">;
+  /** The folders of runs, below `--folder`: roles of a run are made with `folderOf(runId)`. */
+  readonly workspaces: Pick<RunWorkspaces, "folderOf">;
 }
 
 const HINT = "Export functions that return a team: export const writers = ({ journal }) => new Team({ name, roles, model, journal });";

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
@@ -11,6 +11,7 @@ import { isCount, isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import { nameOf, runFolder } from "./run-folder.ts";
 import { bundleWorkspace, fileWorkspace, hasOpenForks, restoreBundle, restoreFiles } from "../workspace/index.ts";
 
 /** Options of {@link runWorkspaces}. */
@@ -90,7 +91,6 @@ interface FoundPlace extends Place {
 }
 
 const NOWHERE = "";
-const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
 /** A replay of a record writes what the record has, whatever its size. */
 const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER, fileBytes: Number.MAX_SAFE_INTEGER };
 
@@ -117,7 +117,7 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 
   folderOf(runId: string): string {
-    return join(this.#folder, nameOf(runId));
+    return runFolder(this.#folder, runId);
   }
 
   async fetch(runId: string, journal: Journal, { signal }: RunWorkspaceCall = {}): Promise<"here" | "new" | "restored"> {
@@ -209,12 +209,6 @@ class StoredWorkspaces implements RunWorkspaces {
     const condition = tag === undefined ? { ifNone: true } : { ifMatch: tag };
     return this.#objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
   }
-}
-
-/** A part of a key. Ids that differ in case alone are one folder on some systems. */
-function nameOf(runId: string): string {
-  takes("runWorkspaces", "runId", runId, aText);
-  return SAFE_ID.test(runId) ? runId : `run_${createHash("sha256").update(runId).digest("hex")}`;
 }
 
 function isConflict(error: unknown): boolean {

@@ -7,21 +7,33 @@ import type { ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { type Action, assertSameAction } from "../role/action.ts";
 import type { Role } from "../role/role.ts";
-import { assertIsRole } from "../role/role-parts.ts";
+import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import { hiredRole, reactsByDefault } from "../runtime/hired-roles.ts";
 import type { HiredRole } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { type RolesFunction, rolesMade, type RolesRequest, type TeamRoles } from "./team-roles.ts";
+
+/** Returns the roles of one run, by their names. */
+export type RolesOfRun = (run: RolesRequest) => Promise<Crew["roles"]>;
 
 /**
  * The roles of a team. It owns their names and the names of their actions.
  *
  * Roster.N1 (`hire`): a name has one role.
  * Roster.N2 (`hire`, `assertSameAction`): two actions of one name are the same action.
+ * Roster.N3 (`present`): the roles that a function makes are of one run alone, and come before those that were hired.
  */
 export class Roster {
   readonly #roles = new Map<string, Role>();
   readonly #actions = new Map<string, Action>();
+  readonly #make: RolesFunction | undefined;
+
+  /** @throws the errors of {@link Roster.hire} */
+  constructor(roles: TeamRoles = []) {
+    if (typeof roles === "function") this.#make = roles;
+    else for (const role of rolesIn(roles)) this.hire(role);
+  }
 
   /** @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID` */
   hire(role: unknown, alias?: string): void {
@@ -40,14 +52,36 @@ export class Roster {
     this.#roles.set(name, role);
   }
 
+  /** The names of the roles that all runs have. */
   get names(): readonly string[] {
     return [...this.#roles.keys()];
   }
 
-  /** In the order of hiring. */
-  get roles(): readonly (readonly [name: string, role: Role])[] {
-    return [...this.#roles];
+  /** True for a team that no run can have a role of. */
+  get isEmpty(): boolean {
+    return this.#make === undefined && this.#roles.size === 0;
   }
+
+  /** The roles of a run, with those that are hired now, in the order of hiring. */
+  get present(): RolesOfRun {
+    const hired = [...this.#roles];
+    const make = this.#make;
+    return make === undefined ? () => Promise.resolve(hired) : (run) => hiredWith(make, hired, run);
+  }
+}
+
+/** @throws UsageError `ROLES_NONE`, and the errors of {@link Roster.hire}; errors of the function; ControlError when the signal aborts */
+async function hiredWith(make: RolesFunction, hired: Crew["roles"], run: RolesRequest): Promise<Crew["roles"]> {
+  const roster = new Roster(await rolesMade(make, run));
+  for (const [name, role] of hired) roster.hire(role, name);
+  if (roster.isEmpty) throw rolesNone();
+  return roster.present(run);
+}
+
+/** Returns the error for a team without roles. */
+export function rolesNone(): UsageError {
+  const expected = "Expected a team with roles, got none: nobody would hear the idea";
+  return new UsageError("ROLES_NONE", `${expected}. Hire some: new Team({ roles: [role] }).`);
 }
 
 /** The roles and the limits with which a run starts or is resumed. */

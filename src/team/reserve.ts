@@ -1,10 +1,10 @@
 import { UsageError } from "../kernel/errors.ts";
 import { listed, valueText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
-import { rolesIn } from "../role/role-parts.ts";
 import { roleSpec } from "../role/role-spec.ts";
-import type { HiredRole } from "../runtime/record/event.ts";
-import type { Crew } from "./crew.ts";
+import type { Crew, RolesOfRun } from "./crew.ts";
+import { type RolesFunction, rolesMade, type RolesRequest, type TeamRoles } from "./team-roles.ts";
+import { rolesIn } from "../role/role-parts.ts";
 
 /** Limit on the names in an error. */
 const MOST_NAMES = 20;
@@ -16,29 +16,26 @@ const MOST_RUNS = 1_000;
  * The definitions of roles that runs hire on the way, by which these runs are resumed, forked and replayed. It owns the definitions of the
  * team's option `reserve`, and those that runs of this process were given. A record has no definition, because code cannot be recorded.
  *
- * Reserve.V1 (`find`): the definition that the run itself was given goes before one of the option, and that one before a role of the team.
+ * Reserve.V1 (`of`): the definition that the run itself was given goes before one of the option, and that one before a role of the team.
  * Reserve.V2 (`keep`): definitions are kept for the last 1,000 runs that hired a role.
  */
 export class Reserve {
-  readonly #byName = new Map<string, Role>();
+  readonly #byName: Definitions;
+  readonly #make: RolesFunction | undefined;
   readonly #ofRuns = new Map<string, Map<string, Role>>();
-  readonly #team: () => Crew["roles"];
+  readonly #team: RolesOfRun;
 
   /**
-   * @param team the roles of the team, by their names there
-   * @throws UsageError `OPTION_INVALID`, `ROLE_DUPLICATE`, and the errors of a role that cannot be hired
+   * @param team returns the roles of the team, by their names there
+   * @throws UsageError `ROLE_INVALID`, `ROLE_DUPLICATE`, and the errors of a role that cannot be hired
    */
-  constructor(roles: Iterable<Role>, team: () => Crew["roles"] = () => []) {
+  constructor(roles: TeamRoles, team: RolesOfRun = () => Promise.resolve([])) {
     this.#team = team;
-    for (const role of rolesIn(roles)) {
-      const { name } = roleSpec(role as Role).card;
-      if (this.#byName.has(name))
-        throw new UsageError("ROLE_DUPLICATE", `Expected definitions of different names in reserve, got a second "${name}". Rename one.`);
-      this.#byName.set(name, role as Role);
-    }
+    this.#make = typeof roles === "function" ? roles : undefined;
+    this.#byName = typeof roles === "function" ? new Map() : byName(rolesIn(roles));
   }
 
-  /** The names of the definitions of the option. */
+  /** The names of the definitions that all runs have. */
   get names(): readonly string[] {
     return [...this.#byName.keys()];
   }
@@ -57,22 +54,54 @@ export class Reserve {
     for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);
   }
 
-  /** Returns the definition of a role of a run: by its name there, else by the definition's own name. */
-  find(runId: string, { name, traits }: Pick<HiredRole, "name" | "traits">): Role | undefined {
-    const { name: own } = (traits["card"] ?? {}) as { readonly name?: unknown };
-    return this.#ofRuns.get(runId)?.get(name) ?? (typeof own === "string" ? this.#known(own) : undefined);
+  /**
+   * Returns what finds the definition of a role of a run: by its name there, else by the definition's own name.
+   *
+   * @param team the roles of the team in this run
+   * @throws as the constructor does; errors of the functions; ControlError when the signal aborts
+   */
+  async of(run: RolesRequest, team: Crew["roles"]): Promise<Required<Crew>["reserve"]> {
+    const definitions = await this.#definitions(run);
+    return ({ name, traits }) => {
+      const { name: own } = (traits["card"] ?? {}) as { readonly name?: unknown };
+      return this.#ofRuns.get(run.runId)?.get(name) ?? (typeof own === "string" ? known(own, definitions, team) : undefined);
+    };
   }
 
-  /** Returns a definition of the team by its own name, or by the name of a role of the team. @throws UsageError `ROLE_UNKNOWN` */
-  named(name: string): Role {
-    const role = this.#known(name) ?? this.#team().find(([alias]) => alias === name)?.[1];
+  /**
+   * Returns a definition of the team by its own name, or by the name of a role of the team.
+   *
+   * @throws UsageError `ROLE_UNKNOWN`; errors of the functions; ControlError when the signal aborts
+   */
+  async named(name: string, run: RolesRequest): Promise<Role> {
+    const [definitions, team] = [await this.#definitions(run), await this.#team(run)];
+    const role = known(name, definitions, team) ?? team.find(([alias]) => alias === name)?.[1];
     if (role !== undefined) return role;
-    const names = [...new Set([...this.#byName.keys(), ...this.#team().map(([alias]) => alias)])];
-    const known = names.length === 0 ? "It has none." : `There are: ${listed(names, MOST_NAMES)}.`;
-    throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role that this team defines, got ${valueText(name)}. ${known}`);
+    const names = [...new Set([...definitions.keys(), ...team.map(([alias]) => alias)])];
+    const told = names.length === 0 ? "It has none." : `There are: ${listed(names, MOST_NAMES)}.`;
+    throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role that this team defines, got ${valueText(name)}. ${told}`);
   }
 
-  #known(own: string): Role | undefined {
-    return this.#byName.get(own) ?? this.#team().find(([, role]) => role.name === own)?.[1];
+  async #definitions(run: RolesRequest): Promise<Definitions> {
+    return this.#make === undefined ? this.#byName : byName(await rolesMade(this.#make, run));
   }
+}
+
+/** Definitions by their own names. */
+type Definitions = ReadonlyMap<string, Role>;
+
+/** @throws UsageError `ROLE_DUPLICATE`, and the errors of a role that cannot be hired */
+function byName(roles: Iterable<unknown>): Definitions {
+  const named = new Map<string, Role>();
+  for (const role of roles) {
+    const { name } = roleSpec(role as Role).card;
+    if (named.has(name))
+      throw new UsageError("ROLE_DUPLICATE", `Expected definitions of different names in reserve, got a second "${name}". Rename one.`);
+    named.set(name, role as Role);
+  }
+  return named;
+}
+
+function known(own: string, definitions: Definitions, team: Crew["roles"]): Role | undefined {
+  return definitions.get(own) ?? team.find(([, role]) => role.name === own)?.[1];
 }

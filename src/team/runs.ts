@@ -324,7 +324,7 @@ export class Runs {
       case "retire":
         return this.change(id, retiring(command.name));
       case "hire": {
-        const role = this.#reserve.named(command.role);
+        const role = await this.#reserve.named(command.role, { runId: id, signal: new AbortController().signal });
         await this.change(id, await hiring(role, command.name));
         return this.#reserve.keep(id, command.name, role);
       }

@@ -6,12 +6,12 @@ import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
-import type { Role } from "../role/role.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { OnTeamChange } from "./team-change.ts";
+import type { TeamRoles } from "./team-roles.ts";
 
 /**
  * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are
@@ -22,13 +22,14 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   readonly memory?: RoleMemoryOptions;
   /** Default "team". Also the description of the surroundings in prompts, unless there is one. */
   readonly name?: string;
-  readonly roles?: Iterable<Role>;
+  /** The roles of each run: a list, or a function of the run. Default: none; they are hired later. */
+  readonly roles?: TeamRoles;
   /**
    * Definitions of roles that runs hire on the way ({@link Run.hire}, {@link Team.hireInto}); no run begins with them. A run that has hired such a
    * role is resumed, forked and replayed by its definition here or in `roles`, which is found by the definition's own name. The process that
    * hired it needs none. Default: none.
    */
-  readonly reserve?: Iterable<Role>;
+  readonly reserve?: TeamRoles;
   /**
    * Limit on the spending of all runs of the team together, in micro-dollars: see `usd`. It is also the recorded limit of each run alone.
    * Or a pool that is shared with others: `budgetPool(usd(5))` of `troupe/limits`. Default: no bound.

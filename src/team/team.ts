@@ -13,7 +13,7 @@ import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
-import { assertIsRole, rolesIn } from "../role/role-parts.ts";
+import { assertIsRole } from "../role/role-parts.ts";
 import {
   checkOwning,
   checkOptions,
@@ -23,9 +23,10 @@ import {
   checkTeamMemory,
   checkWhole,
 } from "../runtime/check-options.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import type { Claim, Journal } from "../runtime/record/journal.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { type Crew, Roster } from "./crew.ts";
+import { type Crew, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
 import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
@@ -72,7 +73,7 @@ import {
 export class Team {
   readonly name: string;
   readonly #parts: TeamParts;
-  readonly #roster = new Roster();
+  readonly #roster: Roster;
   readonly #runs: Runs;
   readonly #reserve: Reserve;
   readonly #limits: ModelLimits | undefined;
@@ -92,13 +93,13 @@ export class Team {
     if (options.snapshotEvery !== undefined) checkWhole(options.snapshotEvery, "snapshotEvery", 0);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
-    this.#reserve = new Reserve(options.reserve ?? [], () => this.#roster.roles);
+    this.#roster = new Roster(roles);
+    this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
     const { clock = systemClock, logger = silentLogger } = options;
     this.#runs = new Runs({ journal, mask: this.#parts.mask, clock, logger }, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);
-    for (const role of rolesIn(roles)) this.#roster.hire(role);
   }
 
   /**
@@ -129,11 +130,12 @@ export class Team {
     return this;
   }
 
+  /** The names of the roles that all runs have, so without those that the function `roles` makes for one run. */
   get roleNames(): readonly string[] {
     return this.#roster.names;
   }
 
-  /** The names of the definitions that runs can hire and none begins with: those of the option `reserve`. */
+  /** The names of the definitions that all runs can hire and none begins with: those of the list `reserve`. */
   get reserveNames(): readonly string[] {
     return this.#reserve.names;
   }
@@ -156,13 +158,13 @@ export class Team {
     const said = this.#idea(idea);
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
-    this.#assertHired();
+    if (this.#roster.isEmpty) throw rolesNone();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.driven(controls, { ...o, meant: said }, async (claimed) => {
         const recorded = claimed.state.idea;
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
-        const run = { ...this.#parts, ...claimed, controls, crew, idea: said };
+        const run = { ...this.#parts, ...claimed, controls, crew: await crew(controls.signal), idea: said };
         return run.state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
     };
@@ -203,7 +205,9 @@ export class Team {
       );
     }
     return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.driven(controls, { ...o, news }, (claimed) => resumeRun({ ...this.#parts, ...claimed, controls, crew }, o, { news })),
+      this.#runs.driven(controls, { ...o, news }, async (claimed) =>
+        resumeRun({ ...this.#parts, ...claimed, controls, crew: await crew(controls.signal) }, o, { news }),
+      ),
     );
   }
 
@@ -232,15 +236,15 @@ export class Team {
    *
    * @param role a definition, or the name of one that the team has in `reserve` or in `roles`
    * @throws UsageError `ROLE_UNKNOWN` for a name without a definition, and the errors of {@link Run.hire}
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process owns it and the journal has no
-   * `command`
+   * @throws JournalError as {@link Team.send} does
    * @throws ControlError when the signal aborts first; the role may be recorded then
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
     const { name, ...more } = o;
     checkKnownOptions("hireInto", o, hireOptions);
     checkOnTeamChange(o.onTeamChange);
-    const definition = typeof role === "string" ? this.#reserve.named(role) : role;
+    const { signal = new AbortController().signal } = o;
+    const definition = typeof role === "string" ? await this.#reserve.named(role, { runId, signal }) : role;
     assertIsRole(definition);
     const change = await hiring(definition, name ?? definition.name);
     await this.#runs.change(runId, change, more);
@@ -251,8 +255,7 @@ export class Team {
    * Retires a role of a run of the journal, as {@link Run.retire} does. Resolves when it is recorded.
    *
    * @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE`
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process owns it and the journal has no
-   * `command`
+   * @throws JournalError as {@link Team.send} does
    * @throws ControlError when the signal aborts first; the retirement may be recorded then
    */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
@@ -280,7 +283,7 @@ export class Team {
         const { journal, mask } = this.#parts;
         const question = await findQuestion(journal, claimed.state, questionId, controls.signal);
         const recorded = answerTo(question, answer, { mask, now: this.#now() });
-        return resumeRun({ ...this.#parts, ...claimed, controls, crew }, o, { first: [recorded] });
+        return resumeRun({ ...this.#parts, ...claimed, controls, crew: await crew(controls.signal) }, o, { first: [recorded] });
       });
     const here = async (): Promise<Run> => {
       if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);
@@ -299,9 +302,9 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
-    const crew = this.#crew(o, parentId);
     checkSeed(o.seed);
     const id = this.#id(o.id);
+    const crew = this.#crew(o, id);
     this.#reserve.inherit(id, parentId);
     const said = (o.add ?? []).map(checkedNews);
     return this.#runs.begin(id, o.signal, async (controls) => {
@@ -309,7 +312,9 @@ export class Team {
       // Loaded here because most programs never fork.
       const { forkRun } = await import("./fork.ts");
       const { signal, lost } = controls;
-      return this.#runs.owning(id, ({ epoch }) => forkRun({ ...this.#parts, controls, crew, epoch, parentId, said }, o), { signal, lost });
+      const begin = async ({ epoch }: Claim): Promise<RunResult> =>
+        forkRun({ ...this.#parts, controls, crew: await crew(signal), epoch, parentId, said }, o);
+      return this.#runs.owning(id, begin, { signal, lost });
     });
   }
 
@@ -324,7 +329,7 @@ export class Team {
     return this.#runs.handle(runId, scratch, o.signal, async (controls) => {
       // Loaded here because most programs never replay.
       const { replayRun } = await import("./replay.ts");
-      return replayRun({ ...this.#parts, scratch, crew, controls });
+      return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls });
     });
   }
 
@@ -342,12 +347,13 @@ export class Team {
       admits: nothing,
       follows: nothing,
     };
-    const work = ({ epoch, state }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, controls, crew, epoch, state }, change, onTeamChange);
+    const work = async ({ epoch, state }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, state }, change, onTeamChange);
     return this.#runs.claimed(runId, signal, work, { onlyChanges: true });
   }
 
-  #crew(o: ResumeOptions, runId: string): Crew {
+  /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
+  #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
     const { rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange } = o;
     if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen ?? undefined);
@@ -355,21 +361,16 @@ export class Team {
     checkOwning(o);
     checkOnTeamChange(onTeamChange);
     for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
-    return {
-      roles: this.#roster.roles,
+    const { present } = this.#roster;
+    const bounds = {
       budget: this.#budget,
       pools: [isBudgetPool(budget) ? budget : undefined, ...pools, this.#pool].filter((pool) => pool !== undefined),
       limits: allLimits(sharedLimits(limits), this.#limits),
-      reserve: (hired) => this.#reserve.find(runId, hired),
     };
-  }
-
-  #assertHired(): void {
-    if (this.#roster.names.length > 0) return;
-    throw new UsageError(
-      "ROLES_NONE",
-      "Expected a team with roles, got none: nobody would hear the idea. Hire some: new Team({ roles: [role] }).",
-    );
+    return async (signal) => {
+      const roles = await present({ runId, signal });
+      return { ...bounds, roles, reserve: await this.#reserve.of({ runId, signal }, roles) };
+    };
   }
 
   #id(given: string | undefined): string {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { movingWorkspaces } from "../../src/cli/moving-workspaces.ts";
+import { workerFolders } from "../../src/cli/moving-workspaces.ts";
 import { memoryJournal } from "../../src/index.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
 import type { Session } from "../../src/cli/session.ts";
@@ -13,17 +13,19 @@ const [AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY] = [S3_KEYS.accessKeyId, S3_KEYS
 
 function moving(cwd: string, workspaces: string | undefined, env: Readonly<Record<string, string>> = {}) {
   const session = { host: { cwd, env } } as unknown as Session;
-  return movingWorkspaces(session, workspaces === undefined ? {} : { workspaces }, silentLogger);
+  return workerFolders(session, workspaces === undefined ? {} : { workspaces }, silentLogger);
 }
 
 describe("the option --workspaces", () => {
   it("names a folder or a bucket, and the folders of runs are below the working directory", async () => {
     const cwd = scratchFolder();
-    expect(await moving(cwd, undefined)).toBe(undefined);
-    const shared = await moving(cwd, "file:shared");
+    const staying = await moving(cwd, undefined);
+    expect([staying.moving, staying.workspaces.folderOf("a")]).toEqual([undefined, join(cwd, ".troupe/workspaces/a")]);
+    expect(staying.workspaces.folderOf("../A")).toMatch(/workspaces\/run_[0-9a-f]{64}$/);
+    const { moving: shared } = await moving(cwd, "file:shared");
     expect(shared?.folderOf("a")).toBe(join(cwd, ".troupe/workspaces/a"));
     expect([await shared?.fetch("a", memoryJournal()), existsSync(join(cwd, "shared"))]).toEqual(["new", true]);
-    const bucket = await moving(scratchFolder(), `s3://runs/fleet/one?endpoint=${stub.endpoint}`, {
+    const { moving: bucket } = await moving(scratchFolder(), `s3://runs/fleet/one?endpoint=${stub.endpoint}`, {
       AWS_ACCESS_KEY_ID,
       AWS_SECRET_ACCESS_KEY,
     });

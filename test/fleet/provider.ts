@@ -9,15 +9,21 @@ export interface Provider {
   close(): Promise<void>;
 }
 
-/** @param wait milliseconds until the answer to a question */
-export async function startProvider(wait: (question: string) => number): Promise<Provider> {
+/**
+ * @param wait milliseconds until the answer to a question
+ * @param answer the answer. Default: one that names the last line of the question
+ */
+export async function startProvider(
+  wait: (question: string) => number,
+  answer: (question: string) => string | Promise<string> = (question) => `answer to ${question.split("\n").at(-1)?.slice(0, 60)}`,
+): Promise<Provider> {
   const calls = new Map<string, number>();
   const server = createServer((request, response) => {
     let question = "";
     request.setEncoding("utf8").on("data", (text: string) => (question += text));
     request.on("end", () => {
       calls.set(question, (calls.get(question) ?? 0) + 1);
-      setTimeout(() => response.end(`answer to ${question.split("\n").at(-1)?.slice(0, 60)}`), wait(question));
+      setTimeout(() => void Promise.resolve(answer(question)).then((text) => response.end(text)), wait(question));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -8,7 +8,12 @@ import { memoryJournal, Team } from "../../src/index.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 
-const means: TeamMeans = { journal: memoryJournal(), driver: memoryRunDriver(), logger: silentLogger };
+const means: TeamMeans = {
+  journal: memoryJournal(),
+  driver: memoryRunDriver(),
+  logger: silentLogger,
+  workspaces: { folderOf: (runId) => runId },
+};
 const folder = scratchFolder();
 
 /** The modules of the tests make their teams by this class, because the package is not installed beside them. */

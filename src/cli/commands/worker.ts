@@ -7,7 +7,7 @@ import type { ExitCode } from "../errors.ts";
 import { fleetEngine } from "../fleet-engine.ts";
 import { fleetAddress, withFleet } from "../fleet-place.ts";
 import type { Host } from "../host.ts";
-import { movingWorkspaces } from "../moving-workspaces.ts";
+import { workerFolders } from "../moving-workspaces.ts";
 import { oneOf, portNumber, wholeNumber } from "../option-values.ts";
 import { report } from "../output.ts";
 import { secretsIn } from "../secrets.ts";
@@ -88,12 +88,12 @@ function work(
     session,
     flags,
     async ({ journal, driver }) => {
-      const workspaces = await movingWorkspaces(session, flags, logger);
-      const moving = workspaces === undefined ? {} : { workspaces };
-      const teams = await teamsOf(module, host.cwd, { journal, driver, logger, ...moving });
+      const { workspaces, moving } = await workerFolders(session, flags, logger);
+      const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
       const { startWorker, serveHealth } = await import("../../fleet/index.ts");
       const { health, ...bounds } = choices;
-      const start = (): Promise<Worker> => startWorker({ driver, journal, teams, ...bounds, ...moving, logger, clock: host.clock });
+      const stored = moving === undefined ? {} : { workspaces: moving };
+      const start = (): Promise<Worker> => startWorker({ driver, journal, teams, ...bounds, ...stored, logger, clock: host.clock });
       const started = await withTimeout(host.clock, START, "the start of the worker", new AbortController().signal, start);
       const probe = health === undefined ? undefined : await serveHealth(started, health);
       const parent = toParent(() => void started.drain());
