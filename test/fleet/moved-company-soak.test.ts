@@ -56,8 +56,10 @@ it(
         await a.fetch("r", dying.journal);
         const run = companyIn(a.folderOf("r"), dying.journal).run(game.idea, { id: "r", rounds: 30 });
         const puts: Promise<unknown>[] = [];
-        if (isBundled) run.on("round.ended", ({ seq }) => puts.push(a.put("r", seq)));
+        let isStoring = isBundled;
+        run.on("round.ended", ({ seq }) => void (isStoring && puts.push(a.put("r", seq))));
         await eventsReached(run, Math.floor(length * share));
+        isStoring = false;
         await Promise.all(puts);
         dying.kill();
         // The simulated process goes on with the effect that it has begun, and git may still write there.
