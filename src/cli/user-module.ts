@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { clauseText, thrownText } from "../kernel/value-text.ts";
 import { shown } from "./screen/text.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function importedModule(path: string, what: string, code: string): 
     const advice = isTypeScript
       ? ` This Node.js reads no TypeScript: use 22.18 or newer, or install tsx and set NODE_OPTIONS="--import tsx".`
       : "";
-    const text = `Expected ${shown(path, 200)} to be ${what}, but it cannot be loaded: ${shown(thrownText(cause), 300)}.${advice}`;
+    const text = `Expected ${shown(path, 200)} to be ${what}, but it cannot be loaded: ${clauseText(shown(thrownText(cause), 300))}.${advice}`;
     throw new UsageError(code, text, { cause });
   }
 }

@@ -28,6 +28,11 @@ export function thrownText(thrown: unknown): string {
   return typeof thrown === "string" ? bounded(thrown) : valueText(thrown);
 }
 
+/** Returns a sentence without its period, so that another one can go on after it. */
+export function clauseText(sentence: string): string {
+  return sentence.trimEnd().replace(/(?<!\.)\.$/, "");
+}
+
 function messageOf(error: Error): string {
   try {
     const message = String(error.message);

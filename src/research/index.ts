@@ -93,7 +93,7 @@ export type {
   WorldRunOptions,
 } from "./experiment/experiment-options.ts";
 export { type CellReplay, replayCell, type ReplayCellOptions } from "./experiment/replay.ts";
-export { type KeptExperiment, readExperiment } from "./experiment/results.ts";
+export { type FailedRun, type KeptExperiment, readExperiment } from "./experiment/results.ts";
 export type { Row } from "./experiment/row.ts";
 export { type ExperimentResult, runExperiment, type RunExperimentOptions, type SweepProgress } from "./experiment/sweep.ts";
 // Failures of coordination in the log of a run.

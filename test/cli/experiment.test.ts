@@ -65,6 +65,12 @@ describe("troupe experiment", () => {
     expect([exit, stderr.includes(code)]).toEqual([2, true]);
   });
 
+  it("tells in one sentence why a module cannot be loaded", async () => {
+    writeFileSync(join(cwd, "throws.mjs"), 'throw new Error("Expected a road, got none.");');
+    const { stderr } = await command(cwd, ["experiment", "run", "throws.mjs"]);
+    expect(stderr).toContain("cannot be loaded: Expected a road, got none. (");
+  });
+
   it("verify wants one experiment of the name that is given", async () => {
     const module = join(cwd, "walks.mjs");
     Object.assign(globalThis, {

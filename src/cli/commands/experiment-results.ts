@@ -27,12 +27,13 @@ const MOST_ERRORS = 10;
 
 /** `troupe experiment status <dir>`: ends with 1 while runs are left or where one failed. */
 export async function experimentStatus(session: Session, dir: string, _flags: Flags): Promise<ExitCode> {
-  const { manifest, total, done, failed, ms, rows } = await readExperiment(resolve(session.host.cwd, dir));
+  const { manifest, total, done, failed, failures, ms } = await readExperiment(resolve(session.host.cwd, dir));
   const { experiment, versions, commit, machine, began } = manifest;
   const exitCode = done === total && failed === 0 ? 0 : 1;
-  const errors = rows.flatMap((row) =>
-    row["status"] === "failed" ? [`cell ${row["cell"]}, repetition ${row["rep"]}: ${shown(String(row["error"]), 300)}`] : [],
-  );
+  const errors = failures.map(({ cell, rep, error, place }) => {
+    const at = place === undefined ? "" : ` At ${shown(place, 200)}`;
+    return `cell ${cell}, repetition ${rep}: ${shown(error, 300)}${at}`;
+  });
   if (session.json !== undefined) {
     const { module: _module, ...facts } = manifest;
     await session.json.write({ type: "status", exitCode, total, done, failed, ms, manifest: facts, errors });

@@ -91,30 +91,35 @@ export async function experimentVerify(session: Session, module: string, flags: 
 /** `troupe experiment replay <module> --cell <n>` */
 export async function experimentReplay(session: Session, module: string, flags: Flags): Promise<ExitCode> {
   const { experiment, bounds, out } = await asked(session, module, flags);
-  const place = (option: string, text: string): number => {
+  const numberIn = (option: string, text: string): number => {
     if (/^\d{1,7}$/.test(text)) return Number(text);
     throw invalidOption(option, "a whole number from 0", text);
   };
-  const {
-    row,
-    journal,
-    changed = [],
-    events,
-  } = await replayCell(experiment, { ...bounds, cell: place("--cell", flags.cell ?? ""), rep: place("--rep", flags.rep ?? "0"), out });
+  const replay = await replayCell(experiment, {
+    ...bounds,
+    cell: numberIn("--cell", flags.cell ?? ""),
+    rep: numberIn("--rep", flags.rep ?? "0"),
+    out,
+  });
+  const { row, journal, place, changed = [], events } = replay;
   const exitCode = changed.length === 0 ? 0 : 1;
-  if (session.json !== undefined) await session.json.write({ type: "replayed", exitCode, row, journal, changed, events: events.length });
-  else session.host.stdout.write(`${replayText({ journal, changed }, events.length)}\n`);
+  if (session.json !== undefined)
+    await session.json.write({ type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length });
+  else session.host.stdout.write(`${replayText(replay)}\n`);
   return exitCode;
 }
 
-function replayText({ journal, changed = [] }: Pick<CellReplay, "journal" | "changed">, events: number): string {
+function replayText({ row, journal, place, changed = [], events }: CellReplay): string {
   const store = shellWord(journal?.path ?? "");
   const same =
     changed.length === 0
       ? "The row is the one of the sweep."
       : `The row differs from the one of the sweep in ${changed.map((name) => shown(name, 60)).join(", ")}.`;
+  const failed = row["status"] === "failed" ? [`The run failed: ${shown(String(row["error"]), 600)}`] : [];
   return [
-    `${plural(events, "event")}. ${same}`,
+    ...failed,
+    ...(place === undefined ? [] : [`At ${shown(place, 200)}`]),
+    `${plural(events.length, "event")}. ${same}`,
     `See: troupe inspect --store ${store}`,
     `     troupe runs show ${shellWord(journal?.runId ?? "")} --store ${store}`,
   ].join("\n");

@@ -123,7 +123,11 @@ export class FailureWatch {
     const { kind, name, request } = asked;
     const answer: Json = value ?? [error?.code ?? "", error?.message ?? ""];
     const steps = this.#steps.get(act) ?? [];
-    steps.push({ kind: kind === "model" ? "model" : "tool", name, signature: contentHash([name, request, plainAnswer(answer)]) });
+    steps.push({
+      kind: kind === "model" ? "model" : "tool",
+      name,
+      signature: contentHash([name, request, kind === "model" ? plainAnswer(answer) : answer]),
+    });
     this.#steps.set(act, steps);
   }
 
@@ -134,7 +138,7 @@ export class FailureWatch {
   }
 }
 
-/** Returns an answer without the ids that a provider gives to its calls of tools: they are new each time. */
+/** Returns an answer of a model without the ids that a provider gives to its calls of tools: they are new each time. */
 function plainAnswer(answer: Json): Json {
   return JSON.parse(JSON.stringify(answer, (name, value: Json) => (name === "id" || name === "usage" ? undefined : value))) as Json;
 }

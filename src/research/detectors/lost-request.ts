@@ -2,22 +2,29 @@ import { type Message, ROUTE_TO_ALL } from "../../index.ts";
 import { listed } from "../../kernel/value-text.ts";
 import { type RunEnded, type Sent, type Detector, type Found, type SeenAct, type SeenRun, MOST_NAMED } from "./finding.ts";
 
-/** A question that its recipient has read. */
-interface Question {
+/** A request without an answer so far: a question that its recipient has read, or a message that the edges lost. */
+interface Open {
   readonly message: Message;
   readonly to: string;
+  readonly isLost: boolean;
 }
 
 /**
- * Finds requests that get no answer: a message to an address that no role has, one that left a full mailbox unread, and a question, a text that
- * ends with a question mark, which its recipient read and never answered the sender. It owns the open questions.
+ * Finds requests that get no answer: a message to an address that no role has, one that left a full mailbox unread, a question, a text that
+ * ends with a question mark, which its recipient read and never answered the sender, and a message that the edges lost, unless its sender repeats
+ * it or its recipient writes to the sender all the same. It owns the requests without an answer so far.
  */
 export class LostRequest implements Detector {
-  #open: Question[] = [];
+  #open: Open[] = [];
 
-  sent({ message, to, dead = [] }: Sent, run: SeenRun): readonly Found[] {
+  sent({ message, to, dead = [], faults = [] }: Sent, run: SeenRun): readonly Found[] {
     const { sentFrom: from, id } = message;
-    this.#open = this.#open.filter((question) => question.to !== from || !to.includes(question.message.sentFrom));
+    const lostTo = faults.filter(({ arrives }) => arrives.length === 0).map((fault) => fault.to);
+    const reached = to.filter((role) => !lostTo.includes(role));
+    this.#open = this.#open.filter(
+      (one) => !(one.to === from && reached.includes(one.message.sentFrom)) && !(one.isLost && isRepeated(one, message, reached)),
+    );
+    if (isRequest(message) && run.isJudged(from)) this.#open.push(...lostTo.map((role) => ({ message, to: role, isLost: true })));
     if (dead.length === 0 || !run.isJudged(from)) return [];
     return [lost([from], id, `${from} wrote ${id} to ${listed(dead, MOST_NAMED)}, and the team has no such role.`)];
   }
@@ -30,7 +37,7 @@ export class LostRequest implements Detector {
 
   acted({ event: { role }, taken }: SeenAct, run: SeenRun): readonly Found[] {
     const asked = taken.filter((message) => isRequest(message) && message.sentFrom !== role && message.content.trimEnd().endsWith("?"));
-    this.#open.push(...asked.filter(({ sentFrom }) => run.isJudged(sentFrom)).map((message) => ({ message, to: role })));
+    this.#open.push(...asked.filter(({ sentFrom }) => run.isJudged(sentFrom)).map((message) => ({ message, to: role, isLost: false })));
     return [];
   }
 
@@ -38,10 +45,16 @@ export class LostRequest implements Detector {
     if (status !== "finished") return [];
     const open = this.#open;
     this.#open = [];
-    return open.map(({ message: { sentFrom, id }, to }) =>
-      lost([sentFrom, to], id, `${sentFrom} asked ${to} in ${id}, and ${to} never answered.`),
-    );
+    return open.map(({ message: { sentFrom, id }, to, isLost }) => {
+      const end = isLost ? `wrote ${id} to ${to}, which the edges lost` : `asked ${to} in ${id}`;
+      return lost([sentFrom, to], id, `${sentFrom} ${end}, and ${to} never answered.`);
+    });
   }
+}
+
+/** True for a message that tells the recipient of a lost one the same. */
+function isRepeated({ message: { sentFrom, content }, to }: Open, again: Message, reached: readonly string[]): boolean {
+  return again.sentFrom === sentFrom && again.content === content && reached.includes(to);
 }
 
 /** True for a message from one role to others that it names. */

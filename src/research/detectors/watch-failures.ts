@@ -1,5 +1,6 @@
 import type { Observed, RunEvent } from "../../index.ts";
 import { aFunction, having, takes } from "../../kernel/argument.ts";
+import { EVENT_TYPES } from "../every-event.ts";
 import type { FailureFinding } from "./finding.ts";
 import { type FailureOptions, FailureWatch } from "./failure-watch.ts";
 
@@ -7,25 +8,6 @@ import { type FailureOptions, FailureWatch } from "./failure-watch.ts";
 export interface FailureSource {
   on<T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void): () => void;
 }
-
-/** The type makes the record complete. */
-const eventTypes: Readonly<Record<RunEvent["type"], true>> = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "role.hired": true,
-  "role.retired": true,
-  "run.resumed": true,
-  "clock.advanced": true,
-  "run.ended": true,
-};
-const typesOfEvents = Object.keys(eventTypes) as readonly RunEvent["type"][];
 
 /**
  * Tells of failures while a run is under way: see {@link FailureWatch}. Call it before the run begins, because the watch needs all events. The
@@ -50,6 +32,6 @@ export function watchFailures(source: FailureSource, tell: (finding: FailureFind
   takes("watchFailures", "tell", tell, aFunction);
   const watch = new FailureWatch(options);
   const follow = (event: RunEvent): void => watch.add(event).forEach((finding) => tell(finding));
-  const ends = typesOfEvents.map((type) => source.on(type, follow));
+  const ends = EVENT_TYPES.map((type) => source.on(type, follow));
   return () => ends.forEach((end) => end());
 }

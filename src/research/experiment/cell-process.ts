@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { onAbort, abortReason } from "../../kernel/abort.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import { shownText } from "../../kernel/value-text.ts";
+import { clauseText, shownText } from "../../kernel/value-text.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
 import { CELL_SCRIPT, MEMORY_MARK } from "./cell-script.ts";
 
@@ -101,6 +102,7 @@ export class CellProcess {
   /** @throws ControlError when the signal aborts */
   async run(request: Omit<CellRequest, "signal">): Promise<ProcessAnswer> {
     this.#requests += 1;
+    this.#said = "";
     const id = this.#requests;
     const answer = this.#next();
     if (this.#child.connected) this.#child.send({ id, request }, () => undefined);
@@ -149,9 +151,17 @@ export class CellProcess {
   #gone(text: string): void {
     this.#letGo();
     const isFull = this.#said.includes(MEMORY_MARK) || this.#said.includes("heap out of memory");
-    this.#end ??= { why: this.#why ?? (isFull ? "memory" : "died"), text };
+    const last = lastErrorIn(this.#said);
+    const told = last === undefined ? text : `${text} after ${shownText(last, 300)}`;
+    this.#end ??= { why: this.#why ?? (isFull ? "memory" : "died"), text: told };
     this.#answer?.(undefined);
   }
+}
+
+/** Returns the last line by which Node.js names an error that ends a process. */
+function lastErrorIn(said: string): string | undefined {
+  const [line] = [...said.matchAll(/^(?:Uncaught )?(?:(?:[A-Z]\w*)?Error|FATAL ERROR)\b.*$/gm)].at(-1) ?? [];
+  return line === undefined ? undefined : clauseText(line);
 }
 
 /** The options of this process by which Node loads modules: a loader of TypeScript must be in the children too. */
@@ -176,6 +186,6 @@ function unreadable(module: string, text: string, code: string): UsageError {
       : "";
   return new UsageError(
     "EXPERIMENT_UNREADABLE",
-    `Expected ${shownText(module)} to be a module that exports the experiment, but ${shownText(text, 300)}.${advice}`,
+    `Expected ${shownText(fileURLToPath(module))} to be a module that exports the experiment, but its process says: ${clauseText(shownText(text, 300))}.${advice}`,
   );
 }

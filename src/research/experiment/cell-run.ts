@@ -2,8 +2,10 @@ import { AbortedError, errorRecord, UsageError } from "../../kernel/errors.ts";
 import { textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import { EVENT_TYPES } from "../every-event.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, isCellValue, OWN_COLUMNS } from "./cell.ts";
+import { placeOfError } from "./error-place.ts";
 import {
   type CellBudget,
   type CellIdentity,
@@ -49,6 +51,8 @@ export interface CellFailed {
   readonly kind: "failed";
   readonly code: string;
   readonly message: string;
+  /** The file, line and column at which it was thrown, where a stack has one outside of packages. No row has it: rows of equal runs are equal. */
+  readonly place?: string;
 }
 
 /** The way in which a run is run and watched. */
@@ -102,7 +106,8 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
     };
   } catch (error) {
     const { code, message } = errorRecord(error);
-    return { kind: "failed", code, message };
+    const place = placeOfError(error);
+    return { kind: "failed", code, message, ...(place === undefined ? {} : { place }) };
   }
 }
 
@@ -158,7 +163,7 @@ async function watched(
 }
 
 function observing(world: Required<Pick<ExperimentWorld, "on">>, { prompts, record }: Watching): () => void {
-  const types = record === undefined ? [] : (Object.keys(EVENT_TYPES) as RunEvent["type"][]);
+  const types = record === undefined ? [] : EVENT_TYPES;
   const offs = types.map((type) => world.on(type, (event) => record?.(event)));
   offs.push(world.on("step.started", (event) => prompts.note(event)));
   return () => {
@@ -169,24 +174,6 @@ function observing(world: Required<Pick<ExperimentWorld, "on">>, { prompts, reco
 function isRun(ran: Promise<RunResult> | Run): ran is Run {
   return "result" in ran && Symbol.asyncIterator in ran;
 }
-
-/** The types of events. */
-export const EVENT_TYPES: { readonly [T in RunEvent["type"]]: true } = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "clock.advanced": true,
-  "role.hired": true,
-  "role.retired": true,
-  "run.resumed": true,
-  "run.ended": true,
-};
 
 /** The most system prompts that are told apart in one run. */
 const MOST_PROMPTS = 1_000;

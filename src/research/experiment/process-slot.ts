@@ -1,4 +1,6 @@
+import { fileURLToPath } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
+import { shownText } from "../../kernel/value-text.ts";
 import { CellProcess, type CellProcessOptions } from "./cell-process.ts";
 import type { CellEnd } from "./cell-run.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
@@ -55,7 +57,7 @@ export class ProcessSlot {
     }
     throw new UsageError(
       "EXPERIMENT_UNREADABLE",
-      `Expected a process to load ${this.#options.module}, but ${text}, in each of ${this.#tries} tries.`,
+      `Expected a process to load ${shownText(fileURLToPath(this.#options.module))}, but ${text}, in each of ${this.#tries} tries.`,
     );
   }
 

@@ -7,14 +7,14 @@ import { systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
-import { valueText } from "../../kernel/value-text.ts";
+import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
 import { importRun, type RunEvent } from "../../index.ts";
 import type { CellJob } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { type AnyExperiment, anExperiment, CELLS, type CellReply, isWhole } from "./experiment.ts";
 import { ProcessSlot } from "./process-slot.ts";
 import { readExperiment } from "./results.ts";
-import { type Row, rowOf } from "./row.ts";
+import { errorText, type Row, rowOf } from "./row.ts";
 import { jobName } from "./sweep-folder.ts";
 import { checkProcessOptions, CONCURRENCY, type ProcessBounds, processBounds, processOptions } from "./sweep-processes.ts";
 
@@ -37,6 +37,8 @@ export interface CellReplay {
   readonly events: readonly RunEvent[];
   /** The file of its journal and the id of the run in it, for `troupe inspect` and `troupe runs show`; undefined without `out`. */
   readonly journal: { readonly path: string; readonly runId: string } | undefined;
+  /** The file, line and column of the program at which it failed, where that is known. */
+  readonly place: string | undefined;
   /** The columns in which its row differs from the one in `out`; undefined where there is none to compare with. */
   readonly changed: readonly string[] | undefined;
 }
@@ -45,7 +47,8 @@ export interface CellReplay {
  * Runs one repetition of one cell again, with its whole record, and compares its row with that of the sweep. The record holds what `begin`
  * publishes and all that follows.
  *
- * @throws UsageError `EXPERIMENT_CELL` for a cell that the experiment does not have; `EXPERIMENT_RECORD` for a world whose record is not whole;
+ * @throws UsageError `EXPERIMENT_CELL` for a cell that the experiment does not have; `EXPERIMENT_RECORD` for a world whose record is not whole,
+ * and for a run that fails without a record;
  * `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, and the errors of {@link readExperiment}
  * @throws JournalError where the journal cannot be written
  * @throws ControlError when the signal aborts
@@ -74,14 +77,16 @@ export async function replayCell(experiment: AnyExperiment, o: ReplayCellOptions
   }
   const kept = out === undefined ? undefined : await readExperiment(out);
   const { end, events = [] } = await replied(experiment, job, o);
-  assertWhole(events);
+  assertWhole(events, end);
   const row = rowOf(job, end);
   const known = kept?.rows.find((one) => one["cell"] === cell && one["rep"] === rep);
   const runId = `${experiment.name}-${jobName(job)}`;
   const whole = withEnd(events, runId, end);
   const path = out === undefined ? undefined : join(resolve(out), "records", `${jobName(job)}.db`);
   if (path !== undefined) await writeJournal(path, runId, whole);
-  return { row, events: whole, journal: path === undefined ? undefined : { path, runId }, changed: known && changedIn(known, row) };
+  const journal = path === undefined ? undefined : { path, runId };
+  const place = end.kind === "failed" ? end.place : undefined;
+  return { row, events: whole, journal, place, changed: known && changedIn(known, row) };
 }
 
 async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOptions): Promise<CellReply> {
@@ -96,8 +101,13 @@ async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOpt
   }
 }
 
-function assertWhole(events: readonly RunEvent[]): void {
+function assertWhole(events: readonly RunEvent[], end: CellEnd): void {
   if (isWhole(events)) return;
+  if (end.kind === "failed")
+    throw new UsageError(
+      "EXPERIMENT_RECORD",
+      `Expected a run that leaves a record, but it failed${end.place === undefined ? "" : ` at ${shownText(end.place)}`} and left none: ${clauseText(errorText(end))}. Correct that first.`,
+    );
   throw new UsageError(
     "EXPERIMENT_RECORD",
     `Expected a record that begins with the start of the run, got ${events[0] === undefined ? "none" : `event ${events[0].seq}, ${events[0].type}`}. Publish the first messages in begin, and not in world; give a world of your own the method on.`,

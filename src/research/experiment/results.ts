@@ -5,9 +5,19 @@ import { shownText } from "../../kernel/value-text.ts";
 import { jobsOf } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { isManifest, type Manifest } from "./manifest.ts";
-import type { Row } from "./row.ts";
+import { errorText, type Row } from "./row.ts";
 import { endsOf, rowsOf } from "./ends.ts";
-import { finishedIn, manifestIn } from "./sweep-folder.ts";
+import { finishedIn, jobName, manifestIn } from "./sweep-folder.ts";
+
+/** A run that failed. */
+export interface FailedRun {
+  readonly cell: number;
+  readonly rep: number;
+  /** Its code and its message, as its row has them. */
+  readonly error: string;
+  /** The file, line and column of the program at which it was thrown, where that is known. */
+  readonly place: string | undefined;
+}
 
 /** What a folder of results has. */
 export interface KeptExperiment {
@@ -17,6 +27,8 @@ export interface KeptExperiment {
   /** Runs that have ended, the failed ones too. */
   readonly done: number;
   readonly failed: number;
+  /** The runs that failed, in the order of the rows. */
+  readonly failures: readonly FailedRun[];
   /** Milliseconds that the ended runs took, one after another. */
   readonly ms: number;
   /** The names of the parameters. */
@@ -59,6 +71,10 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   const ends: ReadonlyMap<string, CellEnd> = endsOf(finished);
   const jobs = jobsOf(cells, manifest.experiment);
   const { rows, series, failed } = rowsOf(jobs, ends);
+  const failures = jobs.flatMap((job): readonly FailedRun[] => {
+    const end = ends.get(jobName(job));
+    return end?.kind === "failed" ? [{ cell: job.cell, rep: job.rep, error: errorText(end), place: end.place }] : [];
+  });
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
-  return { manifest, total: jobs.length, done: rows.length, failed, ms, params: Object.keys(cells[0] ?? {}), rows, series };
+  return { manifest, total: jobs.length, done: rows.length, failed, failures, ms, params: Object.keys(cells[0] ?? {}), rows, series };
 }

@@ -1,5 +1,5 @@
 import type { CellJob, CellValue } from "./cell.ts";
-import type { CellEnd, SeriesPoint } from "./cell-run.ts";
+import type { CellEnd, CellFailed, SeriesPoint } from "./cell-run.ts";
 
 /** One row of a table: of one run, or of one round of it. */
 export type Row = { readonly [column: string]: CellValue };
@@ -12,7 +12,12 @@ export function rowOf({ cell, params, rep, seed }: CellJob, end: CellEnd): Row {
     return { ...identity, status: "done", ended: end.ended, rounds, messages, calls, usd, unpriced, ...end.measures, error: null };
   }
   const counts = { rounds: null, messages: null, calls: null, usd: null, unpriced: null };
-  return { ...identity, status: "failed", ended: null, ...counts, error: `${end.code}: ${end.message}` };
+  return { ...identity, status: "failed", ended: null, ...counts, error: errorText(end) };
+}
+
+/** Returns the error of a run as a table has it. */
+export function errorText({ code, message }: CellFailed): string {
+  return `${code}: ${message}`;
 }
 
 /** Returns the rows of the series of a run, one for each round. */

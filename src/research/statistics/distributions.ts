@@ -18,7 +18,6 @@ export interface Distributions {
 interface Jstat {
   readonly normal: { inv(p: number, mean: number, deviation: number): number; cdf(x: number, mean: number, deviation: number): number };
   readonly studentt: { inv(p: number, degrees: number): number };
-  readonly binomial: { cdf(count: number, trials: number, p: number): number };
   ibeta(x: number, a: number, b: number): number;
 }
 
@@ -44,7 +43,7 @@ export async function distributions(): Promise<Distributions> {
       degrees < MANY_DEGREES
         ? jstat.ibeta(degrees / (degrees + t * t), degrees / 2, 0.5)
         : 2 * normalShare(-normalOfT(Math.abs(t), degrees)),
-    coinShare: (count, trials) => jstat.binomial.cdf(count, trials, 0.5),
+    coinShare,
   };
 }
 
@@ -58,4 +57,18 @@ function tOfNormal(z: number, degrees: number): number {
 /** Returns the normal value with the tail of a t value (Abramowitz and Stegun 1964, 26.7.8). */
 function normalOfT(t: number, degrees: number): number {
   return (t * (1 - 1 / (4 * degrees))) / Math.sqrt(1 + (t * t) / (2 * degrees));
+}
+
+/** Sums the terms from the largest on, because jstat rounds this probability to ten digits after the point, and so a small one to 0. */
+function coinShare(count: number, trials: number): number {
+  if (count >= trials) return 1;
+  if (2 * count >= trials) return 1 - coinShare(trials - count - 1, trials);
+  let logarithm = -trials * Math.LN2;
+  for (let place = 1; place <= count; place += 1) logarithm += Math.log((trials - count + place) / place);
+  let [term, sum] = [1, 0];
+  for (let heads = count; heads >= 0 && term > sum * Number.EPSILON; heads -= 1) {
+    sum += term;
+    term *= heads / (trials - heads + 1);
+  }
+  return sum * Math.exp(logarithm);
 }

@@ -1,5 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { deviationOf, meanOf, sampleOf } from "./sample.ts";
+import { deviationOf, isRounding, meanOf, sampleOf } from "./sample.ts";
 
 /**
  * Returns Cohen's d of two independent samples: the difference of their means, `a` minus `b`, over their pooled standard deviation (Cohen
@@ -16,7 +16,8 @@ export function cohensD(a: Iterable<number>, b: Iterable<number>): number {
   const second = sampleOf("cohensD", b, 2);
   const squares = (sample: readonly number[]): number => deviationOf(sample, "cohensD") ** 2 * (sample.length - 1);
   const pooled = Math.sqrt((squares(first) + squares(second)) / (first.length + second.length - 2));
-  return standardized("cohensD", meanOf(first, "cohensD") - meanOf(second, "cohensD"), pooled);
+  const difference = meanOf(first, "cohensD") - meanOf(second, "cohensD");
+  return standardized("cohensD", difference, isRounding(pooled, first, second) ? 0 : pooled);
 }
 
 /**
@@ -30,8 +31,10 @@ export function cohensD(a: Iterable<number>, b: Iterable<number>): number {
  * console.log(pairedD([3, 5, 7], [2, 3, 4])); // 2
  */
 export function pairedD(a: Iterable<number>, b: Iterable<number>): number {
-  const differences = differencesOf("pairedD", sampleOf("pairedD", a, 2), sampleOf("pairedD", b, 2));
-  return standardized("pairedD", meanOf(differences, "pairedD"), deviationOf(differences, "pairedD"));
+  const [first, second] = [sampleOf("pairedD", a, 2), sampleOf("pairedD", b, 2)];
+  const differences = differencesOf("pairedD", first, second);
+  const deviation = deviationOf(differences, "pairedD");
+  return standardized("pairedD", meanOf(differences, "pairedD"), isRounding(deviation, first, second) ? 0 : deviation);
 }
 
 /** Returns the differences, first minus second. @throws UsageError `SAMPLE_INVALID` */

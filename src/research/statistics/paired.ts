@@ -6,7 +6,7 @@ import { valueText } from "../../kernel/value-text.ts";
 import { checkResamples, checkSeed } from "./bootstrap.ts";
 import { type Distributions, distributions } from "./distributions.ts";
 import { checkedConfidence, type Interval, type IntervalOptions } from "./interval.ts";
-import { deviationOf, meanOf, sampleOf } from "./sample.ts";
+import { deviationOf, isRounding, meanOf, sampleOf } from "./sample.ts";
 
 /** A value and the seed of its run. */
 export interface SeededValue {
@@ -28,13 +28,13 @@ const pairedOptions: Known<PairedOptions> = { confidence: true, resamples: true,
 export interface PairedComparison {
   /** The mean of the differences, `a` minus `b`, with its t interval. */
   readonly difference: Interval;
-  /** The paired t test. Undefined when all differences are equal: then there is no t. */
+  /** The paired t test. Undefined when all differences are equal but for rounding: then there is no t. */
   readonly t: { readonly value: number; readonly degrees: number; readonly p: number } | undefined;
   /** The sign test: how many differences are above 0, below 0 and 0. Those of 0 do not count in `p`. */
   readonly sign: { readonly above: number; readonly below: number; readonly equal: number; readonly p: number };
   /** The permutation test: how many sign changes of the differences give a mean as far from 0. `exact` when all were tried. */
   readonly permutation: { readonly p: number; readonly exact: boolean };
-  /** The mean of the differences over their standard deviation. Undefined when all differences are equal. */
+  /** The mean of the differences over their standard deviation. Undefined when all differences are equal but for rounding. */
   readonly effectSize: number | undefined;
 }
 
@@ -64,20 +64,22 @@ export async function compareBySeed(a: Iterable<SeededValue>, b: Iterable<Seeded
   const confidence = checkedConfidence("compareBySeed", o.confidence);
   checkResamples("compareBySeed", resamples);
   checkSeed("compareBySeed", seed);
-  const differences = pairedDifferences(bySeed("a", a), bySeed("b", b));
+  const [first, second] = [bySeed("a", a), bySeed("b", b)];
+  const differences = pairedDifferences(first, second);
   const math = await distributions();
   const n = differences.length;
   const estimate = meanOf(differences, "compareBySeed");
   const deviation = deviationOf(differences, "compareBySeed");
   const error = deviation / Math.sqrt(n);
   const half = math.tQuantile((1 + confidence) / 2, n - 1) * error;
-  const t = error === 0 ? undefined : { value: estimate / error, degrees: n - 1, p: math.tTails(estimate / error, n - 1) };
+  const isEqual = isRounding(deviation, first.values(), second.values());
+  const t = isEqual ? undefined : { value: estimate / error, degrees: n - 1, p: math.tTails(estimate / error, n - 1) };
   return {
     difference: { estimate, low: estimate - half, high: estimate + half, confidence, n, method: "t" },
     t,
     sign: signTest(differences, math),
     permutation: permutationTest(differences, resamples, randomStream(String(seed), "paired")),
-    effectSize: deviation === 0 ? undefined : estimate / deviation,
+    effectSize: isEqual ? undefined : estimate / deviation,
   };
 }
 

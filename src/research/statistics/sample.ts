@@ -86,6 +86,16 @@ export function deviationOf(sample: readonly number[], door: string): number {
   return inRange(Math.sqrt(spread / (sample.length - 1)), door);
 }
 
+/** Rounding of a difference of two numbers, relative to the larger one. */
+const ROUNDING = 1e-12;
+
+/** True for a deviation that is nothing but the rounding of the values it was computed from. */
+export function isRounding(deviation: number, ...samples: readonly Iterable<number>[]): boolean {
+  let most = 0;
+  for (const sample of samples) for (const value of sample) most = Math.max(most, Math.abs(value));
+  return deviation <= most * ROUNDING;
+}
+
 /** Returns a sum with compensation for lost low digits (Neumaier 1974). */
 function sumOf(sample: readonly number[]): number {
   let sum = 0;

@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/agent/index.ts";
-import { createMessage, defineAction, defineRole, Environment, memoryJournal, type Role, type RunEvent, Team } from "../../../src/index.ts";
+import {
+  createMessage,
+  defineAction,
+  defineRole,
+  type EdgePolicy,
+  Environment,
+  memoryJournal,
+  type Role,
+  type RunEvent,
+  Team,
+} from "../../../src/index.ts";
 import { FAILURE_MODES, failuresIn, type FailureFinding, FailureWatch, watchFailures } from "../../../src/research/index.ts";
 import { type ScriptedAnswer, scriptedModel, type ScriptedReply } from "../../../src/testing/index.ts";
 
@@ -9,11 +19,12 @@ interface Planted {
   readonly roles: readonly Role[];
   readonly replies?: readonly ScriptedReply[] | ScriptedAnswer;
   readonly rounds?: number;
+  readonly edges?: readonly EdgePolicy[];
 }
 
 /** The log of a run that begins with a message to the first role. */
-async function logOf({ roles, replies = [], rounds = 20 }: Planted): Promise<readonly RunEvent[]> {
-  const team = new Team({ roles, model: scriptedModel(replies), journal: memoryJournal(), seed: 1 });
+async function logOf({ roles, replies = [], rounds = 20, edges = [] }: Planted): Promise<readonly RunEvent[]> {
+  const team = new Team({ roles, model: scriptedModel(replies), journal: memoryJournal(), seed: 1, edges });
   const events: RunEvent[] = [];
   for await (const event of team.run("go", { rounds })) events.push(event);
   return events;
@@ -57,6 +68,22 @@ describe("a planted failure", () => {
     expect(failuresIn(await logOf(planted(true)))).toEqual([]);
   });
 
+  it("none: equal calls of a tool take different objects, which differ in their ids alone", async () => {
+    let taken = 0;
+    const take = defineTool({
+      name: "take",
+      description: "Takes the next order.",
+      parameters: z.object({}),
+      effect: "read",
+      execute: async () => ({ id: (taken += 1) }),
+    });
+    const call = (id: string): ScriptedReply => ({ toolCalls: [{ id, type: "function", function: { name: "take", arguments: "{}" } }] });
+    const work = defineAction({ name: "Work", run: () => undefined });
+    const clerk = defineRole({ name: "Cleo", actions: [work], reactMode: "agent", tools: [take], maxReactLoop: 9 });
+    expect(failuresIn(await logOf({ roles: [clerk], replies: [call("a"), call("b"), call("c"), "done"] }))).toEqual([]);
+    expect(taken).toBe(3);
+  });
+
   it("ping-pong and no termination: two roles thank each other until the rounds are used up", async () => {
     const roles = [speaker("Ada", "Ben"), speaker("Ben", "Ada", [])];
     const found = failuresIn(await logOf({ roles, replies: () => "Thank you!", rounds: 12 }));
@@ -96,6 +123,31 @@ describe("a planted failure", () => {
     const ben = defineRole({ name: "Ben", watch: [], mailbox: { limit: 1, overflow: "drop-oldest" }, react: () => undefined });
     const found = failuresIn(await logOf({ roles: [defineRole({ name: "Ada", actions: [loud] }), ben], replies: ["well"] }));
     expect(found).toMatchObject([{ failure: "lost-request", roles: ["Ada", "Ben"], text: expect.stringMatching(/full mailbox/) }]);
+  });
+
+  it("a lost request: one that the edges lost, unless it is repeated, or answered all the same", async () => {
+    const insist = defineAction({
+      name: "Insist",
+      run: async (ctx) => {
+        const text = await ctx.ask("say something");
+        return [1, 2].map(() => createMessage(text, { sendTo: "Ben" }));
+      },
+    });
+    const ada = defineRole({ name: "Ada", actions: [insist] });
+    const ben = defineRole({ name: "Ben", watch: [], react: () => undefined });
+    const eager = defineRole({ name: "Ben", react: (rc) => rc.message("It is done.", { sendTo: "Ada" }) });
+    const lossy = (most: number): EdgePolicy => {
+      let lost = 0;
+      return { name: "lossy", decide: ({ from }) => (from === "Ada" && (lost += 1) <= most ? { kind: "drop" } : undefined) };
+    };
+    const foundAt = async (roles: readonly Role[], most: number): Promise<readonly FailureFinding[]> =>
+      failuresIn(await logOf({ roles, replies: ["Do it."], edges: [lossy(most)], rounds: 3 }));
+    expect(await foundAt([speaker("Ada", "Ben"), ben], 1)).toMatchObject([
+      { roles: ["Ada", "Ben"], text: expect.stringMatching(/which the edges lost/) },
+    ]);
+    expect(namesIn(await foundAt([ada, ben], 2))).toEqual(["lost-request", "lost-request"]);
+    expect(await foundAt([ada, ben], 1)).toEqual([]);
+    expect(namesIn(await foundAt([ada, eager], 2))).toEqual([]);
   });
 
   it("an ignored message: its recipient reads it, keeps nothing of it and does nothing", async () => {

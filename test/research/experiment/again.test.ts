@@ -41,6 +41,34 @@ describe("a replay of a cell", () => {
     });
   });
 
+  it("tells the error and its place of a run that fails, with a record and without", async () => {
+    const faller = defineRole({
+      name: "Walker",
+      react: () => {
+        throw new RangeError("It falls.");
+      },
+    });
+    const falls = experiment({ params: { n: [1] }, world: ({ seed }) => new Environment({ seed }).addRole(faller), begin: go });
+    const out = scratchFolder();
+    await runExperiment(falls, { out });
+    const here = expect.stringMatching(/again\.test\.ts:\d+:\d+$/) as string;
+    expect((await readExperiment(out)).failures).toMatchObject([
+      { cell: 0, rep: 0, error: expect.stringContaining("It falls"), place: here },
+    ]);
+    expect(await replayCell(falls, { cell: 0, out })).toMatchObject({ row: { status: "failed" }, place: here, changed: [] });
+    const none = experiment({
+      params: { n: [1] },
+      world: () => {
+        throw new RangeError("There is no road.");
+      },
+    });
+    const error = await errorOf(() => replayCell(none, { cell: 0 }));
+    expect(error).toMatchObject({
+      code: "EXPERIMENT_RECORD",
+      message: expect.stringMatching(/it failed at .*again.*: There is no road\. Correct/),
+    });
+  });
+
   it("records a team, its calls and what it was asked with", async () => {
     const Greet = defineAction({ name: "Greet", prompt: (ctx) => `Greet ${ctx.text}.` });
     const greetings = experiment({

@@ -30,6 +30,7 @@ describe("a sweep over processes", () => {
       "ends",
       "EXPERIMENT_DIED: Expected the process of the run to live, but it ended with exit code 3, in each of 3 tries.",
     ],
+    ["throws where nobody catches", "later", "but it ended with exit code 1 after Error: It fell, in each of 3 tries."],
     ["is killed", "killed", "it was ended by SIGKILL"],
     ["never ends", "never", "EXPERIMENT_LATE: Expected the run to end within 3000 ms"],
     ["fills the heap", "heap", "EXPERIMENT_MEMORY: Expected the run to take at most 200 megabytes"],

@@ -19,7 +19,12 @@ function harm(kind) {
   if (kind === "never") for (;;);
   if (kind === "heap") for (const kept = []; ;) kept.push(Array.from({ length: 100_000 }, () => ({})));
   if (kind === "buffers") for (const kept = []; ;) kept.push(Buffer.alloc(10_000_000, 1));
+  if (kind === "later") process.nextTick(() => fallen());
   if (kind === "throws") throw new Error("no world");
+}
+
+function fallen() {
+  throw new Error("It fell.");
 }
 
 export const walks = experiment({

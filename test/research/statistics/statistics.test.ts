@@ -185,6 +185,25 @@ describe("compareBySeed", () => {
     expect(t?.p).toBeCloseTo(0.08843013, 8);
   });
 
+  it("has the probabilities of the sign test that SciPy 1.17 gives, also where they are small", async () => {
+    const pOf = async (above: number, pairs: number): Promise<number> => {
+      const values = Array.from({ length: pairs }, (_, place) => (place < above ? 1 : -1));
+      return (await compareBySeed(seeded(values), seeded(values.map(() => 0)), { resamples: 100 })).sign.p;
+    };
+    expect((await pOf(50, 50)) / 1.7763568394002505e-15).toBeCloseTo(1, 9);
+    expect((await pOf(4_700, 10_000)) / 2.076033695920612e-9).toBeCloseTo(1, 9);
+    expect(await pOf(3, 10)).toBeCloseTo(0.34375, 14);
+    expect(await pOf(5, 10)).toBe(1);
+  });
+
+  it("finds no effect in the rounding of equal differences", async () => {
+    const values = [1.1, 2.2, 3.3, 4.4, 5.7];
+    const shifted = values.map((value) => value + 0.1);
+    expect(await compareBySeed(seeded(shifted), seeded(values))).toMatchObject({ t: undefined, effectSize: undefined });
+    expect(() => pairedD(shifted, values)).toThrowError(/without spread/);
+    expect(() => cohensD([0.1 + 0.2, 0.3], [0.3, 0.3])).toThrowError(/without spread/);
+  });
+
   it("pairs by the seed, whatever the order, and turns with its sides", async () => {
     const [one, two] = [seeded(sleep.one), seeded(sleep.two)];
     const straight = await compareBySeed(one, two);
