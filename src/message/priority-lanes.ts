@@ -39,8 +39,9 @@ export class PriorityLanes<T> {
 
   /** Returns the first `n` items in the order they would leave. */
   first(n: number): T[] {
-    const [only] = this.#heap;
-    if (this.#heap.length === 1 && only !== undefined) return only.line.first(n);
+    const [next] = this.#heap;
+    // The first lane has them all: to look at the next item is O(1), however many priorities there are.
+    if (next !== undefined && (this.#heap.length === 1 || n <= next.line.size)) return next.line.first(n);
     const items: T[] = [];
     if (n === 0) return items;
     for (const { item } of this.inOrder()) if (items.push(item) === n) break;

@@ -31,10 +31,11 @@ export interface StepOut {
   /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
   random(): number;
   /**
-   * Returns the activation's stream of that name: a function of the seed, the role's name, how often it has acted, and the name. What is
-   * drawn from other streams, or by {@link random}, does not change it.
+   * Returns the stream of that name for this call of the function: a function of the seed, the role's name, how often it has acted, the place
+   * of the message among those that `step` is called for in the activation, and the name. What is drawn from other streams, or by
+   * {@link random}, does not change it.
    *
-   * @throws UsageError `STREAM_TAKEN` for a name that this activation has asked for before
+   * @throws UsageError `STREAM_TAKEN` for a name that this call has asked for before
    */
   stream(name: string): RandomStream;
   /** Returns milliseconds: when the activation began. */

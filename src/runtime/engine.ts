@@ -229,6 +229,10 @@ export class Engine implements DriverHost, ActivationHost {
     return this.#parts.hired.definitionAt(index) !== undefined && !this.state.blocked.has(index);
   }
 
+  isPlain({ index }: RoleState): boolean {
+    return this.#parts.hired.definitionAt(index)?.spec.mode === "step";
+  }
+
   assertNoDeadlock(): void {
     if (this.state.blocked.size > 0) throw deadlock(this.state);
   }

@@ -74,6 +74,7 @@ class Shard {
         return scope();
       },
       mayAct: (role) => host.mayAct(role),
+      isPlain: (role) => host.isPlain(role),
       turn: (role) => host.turn(role),
       endRound: barrier,
       advance: (tick) => host.advance(tick),

@@ -60,7 +60,7 @@ describe.each(policies)("J1 J2 ScheduledRun.S6 nets of plain functions under $sc
         expect(stateOf(wide.events)).toEqual(stateOf(uncut.events));
         await expectSameAgain(company, uncut.events);
         for (const cut of cutsOf(uncut.events.length)) {
-          const life = await expectSameEnd(company, uncut, uncut.events.slice(0, cut));
+          const life = await expectSameEnd(companyOf(sketch, policy, cut % 2 === 0 ? 1 : 64), uncut, uncut.events.slice(0, cut));
           expect(stateOf(life.events)).toEqual(stateOf(uncut.events));
         }
       }),

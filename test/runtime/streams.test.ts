@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { namedStream, type RandomStream } from "../../src/kernel/random.ts";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
+import type { StepOut } from "../../src/role/step-role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
@@ -89,6 +90,22 @@ describe.each(Object.entries(kinds))("Drafts.D1 StepOutbox.S2 the streams of %s"
     expect((await replay.result).error).toBeUndefined();
     expect(canonical(again)).toBe(canonical(await eventsOf(journal, "r")));
   });
+});
+
+test("StepOutbox.S2 a step role has streams for each message that it takes, and one that takes them together for all", async () => {
+  const drawn: number[] = [];
+  const draws = (out: StepOut): void => void drawn.push(out.stream("b")());
+  const environment = town(
+    [
+      defineRole({ name: "Ann", step: (_state, _message, out) => draws(out) }),
+      defineRole({ name: "Bob", steps: (_state, _messages, out) => draws(out) }),
+    ],
+    { seed: "s" },
+  );
+  for (const text of ["go", "and go", "and go on"]) environment.publishMessage(text);
+  expect((await environment.run()).error).toBeUndefined();
+  const others = [1, 2].map((place) => namedStream("s", "role", "Ann", 0, place, "b")());
+  expect(drawn).toEqual([namedStream("s", "role", "Ann", 0, "b")(), ...others, namedStream("s", "role", "Bob", 0, "b")()]);
 });
 
 test("a scheduler has streams for each choice, which its other numbers do not change", async () => {

@@ -39,6 +39,26 @@ describe("a population of step roles", () => {
     expect(await workOfEachMessage(900, 2)).toBeLessThan(small * 1.2);
   });
 
+  it("does no more work for a message in simulated time when more messages wait for their ticks", async () => {
+    const workOfEachTurn = async (n: number): Promise<number> => {
+      const clock = defineRole({
+        name: "Clock",
+        watch: ["Start"],
+        step: (_state, _message, out) => void out.after(1 + out.random(), "tick", { sendTo: "<self>" }),
+      });
+      const environment = new Environment({ seed: 1, memory: false, scheduler: "events" });
+      for (let place = 0; place < n; place += 1) environment.addRole(clock, { name: `c${place}` });
+      environment.publishMessage(createMessage("go", { causeBy: "Start" }));
+      await environment.run({ rounds: 1 });
+      const before = environment.state.activations;
+      const work = await workOf(() => environment.run({ rounds: 2 }));
+      return work / (environment.state.activations - before);
+    };
+    await workOfEachTurn(20);
+    const few = await workOfEachTurn(60);
+    expect(await workOfEachTurn(600)).toBeLessThan(few * 1.5);
+  });
+
   it("takes few bytes for a role that waits, and for its message", async () => {
     // Measured 720 with a message in each mailbox.
     expect(await heapOfEach(2_000, () => ring(2_000))).toBeLessThan(1_000);

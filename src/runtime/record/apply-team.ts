@@ -1,6 +1,6 @@
 import type { Message } from "../../message/message.ts";
 import { settleAtHold } from "./apply-steps.ts";
-import { measureMailboxes } from "./delivery.ts";
+import { measureMailboxes, unblock } from "./delivery.ts";
 import type { HiredRole, RoleHired, RoleRetired } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
@@ -60,10 +60,6 @@ function heldFor(state: RunState, role: RoleState): readonly Message[] {
   const held = state.held.filter((one) => one.role === role);
   if (held.length === 0) return [];
   state.held = state.held.filter((one) => one.role !== role);
-  for (const { order } of held) {
-    const left = (state.blocked.get(order) ?? 1) - 1;
-    if (left === 0) state.blocked.delete(order);
-    else state.blocked.set(order, left);
-  }
+  for (const { order } of held) unblock(state, order);
   return held.map(({ message }) => message);
 }

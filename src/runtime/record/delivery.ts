@@ -72,11 +72,16 @@ export function deliverHeld(state: RunState): void {
       state.held.push(one);
       continue;
     }
-    const left = (state.blocked.get(order) ?? 1) - 1;
-    if (left === 0) state.blocked.delete(order);
-    else state.blocked.set(order, left);
+    unblock(state, order);
     if (role.mailbox.push(message)) state.ready.add(role);
   }
+}
+
+/** Counts one message less that a sender waits for. */
+export function unblock(state: RunState, order: number): void {
+  const left = (state.blocked.get(order) ?? 1) - 1;
+  if (left === 0) state.blocked.delete(order);
+  else state.blocked.set(order, left);
 }
 
 /** A message whose id already waits changes nothing. */

@@ -34,6 +34,8 @@ export interface DriverHost {
   readonly resumed: (() => Promise<void> | undefined) | undefined;
   /** True for a role that may have a turn: it is hired, and none of its messages waits for room. */
   mayAct(role: RoleState): boolean;
+  /** True for a role that is a plain function, and waits for nothing of its own. */
+  isPlain(role: RoleState): boolean;
   /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
   /**
@@ -62,10 +64,13 @@ export function driverOf(scheduler: Scheduler): Driver {
   return { run: (host) => new ScheduledRun(scheduler, host).run() };
 }
 
-/** The roles of one choice, and how many of them have begun. */
+/** The roles of one choice. */
 interface Batch {
   readonly roles: readonly RoleState[];
+  /** The number of those that have begun. */
   begun: number;
+  /** Roles with mail that wait for room in the mailboxes of others. */
+  readonly blocked: RoleState[];
 }
 
 /**
@@ -136,7 +141,9 @@ class ScheduledRun {
       if (this.#end === undefined) this.#deliverDue();
       const ready = this.#end === undefined ? this.#ready() : [];
       if (ready.length > 0 && this.#isAtLimit) this.#end = "rounds";
-      const batch = { roles: this.#end === undefined ? this.#chosen(ready) : [], begun: 0 };
+      const roles = this.#end === undefined ? this.#chosen(ready) : [];
+      if (roles === undefined) continue;
+      const batch = { roles, begun: 0, blocked: this.#blocked() };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
       if (this.#running > 0 && (this.#hasRounds || batch.roles.length === 0)) await this.#change();
       else if (batch.roles.length > 0) continue;
@@ -157,6 +164,11 @@ class ScheduledRun {
         mayStop = host.state.stage === 0;
       }
     }
+  }
+
+  #blocked(): RoleState[] {
+    const { blocked, ready } = this.#host.state;
+    return blocked.size === 0 ? [] : ready.toArray().filter(({ index }) => blocked.has(index));
   }
 
   get #isAtLimit(): boolean {
@@ -190,7 +202,8 @@ class ScheduledRun {
     return !this.#aside.has(role) && !(this.#hasRounds && role.ranIn === this.#host.state.round) && this.#host.mayAct(role);
   }
 
-  #chosen(ready: readonly RoleState[]): readonly RoleState[] {
+  /** Returns the roles that act next; undefined where the clock has moved on instead, after which others may be ready. */
+  #chosen(ready: readonly RoleState[]): readonly RoleState[] | undefined {
     if (ready.length === 0) return ready;
     if (this.#isSwept) return this.#sweep();
     return this.#scheduler.wait === undefined ? this.#selected(this.#view(ready)) : this.#drawn(ready);
@@ -205,27 +218,22 @@ class ScheduledRun {
     return acted === 0 ? order : order.slice(order.findIndex(({ index }) => index === lastActed) + 1);
   }
 
-  /** Returns the role that acts next in simulated time, and moves the clock to that time. Messages that are due before may change both. */
-  #drawn(ready: readonly RoleState[]): readonly RoleState[] {
-    for (let now = ready; now.length > 0; now = this.#ready()) {
-      const { state } = this.#host;
-      const { next, tick } = state;
-      const known = next === undefined ? undefined : now.find(({ name }) => name === next);
-      if (known !== undefined) return [known];
-      const view = this.#view(now);
-      const pause = this.#scheduler.wait?.(view);
-      const due = firstDue(state) ?? Infinity;
-      const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
-      if (!isTime) throw badPause(this.#scheduler.name, pause);
-      if (due <= tick + pause) this.#host.advance(due);
-      else {
-        const chosen = this.#selected(view);
-        if (chosen.length !== 1) throw badChoice(this.#scheduler.name, now.length, undefined);
-        this.#host.advance(tick + pause, chosen[0]?.name);
-        return chosen;
-      }
-    }
-    return [];
+  /** Returns the role that acts next in simulated time, and moves the clock to that time, or to an earlier one at which messages are due. */
+  #drawn(ready: readonly RoleState[]): readonly RoleState[] | undefined {
+    const { state } = this.#host;
+    const { next, tick } = state;
+    const known = next === undefined ? undefined : ready.find(({ name }) => name === next);
+    if (known !== undefined) return [known];
+    const view = this.#view(ready);
+    const pause = this.#scheduler.wait?.(view);
+    const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
+    if (!isTime) throw badPause(this.#scheduler.name, pause);
+    const due = firstDue(state) ?? Infinity;
+    if (due <= tick + pause) return void this.#host.advance(due);
+    const chosen = this.#selected(view);
+    if (chosen.length !== 1) throw badChoice(this.#scheduler.name, ready.length, undefined);
+    this.#host.advance(tick + pause, chosen[0]?.name);
+    return chosen;
   }
 
   #view(ready: readonly RoleState[]): SchedulerView & { readonly ready: readonly RoleState[] } {
@@ -270,13 +278,21 @@ class ScheduledRun {
       else if (!this.#hasRounds && this.#isAtLimit) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;
       this.#deliverDue();
+      // A role that has got room stands before those that came after it. In a sweep its turn has passed.
+      if (!this.#isSwept && batch.blocked.some((role) => this.#mayBegin(role))) return undefined;
       const role = batch.roles[batch.begun] as RoleState;
       batch.begun += 1;
       // A turn that ended since the choice may have changed that.
-      if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
+      if (!state.ready.has(role)) continue;
+      if (!this.#mayBegin(role)) {
+        batch.blocked.push(role);
+        continue;
+      }
       const turn = this.#host.turn(role);
-      if (typeof turn === "object") this.#follow(role, turn);
-      else {
+      if (typeof turn === "object") {
+        const ended = this.#follow(role, turn);
+        if (this.#isAlone(role)) return ended;
+      } else {
         this.#turned(role, turn);
         this.#turns += 1;
         if (this.#turns % TURNS_PER_PAUSE === 0) return nextMacrotask();
@@ -285,10 +301,19 @@ class ScheduledRun {
     return undefined;
   }
 
-  #follow(role: RoleState, turn: Promise<TurnEnd>): void {
+  /**
+   * True for a role that is a plain function, where the next one to act reads what it said. After the death of a process it waits until its
+   * beginning is recorded; before, it did not, and the others acted after it.
+   */
+  #isAlone(role: RoleState): boolean {
+    return !this.#byRounds && this.#host.isPlain(role);
+  }
+
+  /** Resolves when the turn has ended. */
+  #follow(role: RoleState, turn: Promise<TurnEnd>): Promise<void> {
     this.#running += 1;
     this.#aside.add(role);
-    void turn.then(async (end) => {
+    return turn.then(async (end) => {
       this.#turns += 1;
       if (this.#turns % TURNS_PER_PAUSE === 0) await nextMacrotask();
       this.#running -= 1;

@@ -107,7 +107,7 @@ function stateIn(given: unknown, name: string): JsonObject {
  *
  * StepOutbox.S1 (`say`, `after`) once closed, no message is sent.
  * StepOutbox.S2 (`random`, `stream`, `now`) the values are functions of the seed, the role's name, how often the role has acted, and when the
- * activation began.
+ * activation began. Each call of the function has streams of its own.
  */
 class StepOutbox implements StepOut {
   readonly #host: ActivationHost;
@@ -116,6 +116,8 @@ class StepOutbox implements StepOut {
   readonly #role: RoleState;
   readonly #begun: Begun;
   #message: Message | undefined;
+  /** The messages that the function was called for before the present one. */
+  #read = -1;
   /** Ids of the messages read since the last one sent: the parents of the next one. */
   #unanswered: string[] = [];
   #hasAnswered = true;
@@ -144,12 +146,15 @@ class StepOutbox implements StepOut {
     else this.#unanswered.push(message.id);
     this.#hasAnswered = false;
     this.#message = message;
+    this.#read += 1;
+    this.#streams = undefined;
   }
 
   /** All messages are read before the first answer. */
   readAll(messages: readonly Message[]): void {
     this.#unanswered = messages.map(({ id }) => id);
     this.#message = messages.at(-1);
+    this.#read = 0;
   }
 
   close(): void {
@@ -192,7 +197,8 @@ class StepOutbox implements StepOut {
   }
 
   stream(name: string): RandomStream {
-    this.#streams ??= namedStream(this.#host.seed, "role", this.name, this.#role.n);
+    const place = this.#read === 0 ? [] : [this.#read];
+    this.#streams ??= namedStream(this.#host.seed, "role", this.name, this.#role.n, ...place);
     return this.#streams.split(name);
   }
 

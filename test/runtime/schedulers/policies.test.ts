@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Mailbox } from "../../../src/message/mailbox.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
 import type { StepOut } from "../../../src/role/step-role.ts";
@@ -6,9 +7,10 @@ import { Environment } from "../../../src/runtime/environment.ts";
 import type { EnvironmentOptions } from "../../../src/runtime/environment-options.ts";
 import type { Scheduler } from "../../../src/runtime/schedulers/scheduler.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
+import { canonical } from "../../../src/runtime/record/canonical.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../../src/team/team.ts";
-import { eventsOf } from "../../team/recorded.ts";
+import { eventsOf, journalWith } from "../../team/recorded.ts";
 import { answering, town } from "../town.ts";
 
 type Says = Readonly<Record<string, (out: StepOut, heard: readonly string[]) => void>>;
@@ -335,4 +337,68 @@ describe("roles that wait", () => {
       expect(most).toBe(1);
     },
   );
+});
+
+describe("ScheduledRun.S6 a choice follows from the state", () => {
+  const says = (name: string, say: (out: StepOut, taken: number) => void, mailbox?: Mailbox): Role =>
+    defineRole({ name, watch: [], ...(mailbox && { mailbox }), steps: (_state, messages, out) => say(out, messages.length) });
+  const block: Mailbox = { limit: 1, overflow: "block" };
+
+  test.each(["eager", "live"] as const)(
+    "%s: after the death of a process plain functions act one after the other, as before it",
+    async (scheduler) => {
+      const taken: string[] = [];
+      const note = (out: StepOut, count: number): void => void taken.push(`${out.name} ${count}`);
+      const roles = [
+        says("Ann", (out) => void out.say("and you", { sendTo: "Bob" })),
+        says("Bob", note),
+        says("Cid", (out, count) => {
+          note(out, count);
+          out.say("x", { sendTo: "Dan" });
+        }),
+        says("Dan", note),
+      ];
+      const journal = memoryJournal();
+      const team = new Team({ journal, roles, seed: 1, scheduler });
+      await team.run(createMessage("go", { sendTo: ["Ann", "Bob", "Cid", "Dan"] }), { id: "r" }).result;
+      const whole = await eventsOf(journal, "r");
+      for (let cut = 2; cut < whole.length; cut += 1) {
+        const cutJournal = await journalWith("r", whole.slice(0, cut));
+        await new Team({ journal: cutJournal, roles, seed: 1, scheduler }).resume("r").result;
+        expect(canonical(await eventsOf(cutJournal, "r")), `cut after ${cut} events`).toBe(canonical(whole));
+      }
+      expect(taken.slice(0, 3)).toEqual(["Bob 2", "Cid 1", "Dan 2"]);
+    },
+  );
+
+  test("eager: a role that has got room goes before those whose mail came later", async () => {
+    const acted: string[] = [];
+    const note = (out: StepOut): void => void acted.push(out.name);
+    const environment = town(
+      [
+        says("Ann", (out) => {
+          note(out);
+          if (acted.length > 1) return;
+          for (const sendTo of ["Ann", "Box", "Box", "Dan"]) out.say("x", { sendTo });
+        }),
+        says("Box", note, block),
+        says("Dan", note),
+      ],
+      { scheduler: "eager" },
+    );
+    environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
+    expect((await environment.run()).status).toBe("finished");
+    // Ann waits for room until Box has acted; Dan came to his mail after her.
+    expect(acted).toEqual(["Ann", "Box", "Ann", "Dan", "Box"]);
+  });
+
+  test("poisson: where a message that is due leaves no role that may act, the error tells that", async () => {
+    const role = says("Ann", (out) => {
+      out.say("now", { sendTo: "<self>" });
+      out.after(1e-9, "soon", { sendTo: "<self>" });
+    });
+    const environment = town([role], { scheduler: { name: "poisson", rate: 1 }, mailbox: block });
+    environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
+    expect((await environment.run()).error).toMatchObject({ code: "MAILBOX_DEADLOCK" });
+  });
 });
