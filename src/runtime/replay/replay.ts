@@ -48,7 +48,7 @@ export interface ReplayParts {
  * Replay.P3 (`isOuter`) a recorded timeout is copied, because time is not replayed.
  * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them, and its messages may have
  * been changed.
- * Replay.P6 (`pass`) what happened to messages on their way is copied: the policies of the edges are not asked again.
+ * Replay.P6 (`pass`, `isOuter`) what happened to messages on their way is copied: the policies of the edges are not asked again.
  * Replay.P5 (`run`) the events of another team are copied, where the run was resumed with another team.
  */
 export class Replay implements Driver, AnswerSource, EdgeDecisions {
@@ -120,7 +120,8 @@ export class Replay implements Driver, AnswerSource, EdgeDecisions {
       this.#now = event.time;
       const isShared = event.seq <= this.#sharedTo;
       if (isShared) this.#share(event);
-      const isLived = isEnd(event) && !isShared && !isOuter(event) && this.#isOurs(this.#log().state.team);
+      const { state } = this.#log();
+      const isLived = isEnd(event) && !isShared && !isOuter(event, state) && this.#isOurs(state.team);
       if (!isLived) this.#log().record(bodyOf(event));
       else if ((await this.#liveAgain(event, host)) === "suspended") return "interrupted";
     }
@@ -189,9 +190,14 @@ function isEnd<E extends RunEventBody>(event: E): event is E & (ActEnded | ActFa
   return event.type === "act.ended" || event.type === "act.failed";
 }
 
-/** True for an outer failure. A late step is none: it is recorded, and comes back as another error of the same code. */
-function isOuter(event: ActEnded | ActFailed): boolean {
-  return event.type === "act.failed" && OUTER_FAILURES.has(`${event.error.name} ${event.error.code}`);
+/**
+ * True for an outer failure. A late step is none: it is recorded, and comes back as another error of the same code. The record does not have
+ * the copies that edges made of messages of a failed attempt, and for which there was no room.
+ */
+function isOuter(event: ActEnded | ActFailed, { edges }: RunState): boolean {
+  if (event.type !== "act.failed") return false;
+  const { name, code } = event.error;
+  return OUTER_FAILURES.has(`${name} ${code}`) || (edges.length > 0 && name === "QueueFullError");
 }
 
 /**

@@ -229,7 +229,10 @@ class ScheduledRun {
     const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
     if (!isTime) throw badPause(this.#scheduler.name, pause);
     const due = firstDue(state) ?? Infinity;
-    if (due <= tick + pause) return void this.#host.advance(due);
+    if (due <= tick + pause) {
+      this.#host.advance(due);
+      return undefined;
+    }
     const chosen = this.#selected(view);
     if (chosen.length !== 1) throw badChoice(this.#scheduler.name, ready.length, undefined);
     this.#host.advance(tick + pause, chosen[0]?.name);

@@ -277,6 +277,22 @@ describe("copies and the bounds of mailboxes", () => {
   });
 });
 
+test("Replay.P6 a failure for want of room for copies is replayed without the policy that made them", async () => {
+  const copies = policy(({ to }) => (to === "Bob" ? { kind: "copy", copies: 3 } : undefined));
+  const journal = memoryJournal();
+  const options = {
+    journal,
+    seed: 1,
+    roles: kinds["step roles"]?.() ?? [],
+    mailbox: { limit: 3 },
+    onFailure: "skip",
+    scheduler: "eager",
+  } as const;
+  await new Team({ ...options, edges: [copies] }).run("go", { id: "r" }).result;
+  expect(await eventsOf(journal, "r")).toContainEqual(expect.objectContaining({ type: "act.failed", then: "dead" }));
+  expect((await new Team(options).replay("r").result).error).toBeUndefined();
+});
+
 describe("a fork that changes a message with faults", () => {
   test("drops what was rewritten of the old contents, and changes what nobody can have read", async () => {
     const journal = memoryJournal();
