@@ -104,6 +104,7 @@ function addWatching(program: Command, run: RunCommand): void {
   withFleet(program.command("stop"))
     .description("stop a run in whatever process, or take it from the queue; submit with its id goes on with it")
     .argument("<id>", RUN)
+    .option("--grace <time>", "how long to wait for its owner (default 30s)")
     .action((id: string, flags: Flags) => run(flags, fleetFile, (commands, session) => commands.stop(session, id, flags)));
   withFleet(program.command("drain"))
     .description("ask workers to give their runs back and to end, and wait until they have")

@@ -5,6 +5,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { eventsOf } from "../team/submit.ts";
+import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { Team } from "../team/team.ts";
 import { Driven } from "./driven.ts";
 import { Isolation, mayEndProcess, type Place } from "./isolation.ts";
@@ -30,12 +31,6 @@ const LONGEST_PAUSE = 30_000;
 const WAIT_FOR_PLACE = 30_000;
 /** Milliseconds until a run that got no place is delivered again. */
 const AFTER_WAIT = 5_000;
-
-/** Codes of errors that pass: another process has the run, or the journal cannot be reached. Such a run is delivered again for ever. */
-const PASSING: ReadonlySet<string> = new Set([
-  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "ABORTED"],
-  ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED", "MOVED"],
-]);
 
 /**
  * Starts a worker: it takes the runs of its teams from the driver and drives each to its end. Resolves when it can take the first one. Runs
@@ -217,7 +212,7 @@ class FleetWorker implements Worker {
     if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, ...begunJob(delivery, now) };
     if (isAtRest(now) && now.events > before) return this.#deadline(delivery, result, now.events);
     const { code, message } = errorRecord(error);
-    if (!PASSING.has(code) && attempt >= tries) {
+    if (!PASSING_CODES.has(code) && code !== "ABORTED" && attempt >= tries) {
       logger.error("A run is given up: it cannot go on here. Submit it again when that is mended.", {
         run: runId,
         team,

@@ -30,7 +30,7 @@ export interface LimitRequest {
 export interface Lease {
   /**
    * Called right before the call begins. False: too much time has passed since the place was given, as other calls count it, and the place is
-   * given back. The call must take another one. Left out: a place is good at any time.
+   * given back. The call must take another one. Left out: a place is good at any time, as where only calls at one time are limited.
    */
   begin?(): boolean;
   /** Gives the place back. Without `tokens` the estimate stands. A second release does nothing. */
@@ -60,7 +60,8 @@ const MINUTE = 60_000;
 const limitOptions: Known<LimitOptions> = { concurrency: true, requestsPerSecond: true, requestsPerMinute: true, tokensPerMinute: true };
 
 interface RateUse {
-  readonly at: number;
+  /** The time at which the call begins, as far as that is known. */
+  at: number;
   tokens: number;
 }
 
@@ -212,10 +213,7 @@ class Limits implements ModelLimits {
     try {
       // One at a time stands before the window, so that a small call behind a large one does not starve it.
       const entry = await inLine(() => gate.add(() => window.enter(request), { signal }), signal);
-      return once((tokens) => {
-        if (tokens !== undefined) window.correct(entry, tokens);
-        leave();
-      });
+      return placeIn(window, entry, request.clock, leave);
     } catch (error) {
       leave();
       throw error;
@@ -249,6 +247,16 @@ class RateWindow {
       }
       await this.#change(clock, wait, signal);
     }
+  }
+
+  /** Counts a use from now on, where its call begins later than it was entered. @returns false where there is no room now: it is left out then */
+  begin(entry: RateUse, now: number): boolean {
+    if (entry.at === now) return true;
+    this.#entries = this.#entries.filter((other) => other !== entry && other.at + this.#longest > now);
+    const hasRoom = this.#rates.every((rate) => this.#wait(rate, entry.tokens, now) <= 0);
+    if (hasRoom) this.#entries.push(Object.assign(entry, { at: now }));
+    this.#changed();
+    return hasRoom;
   }
 
   correct(entry: RateUse, tokens: number): void {
@@ -322,6 +330,20 @@ async function inLine<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T
     throwIfAborted(signal);
     throw error;
   }
+}
+
+/** @param leave gives the place among the calls in flight back */
+function placeIn(window: RateWindow, entry: RateUse, clock: Clock, leave: () => void): Lease {
+  const { release } = once((tokens) => {
+    if (tokens !== undefined) window.correct(entry, tokens);
+    leave();
+  });
+  const begin = (): boolean => {
+    const isGood = window.begin(entry, clock.now());
+    if (!isGood) release();
+    return isGood;
+  };
+  return { begin, release };
 }
 
 function once(release: (tokens?: number) => void): Lease {

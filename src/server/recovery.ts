@@ -5,8 +5,10 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
 import { askedIn } from "../runtime/record/run-summary.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { spenderOf } from "../team/drive.ts";
+import { PASSING_CODES } from "../team/passing-errors.ts";
 import { SERVER_CLOSING } from "./driven-run.ts";
 import type { ServedRuns } from "./served-runs.ts";
 import { serverMark } from "./server-mark.ts";
@@ -39,11 +41,15 @@ export interface RecoveryParts {
  * Recovery.Y3 (`#tried`) every try begins with the record, so a run that somebody else has resumed meanwhile is left alone.
  * Recovery.Y4 (`hasNothingLeft`) no event is read of a run at rest without questions, where the journal has its whole tally and no pool of this
  * process is to be charged.
+ * Recovery.Y5 (`rested`) a run that this server drove, and that has no end in its record because another process took it or the journal was away, is
+ * tried again in the same way: so it is followed where it has an owner, and goes on here where it has none.
  */
 export class Recovery {
   readonly #parts: RecoveryParts;
   /** Runs that are to go on and whose money is counted. */
   readonly #charged = new Set<string>();
+  /** How often in a row runs of this server have come to rest without an end. */
+  readonly #cutOff = new Map<string, number>();
 
   constructor(parts: RecoveryParts) {
     this.#parts = parts;
@@ -70,6 +76,20 @@ export class Recovery {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, goOn));
     return gone;
+  }
+
+  /** Takes note of a run that this server has driven. */
+  rested(account: TenantAccount, runId: string, { error }: RunResult): void {
+    const { logger, recovers } = this.#parts;
+    const { code, message } = error === undefined ? noError : errorRecord(error);
+    if (!recovers || !PASSING_CODES.has(code)) {
+      this.#cutOff.delete(runId);
+      return;
+    }
+    const times = this.#cutOff.get(runId) ?? 0;
+    this.#cutOff.set(runId, times + 1);
+    logger.warn("A run was cut off, and is tried again.", { run: runId, tenant: account.name, code, reason: message });
+    void this.#again(account, runId, times);
   }
 
   /** Counts the money of a run. @returns true for a run that is to go on */
@@ -123,6 +143,8 @@ export class Recovery {
     account.runs.passOn();
   }
 }
+
+const noError = { code: "", message: "" } as const;
 
 /** Codes of a journal that has lost the run, or a record that this program cannot read. */
 const FINAL: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "EVENT_NEWER", "RUN_UNKNOWN", "RUN_FORGOTTEN"]);

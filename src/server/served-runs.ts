@@ -10,6 +10,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
@@ -33,6 +34,8 @@ export interface ServedRunsParts {
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called when a run is at rest here. */
+  readonly rested: (account: TenantAccount, runId: string, result: RunResult) => void;
 }
 
 /** A run that a request began, or had begun before. */
@@ -62,7 +65,9 @@ export class ServedRuns {
     this.#parts = parts;
     this.#deadlines = new Deadlines(parts.clock, parts.logger);
     const rested = async (account: TenantAccount, { id, result }: Run): Promise<void> => {
-      this.watchDeadlines(account, id, (await result).questions, parts.clock.now());
+      const ended = await result;
+      this.watchDeadlines(account, id, ended.questions, parts.clock.now());
+      parts.rested(account, id, ended);
     };
     this.#driven = new DrivenRuns({ ...parts, rested });
     this.#summaries = summaries((runId) => this.#driven.get(runId)?.status);

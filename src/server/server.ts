@@ -13,7 +13,7 @@ import { recordWatch } from "./record-watch.ts";
 import { Recovery } from "./recovery.ts";
 import { fitting, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
 import { RunFeeds } from "./run-feed.ts";
-import { ServedRuns } from "./served-runs.ts";
+import { ServedRuns, type ServedRunsParts } from "./served-runs.ts";
 import { type ServerOptions, serverSettings, type ServerSettings } from "./server-options.ts";
 import { RunSummaries } from "./summaries.ts";
 import { Tenants } from "./tenants.ts";
@@ -81,6 +81,7 @@ class TroupeServer implements RunServer {
   readonly #frames: EventFrames;
   readonly #feeds: RunFeeds;
   readonly #runs: ServedRuns;
+  readonly #recovery: Recovery;
   readonly #app: Hono;
   #ready: Promise<void> | undefined;
   #isReady = false;
@@ -95,7 +96,13 @@ class TroupeServer implements RunServer {
     this.#mask = maskSecrets(settings.secrets);
     this.#frames = new EventFrames(journal);
     this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
-    this.#runs = new ServedRuns({ journal, open, feeds: this.#feeds, clock, logger }, (driven) => new RunSummaries(journal, driven));
+    const rested: ServedRunsParts["rested"] = (...given) => this.#recovery.rested(...given);
+    this.#runs = new ServedRuns(
+      { journal, open, feeds: this.#feeds, clock, logger, rested },
+      (driven) => new RunSummaries(journal, driven),
+    );
+    const { accounts } = this.#tenants;
+    this.#recovery = new Recovery({ journal, accounts, runs: this.#runs, clock, logger, recovers: settings.recovers });
     this.#app = this.#routed();
   }
 
@@ -147,10 +154,9 @@ class TroupeServer implements RunServer {
   }
 
   async #recovered(): Promise<void> {
-    const { journal, logger, recovers, clock } = this.#settings;
-    const gone = await new Recovery({ journal, accounts: this.#tenants.accounts, runs: this.#runs, clock, logger, recovers }).recover();
+    const gone = await this.#recovery.recover();
     this.#isReady = true;
-    logger.info("The server is ready.", { resumed: gone });
+    this.#settings.logger.info("The server is ready.", { resumed: gone });
   }
 
   /** Answers a request. For HEAD the body is given up here, because the router leaves it open: a stream would keep its place. */

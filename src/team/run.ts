@@ -186,7 +186,7 @@ export class Run implements AsyncIterable<RunEvent> {
    * Publishes a message from outside; a text becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
    * recorded. While the run is under way, the recipients get it at their next turn, at the end of the present round where there are rounds.
    * After the run has ended it starts nothing: the message waits for {@link Team.resume}. A message with the id of one that was published
-   * before is not published again.
+   * before is not published again. A run that another process takes meanwhile is told there.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay
    * @throws QueueFullError `MAILBOX_FULL`
@@ -243,7 +243,14 @@ export class Run implements AsyncIterable<RunEvent> {
   async change<T>(change: RunChange<T>): Promise<T> {
     const door = this.#open();
     for (let admitted; admitted !== this.#admitted;) await (admitted = this.#admitted);
-    if (this.#admit !== undefined) return this.#admit(change);
+    if (this.#admit !== undefined) {
+      try {
+        return await this.#admit(change);
+      } catch (error) {
+        // The run was taken before the change was recorded. Its next owner is told, when the run has ended here.
+        if (!(error instanceof MovedError)) throw error;
+      }
+    }
     if (this.#owner !== undefined) {
       try {
         return await door.there(change);

@@ -7,7 +7,7 @@ import type { Json } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 import type { Observed } from "../runtime/record/event.ts";
-import type { CommandOptions, Claim, ClaimOptions, Journal } from "../runtime/record/journal.ts";
+import { type Claim, type ClaimOptions, COMMAND_TIMEOUT, type Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
@@ -69,6 +69,8 @@ export interface RunsParts {
   readonly mask: Mask;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Most milliseconds that a command waits for its answer. */
+  readonly commandTimeout: number | undefined;
 }
 
 interface UnderWay {
@@ -89,17 +91,19 @@ export class Runs {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #commandTimeout: number;
   readonly #changeAlone: ChangeAlone;
   readonly #reserve: Reserve;
   readonly #underWay = new Map<string, UnderWay>();
   /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
 
-  constructor({ journal, mask, clock, logger }: RunsParts, reserve: Reserve, changeAlone: ChangeAlone) {
+  constructor({ journal, mask, clock, logger, commandTimeout = COMMAND_TIMEOUT }: RunsParts, reserve: Reserve, changeAlone: ChangeAlone) {
     this.#journal = journal;
     this.#mask = mask;
     this.#clock = clock;
     this.#logger = logger;
+    this.#commandTimeout = commandTimeout;
     this.#reserve = reserve;
     this.#changeAlone = changeAlone;
   }
@@ -146,7 +150,13 @@ export class Runs {
   /** Gives a command to the owner of a run. A change has no secrets; an answer and a reason are words of a user, and may have some. */
   #tellThere(id: string, command: RunCommand, signal: AbortSignal | undefined): Promise<unknown> {
     const told = command.do === "answer" || command.do === "stop" ? masked(this.#mask, command) : command;
-    return giveCommand(this.#journal, id, told, signal === undefined ? {} : { signal });
+    return this.#give(id, told, signal);
+  }
+
+  /** As `giveCommand` of `command-wire.ts`, which is loaded here because most runs have their owner in this process. */
+  async #give(id: string, command: RunCommand, signal?: AbortSignal): Promise<unknown> {
+    const { giveCommand } = await import("./command-wire.ts");
+    return giveCommand(this.#journal, id, command, { timeout: this.#commandTimeout, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
@@ -167,7 +177,7 @@ export class Runs {
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work, {
       later: (change, observers) => this.change(id, change, { observers }),
-      there: async (change) => change.result(await giveCommand(this.#journal, id, change.command(this.#mask))),
+      there: async (change) => change.result(await this.#give(id, change.command(this.#mask))),
       keep: (name, role) => this.#reserve.keep(id, name, role),
       warn: (text, observers) => this.#warn(text, observers),
     });
@@ -284,7 +294,7 @@ export class Runs {
   async #publishThere(id: string, signal: AbortSignal, news: (Message | string)[] = []): Promise<boolean> {
     for (let [next] = news; next !== undefined; [next] = news) {
       try {
-        await giveCommand(this.#journal, id, { do: "publish", message: messageIn(next, this.#mask) }, { signal });
+        await this.#give(id, { do: "publish", message: messageIn(next, this.#mask) }, signal);
       } catch (error) {
         if (isUnowned(error)) return false;
         throw error;
@@ -370,9 +380,4 @@ export function ideaDiffers(runId: string): JournalError {
     `Expected the idea that run ${runId} was begun with, got another. Give the new idea an id of its own, or go on with the run: resume("${runId}").`,
     { data: { runId } },
   );
-}
-
-/** As `giveCommand` of `command-wire.ts`, which is loaded here because most runs have their owner in this process. */
-async function giveCommand(journal: Journal, runId: string, given: RunCommand, o: CommandOptions = {}): Promise<unknown> {
-  return (await import("./command-wire.ts")).giveCommand(journal, runId, given, o);
 }

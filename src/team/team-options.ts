@@ -6,6 +6,7 @@ import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
@@ -49,6 +50,11 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
    * 10,000: reading so many events takes less than a tenth of a second.
    */
   readonly snapshotEvery?: number;
+  /**
+   * Most milliseconds that a command waits for its answer from another process that owns the run: publishing, hiring, retiring, answering and
+   * stopping there. After them the call rejects with a TimeoutError, and whether the owner got the command is unknown. Default 30,000.
+   */
+  readonly commandTimeout?: number;
 }
 
 const { id: _id, ...sharedOptions } = environmentOptions;
@@ -66,7 +72,16 @@ export const teamOptions: Known<TeamOptions> = {
   driver: true,
   poisonAfter: true,
   snapshotEvery: true,
+  commandTimeout: true,
 };
+
+/** Refuses options that only a team has, where they are wrong. @throws UsageError `OPTION_INVALID` @internal */
+export function checkTeamOptions({ memory, poisonAfter, snapshotEvery, commandTimeout }: TeamOptions): void {
+  checkTeamMemory(memory);
+  if (poisonAfter !== undefined) checkWhole(poisonAfter, "poisonAfter", 1);
+  if (snapshotEvery !== undefined) checkWhole(snapshotEvery, "snapshotEvery", 0);
+  if (commandTimeout !== undefined) checkWhole(commandTimeout, "commandTimeout", 1);
+}
 
 /** Options of a resumed run. */
 export interface ResumeOptions {

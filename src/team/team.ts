@@ -14,15 +14,7 @@ import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import {
-  checkOwning,
-  checkOptions,
-  checkReuse,
-  checkSeed,
-  checkStopCondition,
-  checkTeamMemory,
-  checkWhole,
-} from "../runtime/check-options.ts";
+import { checkOwning, checkOptions, checkReuse, checkSeed, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
 import type { Claim, Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
@@ -36,6 +28,7 @@ import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, Runs
 import type { SubmitOptions } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
+  checkTeamOptions,
   continueOptions,
   type ContinueOptions,
   forkOptions,
@@ -86,17 +79,16 @@ export class Team {
   constructor(options: TeamOptions = {}) {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
-    checkTeamMemory(options.memory);
     const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
     checkBudget(budget, "OPTION_INVALID");
-    if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
-    if (options.snapshotEvery !== undefined) checkWhole(options.snapshotEvery, "snapshotEvery", 0);
+    checkTeamOptions(options);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
     this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
-    const { clock = systemClock, logger = silentLogger } = options;
-    this.#runs = new Runs({ journal, mask: this.#parts.mask, clock, logger }, this.#reserve, (...given) => this.#changeAlone(...given));
+    const { clock = systemClock, logger = silentLogger, commandTimeout } = options;
+    const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
+    this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);

@@ -81,6 +81,27 @@ describe("meteredEmbedder", () => {
     expect([most, holds.length]).toEqual([1, 3]);
   });
 
+  it("takes another place when the record has held it up for longer than the limits allow", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerSecond: 1 });
+    const { steps } = watchedSteps();
+    const begun: number[] = [];
+    const inner = paidEmbedder();
+    inner.before = async () => void begun.push(clock.now());
+    const slow: StepPort = {
+      step: (spec, effect) =>
+        steps.step(spec, (door) =>
+          effect({ ...door, attempts: { ...door.attempts, open: () => new Promise((resolve) => void clock.timer(1_500, resolve)) } }),
+        ),
+    };
+    const held = meteredEmbedder(inner, { steps: slow, policy: { ...policy, clock, limits } }).embed(["held up"]);
+    await clock.advance(1_450);
+    const next = meteredEmbedder(inner, { steps, policy: { ...policy, clock, limits } }).embed(["at once"]);
+    await clock.advance(5_000);
+    await Promise.all([held, next]);
+    expect(begun).toEqual([1_450, 2_450]);
+  });
+
   it("does not wait for a server without end", async () => {
     const clock = simulatedClock();
     const inner = paidEmbedder();

@@ -84,6 +84,20 @@ describe("modelLimits", () => {
     expect(asked.map((one) => one.at)).toEqual([0, 0, minute, minute, 2 * minute]);
   });
 
+  it("Limits.W2 a place counts from the begin of its call, not from when it was given", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerSecond: 1 });
+    const first = await ask(limits, clock).lease;
+    await clock.advance(900);
+    expect(first.begin?.()).toBe(true);
+    const second = ask(limits, clock);
+    await clock.advance(999);
+    await settle();
+    expect(second.got).toBe(false);
+    await clock.advance(1);
+    await until(() => second.got, "the second");
+  });
+
   it("Limits.W2 requests by the second and by the minute", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ requestsPerSecond: 2, requestsPerMinute: 3 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { untilAborted } from "../../src/kernel/abort.ts";
+import { untilAborted, withTimeout } from "../../src/kernel/abort.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
@@ -29,6 +30,12 @@ function working(): { role: Role; begun: Promise<void>; letGo: (word: string) =>
   };
   const action = defineAction({ name: "Work", run: (ctx) => ctx.step("work", {}, effect) });
   return { role: defineRole({ name: "Ann", actions: [action] }), begun, letGo };
+}
+
+function opening(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
 }
 
 interface World {
@@ -136,6 +143,56 @@ describe("a run that another living process owns", () => {
     letGo("well");
     await owned.result;
     expect((await eventsOf(there.shared, "r")).filter(({ type }) => type === "message").length).toBe(3);
+  });
+
+  test.each(["publish", "send"] as const)("gets what its former owner was to %s when the run was taken from it", async (by) => {
+    const { first, second, shared } = world();
+    const [work, later, hearer] = [working(), working(), listener("Bob", { watch: [UserFeedback] })];
+    const taker = new Team({ journal: second.journal, roles: [later.role, hearer] });
+    const taken = opening();
+    const { command, watch } = first.journal;
+    const journal: Journal = {
+      ...appendingBy(first.journal, async (id, epoch, seq, events) => {
+        if (JSON.stringify(events).includes("late")) await taken.opened;
+        await first.journal.append(id, epoch, seq, events);
+      }),
+      ...(command && { command }),
+      ...(watch && { watch }),
+    };
+    const owner = new Team({ journal, roles: [work.role, hearer] });
+    const owned = owner.run("go", { id: "r" });
+    await work.begun;
+    const told = by === "publish" ? owned.publish("late") : owner.send("r", "late");
+    const run = taker.resume("r", { onOwned: "take" });
+    await later.begun;
+    taken.open();
+    expect((await owned.result).status).toBe("moved");
+    expect(await told).toMatchObject({ recipients: ["Bob"], waits: false });
+    later.letGo("well");
+    expect((await run.result).status).toBe("finished");
+    expect((await eventsOf(shared, "r")).filter((event) => JSON.stringify(event).includes("late")).length).toBe(1);
+  });
+
+  test("is waited for no longer than commandTimeout", async () => {
+    const there = world();
+    const { letGo, owned, role } = await ownedElsewhere(there);
+    const { journal } = there.second;
+    const silent: Journal = {
+      ...journal,
+      command: (id, _command, { timeout = 0 } = {}) =>
+        withTimeout(
+          systemClock,
+          timeout,
+          `an answer of the owner of run ${id}`,
+          new AbortController().signal,
+          () => new Promise<Json>(() => {}),
+        ),
+    };
+    const team = new Team({ journal: silent, roles: [role], commandTimeout: 5 });
+    await expect(team.send("r", "a text")).rejects.toMatchObject({ code: "TIMEOUT" });
+    expect(() => new Team({ commandTimeout: 0 })).toThrowError("commandTimeout");
+    letGo("well");
+    await owned.result;
   });
 
   test("gets the messages of a resume here", async () => {

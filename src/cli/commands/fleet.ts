@@ -29,7 +29,7 @@ const MOST_LISTED = 10_000;
 const MOST_JOBS = 1_000;
 /** Milliseconds between two looks at what changes without a word. */
 const LOOK = 250;
-const STOP_LIMIT = 30_000;
+const STOP_LIMIT = "30s";
 /** Runs that are named where a beginning fits several. */
 const MOST_ALIKE = 100;
 const DRAIN_LIMIT = "120s";
@@ -166,10 +166,12 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
 
 /** `troupe stop <id>`: takes a run from the queue, and stops it in whatever process drives it. */
 export function stop(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  const limit = timeIn("--grace", flags.grace ?? STOP_LIMIT);
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const runId = await runMeant(journal, id, id);
     await driver.cancel(runId);
-    if (isUnderWay(await lastType(journal, runId)) && (await isTold(journal, runId))) await untilEnded(session, journal, runId);
+    if (isUnderWay(await lastType(journal, runId)) && (await isTold(session, journal, runId, limit)))
+      await untilEnded(session, journal, runId, limit);
     const name = shown(runId, 60);
     await report(session, `${name} is stopped. To go on with it: troupe submit --id ${name}`, { type: "stopped", run: runId });
     return 0;
@@ -181,9 +183,9 @@ function isUnderWay(last: RunEvent["type"] | undefined): boolean {
 }
 
 /** Tells the owner of a run to stop it. @returns false where nobody drives it */
-async function isTold(journal: Journal, runId: string): Promise<boolean> {
+async function isTold({ interruptions }: Session, journal: Journal, runId: string, timeout: number): Promise<boolean> {
   try {
-    await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" });
+    await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" }, { timeout, signal: interruptions.signal });
     return true;
   } catch (error) {
     if (isUnowned(error)) return false;
@@ -192,19 +194,19 @@ async function isTold(journal: Journal, runId: string): Promise<boolean> {
 }
 
 /** @throws UsageError `RUN_NOT_STOPPED` */
-async function untilEnded({ host: { clock }, interruptions }: Session, journal: Journal, runId: string): Promise<void> {
-  const end = clock.now() + STOP_LIMIT;
+async function untilEnded({ host: { clock }, interruptions }: Session, journal: Journal, runId: string, limit: number): Promise<void> {
+  const end = clock.now() + limit;
   while (isUnderWay(await lastType(journal, runId))) {
-    if (clock.now() > end) throw notStopped(runId);
+    if (clock.now() > end) throw notStopped(runId, limit);
     await sleep(clock, LOOK, interruptions.signal);
   }
 }
 
-function notStopped(runId: string): UsageError {
-  const expected = `Expected the owner of ${shown(runId, 60)} to stop it within ${STOP_LIMIT / 1000} s, but its record has no end`;
+function notStopped(runId: string, limit: number): UsageError {
+  const expected = `Expected the owner of ${shown(runId, 60)} to stop it within ${limit / 1000} s, but its record has no end`;
   return new UsageError(
     "RUN_NOT_STOPPED",
-    `${expected}. It is out of the queue, and a step of it may take no notice of a stop. See: troupe logs`,
+    `${expected}. It is out of the queue, and a step of it may take no notice of a stop. Wait longer: --grace, or see: troupe logs`,
   );
 }
 

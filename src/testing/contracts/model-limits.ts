@@ -23,7 +23,7 @@ const noOther: LimitsTime = { pass: () => Promise.resolve(), settled: turns };
  * The contract of every {@link ModelLimits}.
  *
  * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any second at most `requestsPerSecond` calls begin, in any 60
- * seconds at most `requestsPerMinute`, and calls of at most `tokensPerMinute` tokens as far as those are known; a call larger than the whole
+ * seconds at most `requestsPerMinute`, as `begin` of their places tells, and calls of at most `tokensPerMinute` tokens as far as those are known; a call larger than the whole
  * allowance goes alone. ModelLimits.W4 a caller that stops waiting takes nothing and delays nobody. ModelLimits.W5 a place is given back once.
  *
  * @param time default: the clock of the requests alone
@@ -120,6 +120,17 @@ function rateChecks({ it, expect }: ContractKit, make: MakeLimits, { pass, settl
       await given(asked[2]);
     });
   }
+
+  it("ModelLimits.W2 a place counts from when its call begins, and one that comes too late for others is no place", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ requestsPerSecond: 2 });
+    const late = await ask(limits, clock).lease;
+    await pass(limits, 1.5 * SECOND);
+    await clock.advance(1.5 * SECOND);
+    const others = [await ask(limits, clock).lease, await ask(limits, clock).lease];
+    expect(others.map((lease) => lease.begin?.())).toEqual([true, true]);
+    expect(late.begin?.()).toBe(false);
+  });
 
   it("ModelLimits.W2 no more tokens begin in a minute than allowed, and a call that is larger goes alone", async () => {
     const clock = simulatedClock();

@@ -1,0 +1,8 @@
+/**
+ * Codes of errors that end a run here without an end in its record, and that pass: another process has the run, or the journal cannot be reached.
+ * Such a run can be tried again for ever.
+ */
+export const PASSING_CODES: ReadonlySet<string> = new Set([
+  ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "MOVED"],
+  ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED"],
+]);
