@@ -21,7 +21,7 @@ export const OPTION_WORDS: OptionWords = {
   "--format": ["mermaid", "dot", "json"],
   "--log-level": ["debug", "info", "warn", "error"],
   "--on-team-change": ["refuse", "continue"],
-  "--kind": ["line", "points", "bars", "histogram"],
+  "--kind": ["line", "points", "bars", "histogram", "heatmap"],
 };
 
 interface OptionWords extends Readonly<Record<string, readonly string[]>> {
@@ -34,7 +34,7 @@ interface OptionWords extends Readonly<Record<string, readonly string[]>> {
   readonly "--format": readonly FlowFormat[];
   readonly "--log-level": readonly ("debug" | "info" | "warn" | "error")[];
   readonly "--on-team-change": readonly OnTeamChange[];
-  readonly "--kind": readonly ("line" | "points" | "bars" | "histogram")[];
+  readonly "--kind": readonly ("line" | "points" | "bars" | "histogram" | "heatmap")[];
 }
 
 /** The forms of `troupe runs flow`. */

@@ -16,6 +16,8 @@ export interface ExperimentFlags {
   readonly x?: string;
   readonly y?: string;
   readonly series?: string;
+  readonly value?: string;
+  readonly hold?: boolean;
   readonly kind?: string;
   readonly runs?: string;
   readonly node?: readonly string[];
@@ -87,16 +89,18 @@ function addResults(experiment: Command, run: RunCommand): void {
     .description("show the means of each group of runs, and their standard errors")
     .argument("<dir>", FOLDER)
     .option("--by <columns>", "the columns whose values make a group, with commas between (default: all parameters)")
-    .option("--of <columns>", "the columns to average, with commas between (default: all measures that are numbers)")
+    .option("--of <columns>", "the columns to average, with commas between (default: all measures that are numbers, true or false)")
     .option("--csv", "print the table as CSV")
     .action((dir: string, flags: Flags) => run(flags, resultsFile, (commands, session) => commands.experimentTable(session, dir, flags)));
   withTalk(experiment.command("plot"))
     .description("draw the results as a picture; x may be round, for what was collected")
     .argument("<dir>", FOLDER)
-    .option("--kind <kind>", "line, points, bars or histogram (default line)")
+    .option("--kind <kind>", "line, points, bars, histogram or heatmap (default line)")
     .option("--x <column>", "default: the first parameter with several values")
-    .option("--y <column>", "default: the first measure that is a number")
+    .option("--y <column>", "default: the first measure that is a number; of a heat map the second parameter with several values")
+    .option("--value <column>", "the colour of a heat map (default: the first measure that is a number)")
     .option("--series <column>", "a colour for each of its values")
+    .option("--hold", "with --x round: runs that have ended keep their last values, as states do")
     .option("-o, --out <file>", "an .svg or an .html file (default <dir>/plot.svg)")
     .action((dir: string, flags: Flags) => run(flags, resultsFile, (commands, session) => commands.experimentPlot(session, dir, flags)));
 }

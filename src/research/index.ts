@@ -92,6 +92,7 @@ export type {
   ExperimentWorld,
   WorldRunOptions,
 } from "./experiment/experiment-options.ts";
+export { heldSeries } from "./experiment/held-series.ts";
 export { type CellReplay, replayCell, type ReplayCellOptions } from "./experiment/replay.ts";
 export { type FailedRun, type KeptExperiment, readExperiment } from "./experiment/results.ts";
 export type { Row } from "./experiment/row.ts";

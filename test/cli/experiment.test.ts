@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { progressText } from "../../src/cli/commands/experiment.ts";
+import { barLine, progressText } from "../../src/cli/commands/experiment.ts";
 import { experiment, runExperiment } from "../../src/research/index.ts";
 import { inSoak } from "../effort.ts";
 import { emptyRoad, road } from "../research/experiment/walkers.ts";
+import { main } from "../../src/cli/program.ts";
+import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const walks = experiment({
@@ -54,6 +56,8 @@ describe("troupe experiment", () => {
     ["a column that is not there", ["table", "walks", "--by", "m"], "EXPERIMENT_COLUMN"],
     ["a picture of another kind", ["plot", "walks", "--out", "plot.png"], "OPTION_INVALID"],
     ["another kind of plot", ["plot", "walks", "--kind", "pie"], "OPTION_INVALID"],
+    ["a picture that cannot be written", ["plot", "walks", "--kind", "points", "--out", "none/plot.svg"], "OPTION_INVALID"],
+    ["held values of another axis than rounds", ["plot", "walks", "--x", "n", "--hold"], "OPTION_INVALID"],
     ["a module that is not there", ["run", "walks.mjs"], "EXPERIMENT_UNREADABLE"],
     ["a module without an experiment", ["run", "none.mjs"], "EXPERIMENT_UNREADABLE"],
     ["a module that cannot be loaded", ["verify", "broken.mjs"], "EXPERIMENT_UNREADABLE"],
@@ -80,6 +84,34 @@ describe("troupe experiment", () => {
     const { stderr } = await command(cwd, ["experiment", "verify", module, "--name", "other"]);
     expect(stderr).toContain("of the name other");
     expect(existsSync(join(cwd, "experiments"))).toBe(false);
+  });
+
+  inSoak(it)("plot draws a heat map of two parameters, and series whose runs keep their last values", async () => {
+    const heat = await command(cwd, ["experiment", "plot", "walks", "--kind", "heatmap", "--out", "heat.html", "--json"]);
+    expect(linesIn(heat.stdout)).toMatchObject([{ kind: "heatmap", x: "n", y: "kind", value: "size" }]);
+    expect((await command(cwd, ["experiment", "plot", "walks", "--x", "round", "--hold", "--out", "held.svg"])).code).toBe(0);
+  });
+
+  it("table stands in parts where a terminal is too narrow for all its columns", async () => {
+    await runExperiment(
+      experiment({ name: "wide", params: { n: [1] }, rounds: 1, world: road, measure: () => ({ first: 1, second: true, third: 3 }) }),
+      { out: join(cwd, "wide") },
+    );
+    const host = fakeHost({ isTTY: true, cwd, env: { NO_COLOR: "1" } });
+    host.stdout.columns = 25;
+    expect(await main(host, ["experiment", "table", "wide"])).toBe(0);
+    expect(host.stdout.text.split("\n\n")).toEqual([
+      "n  runs  failed  first\n1  1     0       1",
+      "n  runs  failed  second\n1  1     0       1",
+      "n  runs  failed  third\n1  1     0       3\n",
+    ]);
+  });
+
+  it("has a bar that leaves room for its text", () => {
+    const progress = { total: 4, done: 2, failed: 0, kept: 0, ms: 1_000 };
+    expect(barLine(progress, 100)).toBe(`${"█".repeat(15)}${"░".repeat(15)} 2 of 4 runs, 0:01, about 0:01 left`);
+    expect(barLine(progress, 45)).toBe("█████░░░░░ 2 of 4 runs, 0:01, about 0:01 left");
+    expect(barLine(progress, 34)).toBe("2 of 4 runs, 0:01, about 0:01 left");
   });
 
   it("tells how long is left", () => {

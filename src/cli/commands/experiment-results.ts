@@ -1,8 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
+import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import {
   experimentTable as tableOf,
+  heldSeries,
   type KeptExperiment,
   plotHtml,
   type PlotOptions,
@@ -16,7 +18,7 @@ import type { ExitCode } from "../errors.ts";
 import { oneOf } from "../option-values.ts";
 import { printLines, report, resultStyle } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
-import { factLines, tableLines } from "../screen/layout.ts";
+import { factLines, tableLines, widthOf } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
@@ -24,6 +26,11 @@ import type { Flags } from "../settings.ts";
 /** Digits of a mean that a table shows. */
 const DIGITS = 4;
 const MOST_ERRORS = 10;
+/** The columns `runs` and `failed` of each group. */
+const RUN_COUNTS = 2;
+
+/** A head and the cells below it. */
+type Column = readonly string[];
 
 /** `troupe experiment status <dir>`: ends with 1 while runs are left or where one failed. */
 export async function experimentStatus(session: Session, dir: string, _flags: Flags): Promise<ExitCode> {
@@ -70,7 +77,7 @@ export async function experimentTable(session: Session, dir: string, flags: Flag
   const table = tableOf(rows, { by, ...(of === undefined ? {} : { of }) });
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
   else if (flags.csv === true) session.host.stdout.write(csvOf(table));
-  else await printLines(session, shownTable(table, resultStyle(session)));
+  else await printLines(session, shownTable(table, by.length + RUN_COUNTS, resultStyle(session)));
   return 0;
 }
 
@@ -81,23 +88,38 @@ function columnsIn(text: string | undefined): readonly string[] | undefined {
     .filter((name) => name !== "");
 }
 
-/** A mean and its standard error share a column. */
-function shownTable(table: readonly Row[], style: Parameters<typeof tableLines>[2]): readonly string[] {
+/** A mean and its standard error share a column. Columns that a terminal has no room for stand in further tables below. */
+function shownTable(table: readonly Row[], groups: number, style: Parameters<typeof tableLines>[2]): readonly string[] {
   const [first] = table;
   if (first === undefined) return ["No run has ended yet."];
   const names = Object.keys(first);
-  const columns = names.filter((name) => !(name.endsWith("_se") && names.includes(name.slice(0, -"_se".length))));
-  const cell = (row: Row, name: string): string => {
-    const value = row[name] ?? null;
-    if (!names.includes(`${name}_se`)) return value === null ? "" : shown(String(value), 60);
-    const error = row[`${name}_se`] ?? null;
-    return `${numberText(value)}${error === null ? "" : ` ± ${numberText(error)}`}`;
-  };
-  return tableLines(
-    columns.map((name) => shown(name, 40)),
-    table.map((row) => columns.map((name) => cell(row, name))),
-    style,
-  );
+  const columns = names
+    .filter((name) => !(name.endsWith("_se") && names.includes(name.slice(0, -"_se".length))))
+    .map((name) => [shown(name, 40), ...table.map((row) => cellText(row, name))]);
+  const [keys, measures] = [columns.slice(0, groups), columns.slice(groups)];
+  return fittingBlocks(keys, measures, style.width).flatMap((block, nth) => {
+    const [heads = [], ...rows] = block[0]?.map((_, place) => block.map((column) => column[place] ?? "")) ?? [];
+    return [...(nth === 0 ? [] : [""]), ...tableLines(heads, rows, style)];
+  });
+}
+
+/** Divides columns so that each part fits beside the keys, with at least one column in each. */
+function fittingBlocks(keys: readonly Column[], columns: readonly Column[], width: number): readonly (readonly Column[])[] {
+  const room = (block: readonly Column[]): number => block.reduce((sum, column) => sum + 2 + Math.max(...column.map(widthOf)), -2);
+  const blocks: Column[][] = [];
+  for (const column of columns) {
+    const last = blocks.at(-1);
+    if (last !== undefined && room([...keys, ...last, column]) <= width) last.push(column);
+    else blocks.push([column]);
+  }
+  return blocks.length === 0 ? [keys] : blocks.map((block) => [...keys, ...block]);
+}
+
+function cellText(row: Row, name: string): string {
+  const value = row[name] ?? null;
+  if (!(`${name}_se` in row)) return value === null ? "" : shown(String(value), 60);
+  const error = row[`${name}_se`] ?? null;
+  return `${numberText(value)}${error === null ? "" : ` ± ${numberText(error)}`}`;
 }
 
 function numberText(value: unknown): string {
@@ -108,27 +130,53 @@ function numberText(value: unknown): string {
 export async function experimentPlot(session: Session, dir: string, flags: Flags): Promise<ExitCode> {
   const { cwd } = session.host;
   const kept = await readExperiment(resolve(cwd, dir));
-  const kind = oneOf("--kind", flags.kind ?? "line", OPTION_WORDS["--kind"]);
-  const x = flags.x ?? variedIn(kept);
-  const rows = x === "round" ? kept.series : kept.rows.filter(({ status }) => status === "done");
-  const series = flags.series === undefined ? {} : { series: flags.series };
-  const title = kept.manifest.experiment.name;
-  const options: PlotOptions =
-    kind === "histogram" ? { kind, x, title, ...series } : { kind, x, y: flags.y ?? measuredIn(kept, x, rows), title, ...series };
+  const rows = drawnRows(kept, flags);
+  const options = plotOptions(kept, rows, flags);
   const out = resolve(cwd, flags.out ?? `${dir}/plot.svg`);
   if (!/\.(svg|html)$/.test(out))
     throw new UsageError("OPTION_INVALID", `Expected --out to be an .svg or an .html file, got ${shown(flags.out ?? "", 200)}.`);
-  await writeFile(out, await (out.endsWith(".svg") ? plotSvg(rows, options) : plotHtml(rows, options)));
+  const drawn = await (out.endsWith(".svg") ? plotSvg(rows, options) : plotHtml(rows, options));
+  await writeFile(out, drawn).catch((cause: unknown) => {
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected --out to be a file that can be written, but ${clauseText(thrownText(cause))}. Name another.`,
+      {
+        cause,
+      },
+    );
+  });
   await report(session, `Drawn: ${shown(out)}`, { type: "plot", out, ...options });
   return 0;
 }
 
-/** The first parameter with several values, else the first one. */
-function variedIn({ manifest, params }: KeptExperiment): string {
+function drawnRows({ series, rows }: KeptExperiment, { x, hold }: Flags): readonly Row[] {
+  if (x === "round") return hold === true ? heldSeries(series) : series;
+  if (hold === true) throw new UsageError("OPTION_INVALID", "Expected --hold with --x round, got it with another column. Leave it out.");
+  return rows.filter(({ status }) => status === "done");
+}
+
+function plotOptions(kept: KeptExperiment, rows: readonly Row[], flags: Flags): PlotOptions {
+  const kind = oneOf("--kind", flags.kind ?? "line", OPTION_WORDS["--kind"]);
+  const x = flags.x ?? variedIn(kept);
+  const { name: title } = kept.manifest.experiment;
+  if (kind !== "heatmap" && flags.value !== undefined)
+    throw new UsageError("OPTION_INVALID", `Expected --value with --kind heatmap, got it with ${kind}. Name the column by --y.`);
+  if (kind === "heatmap") return { kind, x, y: flags.y ?? variedIn(kept, x), value: flags.value ?? measuredIn(kept, x, rows), title };
+  const series = flags.series === undefined ? {} : { series: flags.series };
+  if (kind === "histogram") return { kind, x, title, ...series };
+  return { kind, x, y: flags.y ?? measuredIn(kept, x, rows), title, ...series };
+}
+
+/** The first parameter with several values, else the first one; another one than `taken`. */
+function variedIn({ manifest, params }: KeptExperiment, taken?: string): string {
   const { cells } = manifest.experiment;
-  const varied = params.find((name) => cells.some((cell) => cell[name] !== cells[0]?.[name])) ?? params[0];
+  const free = params.filter((name) => name !== taken);
+  const varied = free.find((name) => cells.some((cell) => cell[name] !== cells[0]?.[name])) ?? free[0];
   if (varied !== undefined) return varied;
-  throw new UsageError("OPTION_INVALID", "Expected a parameter to draw by, got none. Name a column: --x.");
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected a parameter to draw by, got none. Name a column: ${taken === undefined ? "--x" : "--y"}.`,
+  );
 }
 
 /** @throws UsageError `OPTION_INVALID` where nothing was measured */

@@ -177,7 +177,9 @@ async function freeFolder(wanted: string): Promise<string> {
 
 /** Shares of the work after which a line is printed where nothing can be drawn. */
 const STEPS = 10;
+/** Cells of the bar. */
 const BAR = 30;
+const LEAST_BAR = 5;
 
 /**
  * Shows how far a sweep is: a bar on a terminal, elsewhere a line for each tenth. It owns the last progress that was told.
@@ -218,10 +220,17 @@ class Bar {
 
   #lines({ width }: Size): readonly string[] {
     if (this.#last === undefined) return [];
-    const { total, done } = this.#last;
-    const filled = Math.round((BAR * done) / Math.max(1, total));
-    return [`${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${progressText(this.#last)}`.slice(0, width)];
+    return [barLine(this.#last, width)];
   }
+}
+
+/** The bar before its text. A narrow terminal has a shorter bar, or none, so that the text can be read. */
+export function barLine(progress: SweepProgress, width: number): string {
+  const { total, done } = progress;
+  const text = progressText(progress);
+  const length = Math.min(BAR, width - text.length - 1);
+  const filled = Math.round((length * done) / Math.max(1, total));
+  return length < LEAST_BAR ? text.slice(0, width) : `${"█".repeat(filled)}${"░".repeat(length - filled)} ${text}`;
 }
 
 /** `40 of 400 runs, 2 failed, 0:12, about 1:48 left` */

@@ -12,7 +12,7 @@ import { columnsOf, type Row } from "./row.ts";
 export interface TableOptions {
   /** The columns whose equal values make a group: names of parameters. */
   readonly by: readonly string[];
-  /** The columns to average. Default: all measures that are numbers. */
+  /** The columns to average. Default: all measures that are numbers, true or false. */
   readonly of?: readonly string[];
 }
 
@@ -20,7 +20,8 @@ const tableOptions: Known<TableOptions> = { by: true, of: true };
 
 /**
  * Returns a row for each group of runs: the number of its runs, how many of them failed, and of each column the mean and its standard error, as
- * `gini` and `gini_se`. A mean is over the runs that have the value; the error is null for fewer than two.
+ * `gini` and `gini_se`. True and false count 1 and 0, so that their mean is a share. A mean is over the runs that have the value; the error is
+ * null for fewer than two.
  *
  * @param rows those of `runExperiment` or of {@link readExperiment}
  * @throws UsageError `EXPERIMENT_COLUMN` for a column that no row has, and for values of `of` that are no numbers; `ARGUMENT_INVALID`,
@@ -67,13 +68,11 @@ function groupRow(group: readonly Row[], by: readonly string[], of: readonly str
 }
 
 function hasNumbers(rows: readonly Row[], column: string): boolean {
-  return (
-    rows.some((row) => typeof row[column] === "number") &&
-    rows.every((row) => ["number", "undefined"].includes(typeof (row[column] ?? undefined)))
-  );
+  const kinds = new Set(rows.map((row) => typeof (row[column] ?? undefined)));
+  kinds.delete("undefined");
+  return kinds.size > 0 && !kinds.has("string");
 }
 
-/** True and false count as 1 and 0, so that their mean is a share. */
 function numberIn(column: string, value: CellValue): readonly number[] {
   if (value === null) return [];
   if (typeof value === "boolean") return [value ? 1 : 0];

@@ -21,7 +21,7 @@ export type ChartSpec = Readonly<Record<string, unknown>>;
  * @throws UsageError `PLOT_VALUE` for a logarithm of a number that is not above 0
  */
 export function chartSpec(plot: PlotOptions, { marks, leftOut }: Marks): ChartSpec {
-  const note = leftOut === 0 ? undefined : `${leftOut} row${leftOut === 1 ? "" : "s"} without a value left out`;
+  const note = noteOf(marks, leftOut);
   const title = plot.title === undefined ? undefined : titleText(plot.title);
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
@@ -36,6 +36,18 @@ export function chartSpec(plot: PlotOptions, { marks, leftOut }: Marks): ChartSp
     ...layersOf(plot, marks),
     config: config(),
   };
+}
+
+/** Returns what a reader must know of the rows: how many have no place, and that the means are not of equally many. */
+function noteOf(marks: readonly Mark[], leftOut: number): string | undefined {
+  const counts = marks.map(({ rows = 1 }) => rows);
+  const least = counts.reduce((low, rows) => Math.min(low, rows), Infinity);
+  const most = counts.reduce((high, rows) => Math.max(high, rows), 0);
+  const notes = [
+    ...(leftOut === 0 ? [] : [`${leftOut} row${leftOut === 1 ? "" : "s"} without a value left out`]),
+    ...(least < most ? [`means of ${least} to ${most} rows`] : []),
+  ];
+  return notes.length === 0 ? undefined : notes.join("; ");
 }
 
 function titleOf(title: string | undefined, note: string | undefined, { width = DEFAULT_WIDTH }: PlotFrame): ChartSpec {
@@ -100,13 +112,17 @@ function layersOf(plot: PlotOptions, marks: readonly Mark[]): ChartSpec {
 function histogramLayers(plot: HistogramPlot, marks: readonly Mark[]): ChartSpec {
   const x = { ...axisOf("x", plot, marks), field: "low" };
   return {
-    mark: { type: "rect", opacity: plot.series === undefined ? 0.9 : 0.5, stroke: "white", strokeWidth: 0.5 },
+    mark: {
+      type: "rect",
+      ...(plot.series === undefined ? { opacity: 0.9, stroke: "white", strokeWidth: 0.5 } : { fillOpacity: 0.25, strokeWidth: 1.5 }),
+    },
     encoding: {
       x,
       x2: { field: "high" },
       y: axisOf("y", { ...plot, y: "rows" }, marks),
       y2: { datum: 0 },
       ...seriesOf(plot.series, marks),
+      ...(plot.series === undefined ? {} : { stroke: seriesOf(plot.series, marks)["color"] }),
     },
   };
 }
@@ -150,12 +166,25 @@ function axisOf(channel: "x" | "y", plot: PlotFrame & PlotScales & AxisColumns, 
   return {
     field: channel,
     type: "quantitative",
-    axis: { ...axisTitle(channel, title, plot), labelOverlap: "greedy", ...(isLog ? { format: "~s" } : isWhole ? { tickMinStep: 1 } : {}) },
+    axis: {
+      ...axisTitle(channel, title, plot),
+      ...ticksOf(channel, plot),
+      ...(isLog ? { format: "~s" } : isWhole ? { tickMinStep: 1 } : {}),
+    },
     scale: {
       ...(isLog ? { type: "log" } : linearScale(marks, channel, isCounted)),
-      ...(plot.kind === "points" && channel === "x" ? { padding: 8 } : { nice: channel === "y" }),
+      nice: channel === "y",
+      ...(plot.kind === "points" && channel === "x" ? { padding: 8 } : {}),
     },
   };
+}
+
+/** Pixels of an axis for each of its labels. */
+const LABEL: Readonly<Record<"x" | "y", number>> = { x: 70, y: 40 };
+
+function ticksOf(channel: "x" | "y", { width = DEFAULT_WIDTH, height = DEFAULT_HEIGHT }: PlotFrame): ChartSpec {
+  const length = channel === "x" ? width : height;
+  return { tickCount: Math.max(2, Math.round(length / LABEL[channel])), labelOverlap: "greedy" };
 }
 
 /** Marks at one place stand in the middle of an axis around it. */

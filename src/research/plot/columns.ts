@@ -26,13 +26,14 @@ export function rowsOf(door: string, given: Iterable<PlotRow>): readonly PlotRow
 }
 
 /**
- * Returns the number of a column in a row; undefined where the row has none.
+ * Returns the number of a column in a row; undefined where the row has none. True and false are 1 and 0, so that their mean is a share.
  *
  * @throws UsageError `PLOT_VALUE` for another value, `NaN` and infinite numbers among them
  */
 export function numberAt(row: PlotRow, column: string): number | undefined {
   const value = valueAt(row, column);
   if (value === undefined) return undefined;
+  if (typeof value === "boolean") return value ? 1 : 0;
   if (isPlain(value)) return value;
   throw new UsageError(
     "PLOT_VALUE",

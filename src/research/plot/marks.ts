@@ -14,6 +14,8 @@ export interface Mark {
   readonly high?: number;
   /** The colour of a field of a heat map. */
   readonly value?: number;
+  /** The number of rows of a mean. */
+  readonly rows?: number;
 }
 
 /** The data that is drawn. */
@@ -91,7 +93,7 @@ async function meanMarks(rows: readonly PlotRow[], plot: LinePlot | BarPlot): Pr
     const y = mean(values);
     const isBare = plot.interval === "none" || values.length < 2;
     const { low, high } = isBare ? { low: y, high: y } : await tInterval(values, { confidence: plot.confidence ?? DEFAULT_CONFIDENCE });
-    marks.push({ x, y, series, low, high });
+    marks.push({ x, y, series, low, high, rows: values.length });
   }
   return { marks, leftOut: cells.leftOut };
 }
@@ -128,7 +130,13 @@ function histogramMarks(rows: readonly PlotRow[], plot: HistogramPlot): Marks {
 function heatMarks(rows: readonly PlotRow[], plot: HeatMapPlot): Marks {
   const cells = new Cells();
   for (const row of rows) cells.add(placeAt(row, plot.x), placeAt(row, plot.y), "", numberAt(row, plot.value));
-  const marks = [...cells.all.values()].map(({ x, y, series, values }): Mark => ({ x, y, series, value: mean(values) }));
+  const marks = [...cells.all.values()].map(({ x, y, series, values }): Mark => ({
+    x,
+    y,
+    series,
+    value: mean(values),
+    rows: values.length,
+  }));
   return { marks, leftOut: cells.leftOut };
 }
 

@@ -6,7 +6,8 @@ import { checkPlot, type PlotOptions, type PlotRow } from "./plot-options.ts";
 
 /**
  * Draws rows as an SVG picture: a line with intervals, points, bars, a histogram or a heat map. The same rows and options give the same
- * bytes. Rows without a value in a needed column are left out, and the picture says how many. Nothing is fetched. It needs the packages
+ * bytes. Rows without a value in a needed column are left out, and the picture says how many; it also says when its means are not of equally
+ * many rows. True and false on an axis of numbers count 1 and 0. Nothing is fetched. It needs the packages
  * `vega`, `vega-lite` and `vega-interpreter`, and for intervals `jstat`.
  *
  * @throws UsageError `PLOT_EMPTY` without rows; `PLOT_COLUMN` for a column that no row has; `PLOT_VALUE` for a value that has no place;
@@ -93,21 +94,19 @@ function columnsOf(plot: PlotOptions, marks: readonly Mark[]): readonly Column[]
     ["from", (mark) => mark.low],
     ["to", (mark) => mark.high],
   ];
+  const counts: readonly Column[] = [["rows", (mark) => mark.rows]];
   switch (plot.kind) {
     case "histogram":
       return [...series, ...ends, ["rows", (mark) => mark.y]];
     case "heatmap":
-      return [
-        [plot.x, (mark) => mark.x],
-        [plot.y, (mark) => mark.y],
-        [plot.value, (mark) => mark.value],
-      ];
+      return [[plot.x, (mark) => mark.x], [plot.y, (mark) => mark.y], [plot.value, (mark) => mark.value], ...counts];
     default:
       return [
         ...series,
         [plot.x, (mark) => mark.x],
         [plot.y, (mark) => mark.y],
         ...(marks.some(({ low, high }) => low !== high) ? ends : []),
+        ...(plot.kind === "points" ? [] : counts),
       ];
   }
 }

@@ -153,8 +153,8 @@ describe("a table", () => {
 
   it("has the mean and the standard error of each group", () => {
     expect(experimentTable(rows, { by: ["n"] })).toEqual([
-      { n: 1, runs: 2, failed: 0, x: 2, x_se: 1 },
-      { n: 2, runs: 2, failed: 1, x: 5, x_se: null },
+      { n: 1, runs: 2, failed: 0, x: 2, x_se: 1, good: 0.5, good_se: 0.5 },
+      { n: 2, runs: 2, failed: 1, x: 5, x_se: null, good: 1, good_se: null },
     ]);
     expect(experimentTable(rows, { by: ["kind"], of: ["good"] })).toMatchObject([
       { kind: "a", good: 1 },

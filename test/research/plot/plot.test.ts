@@ -141,7 +141,25 @@ describe("plotHtml", () => {
     const page = await plotHtml(rows, { kind: "line", x: "agents", y: "gini", series: "topology", confidence: 0.9 });
     const values = rows.filter((row) => row["topology"] === "star" && row["agents"] === 100).map((row) => Number(row["gini"]));
     const { estimate, low, high } = await tInterval(values, { confidence: 0.9 });
-    expect(tableOf(page)).toContainEqual(["star", "100", ...[estimate, low, high].map((value) => String(Number(value.toPrecision(6))))]);
+    expect(tableOf(page)).toContainEqual([
+      "star",
+      "100",
+      ...[estimate, low, high].map((value) => String(Number(value.toPrecision(6)))),
+      "3",
+    ]);
+  });
+
+  it("says that its means are not of equally many rows, and counts true as 1 and false as 0", async () => {
+    const left = rows.filter(({ agents, rep }) => agents === 10 || rep === 3);
+    const o = { kind: "line", x: "agents", y: "isDone", series: "topology" } as const;
+    expect(xmlParts(await plotSvg(left, o)).texts).toContain("means of 1 to 3 rows");
+    expect(xmlParts(await plotSvg(rows, o)).texts.filter((text) => text.startsWith("means of"))).toEqual([]);
+    expect(tableOf(await plotHtml(left, { ...o, interval: "none" }))).toEqual([
+      ["ring", "10", "0.666667", "3"],
+      ["ring", "100", "1", "1"],
+      ["star", "10", "0.666667", "3"],
+      ["star", "100", "1", "1"],
+    ]);
   });
 
   it("counts every row once in the ranges of a histogram, the largest value in the last one", async () => {
