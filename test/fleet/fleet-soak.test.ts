@@ -7,6 +7,7 @@ import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { type Child, start } from "../cli/child.ts";
 import { tries } from "../effort.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
+import { Member, troublesOf } from "./member.ts";
 import { startProvider } from "./provider.ts";
 
 const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
@@ -27,58 +28,6 @@ async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEv
   const events: RunEvent[] = [];
   for await (const event of journal.read(runId, 0)) events.push(event);
   return events;
-}
-
-/** A worker and the process that starts it again. */
-class Member {
-  #child: Child;
-  readonly #begin: () => Child;
-
-  constructor(begin: () => Child) {
-    this.#begin = begin;
-    this.#child = begin();
-  }
-
-  /** The process that works now; undefined while there is none that anybody knows of. */
-  get pid(): number | undefined {
-    const pids = [...this.#child.said.stdout.matchAll(/"pid":(\d+)/g)];
-    return pids.length === 0 ? undefined : Number(pids.at(-1)?.[1]);
-  }
-
-  get log(): string {
-    return this.#child.said.stderr;
-  }
-
-  /** Kills the worker. @param isWhole also the process that starts it again; another one is started then */
-  kill(isWhole: boolean): boolean {
-    const { pid } = this;
-    if (pid === undefined) return false;
-    if (isWhole) this.#child.process.kill("SIGKILL");
-    const isKilled = killed(pid);
-    if (isWhole) this.#child = this.#begin();
-    return isKilled;
-  }
-
-  stop(signal: NodeJS.Signals): Promise<number | string> {
-    this.#child.process.kill(signal);
-    return this.#child.ended;
-  }
-}
-
-/** The lines before each end that a worker chose itself: they tell why. */
-function lastWords({ stderr }: Child["said"]): string {
-  const lines = stderr.split("\n");
-  const ends = lines.flatMap((line, at) => (/worker died.*"signal":null|given up/.test(line) ? [at] : []));
-  return ends.map((at) => lines.slice(Math.max(0, at - 30), at + 1).join("\n")).join("\n...\n");
-}
-
-function killed(pid: number): boolean {
-  try {
-    return process.kill(pid, "SIGKILL");
-  } catch {
-    // It was killed a moment ago, and its successor has not said its id.
-    return false;
-  }
 }
 
 /** The calls that runs recorded, by question. */
@@ -161,10 +110,7 @@ describe.runIf(hasPostgres)("a fleet under kills", async () => {
           return code === 0 ? code : `${code}: ${member.log.slice(-4_000)}`;
         }),
       );
-      const wrong = children
-        .filter(({ said }) => /worker died.*"signal":null|given up/.test(said.stderr))
-        .map(({ said }) => lastWords(said));
-      expect({ codes, wrong }).toEqual({ codes: members.map(() => 0), wrong: [] });
+      expect({ codes, wrong: troublesOf(children) }).toEqual({ codes: members.map(() => 0), wrong: [] });
 
       process.env["FLEET_PROVIDER"] = reference.url;
       const all = new Map<string, readonly RunEvent[]>();
