@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
@@ -11,6 +11,7 @@ import { isCount, isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import { LeftFolders } from "./left-folders.ts";
 import { nameOf, runFolder } from "./run-folder.ts";
 import { bundleWorkspace, fileWorkspace, hasOpenForks, restoreBundle, restoreFiles } from "../workspace/index.ts";
 
@@ -22,11 +23,16 @@ export interface RunWorkspacesOptions {
   readonly folder: string;
   /** Bytes of one bundle. Default 256 MiB; the store has a bound of its own. */
   readonly mostBytes?: number;
+  /**
+   * Most older folders of a run that stay in `.left`, where each of them has something that the restored folder has not. Others are not kept.
+   * Default 8: as many moves are told before anything of the first one is lost.
+   */
+  readonly mostLeft?: number;
   /** Told when files stay behind. Default: none. */
   readonly logger?: Logger;
 }
 
-const runWorkspacesOptions: Known<RunWorkspacesOptions> = { objects: true, folder: true, mostBytes: true, logger: true };
+const runWorkspacesOptions: Known<RunWorkspacesOptions> = { objects: true, folder: true, mostBytes: true, mostLeft: true, logger: true };
 
 /** A call about the folder of a run. */
 export interface RunWorkspaceCall {
@@ -39,7 +45,8 @@ export interface RunWorkspaces {
   folderOf(runId: string): string;
   /**
    * Brings the folder of a run here before it goes on: from its newest bundle, then from the steps of its record that came later. A folder that
-   * this machine had last stays as it is. One that is older is renamed, and nothing in it is changed. Returns what was done.
+   * this machine had last stays as it is. One that is older is renamed; it is removed if nothing in it is missing in the restored one, see
+   * {@link RunWorkspacesOptions.mostLeft}. Returns what was done.
    *
    * @throws ObjectStoreError, WorkspaceError, JournalError; ControlError when the signal aborts
    */
@@ -72,11 +79,12 @@ export interface RunWorkspaces {
  */
 export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
   checkGivenOptions("runWorkspaces", options, runWorkspacesOptions);
-  const { objects, folder, mostBytes = OBJECT_BYTES, logger = silentLogger } = options;
+  const { objects, folder, mostBytes = OBJECT_BYTES, mostLeft = MOST_LEFT, logger = silentLogger } = options;
   takes("runWorkspaces", "objects", objects, anObjectStore);
   takes("runWorkspaces", "folder", folder, aText);
-  if (!isCount(mostBytes)) throw new UsageError("OPTION_INVALID", `Expected mostBytes as a whole number, got ${valueText(mostBytes)}.`);
-  return new StoredWorkspaces(objects, resolve(folder), mostBytes, logger);
+  for (const [name, count] of Object.entries({ mostBytes, mostLeft }))
+    if (!isCount(count)) throw new UsageError("OPTION_INVALID", `Expected ${name} as a whole number, got ${valueText(count)}.`);
+  return new StoredWorkspaces({ objects, folder: resolve(folder), mostBytes, mostLeft, logger });
 }
 
 /** The place of the folder of a run, and its newest bundle: the one object of a run that changes. */
@@ -91,6 +99,7 @@ interface FoundPlace extends Place {
 }
 
 const NOWHERE = "";
+const MOST_LEFT = 8;
 /** A replay of a record writes what the record has, whatever its size. */
 const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER, fileBytes: Number.MAX_SAFE_INTEGER };
 
@@ -99,21 +108,19 @@ const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEG
  *
  * RunWorkspaces.W1 (`put`) only the machine that fetched a run last stores its folder, because the place is written on condition of its tag.
  * RunWorkspaces.W2 (`fetch`) a place names this machine only after its folder is whole, so a restore that was cut off is done again.
- * RunWorkspaces.W3 (`#setAside`) no file of a folder that was there is changed or removed. RunWorkspaces.W4 (`#restore`) bytes are restored only
+ * RunWorkspaces.W3 (`#restore`) no file of a folder that was there is changed before the newer folder is whole. RunWorkspaces.W4 (`#restore`) bytes are restored only
  * if they have the sha256 that the place names. The place names a bundle only after that is stored.
  */
 class StoredWorkspaces implements RunWorkspaces {
   readonly #objects: ObjectStore;
   readonly #folder: string;
-  readonly #most: number;
-  readonly #logger: Logger;
+  readonly #o: Required<RunWorkspacesOptions>;
   #machine: Promise<string> | undefined;
 
-  constructor(objects: ObjectStore, folder: string, most: number, logger: Logger) {
-    this.#objects = objects;
-    this.#folder = folder;
-    this.#most = most;
-    this.#logger = logger;
+  constructor(options: Required<RunWorkspacesOptions>) {
+    this.#objects = options.objects;
+    this.#folder = options.folder;
+    this.#o = options;
   }
 
   folderOf(runId: string): string {
@@ -143,7 +150,7 @@ class StoredWorkspaces implements RunWorkspaces {
     const { bundle: before } = found;
     if (found.place !== (await this.#here()) || (before !== undefined && before.seq > seq)) return false;
     if ((await ifThere(readdir(root))) === undefined || (await hasOpenForks(root))) return false;
-    const { bytes, sha256, branch = null } = await bundleWorkspace({ root, mostBytes: this.#most, signal });
+    const { bytes, sha256, branch = null } = await bundleWorkspace({ root, mostBytes: this.#o.mostBytes, signal });
     const key = `${nameOf(runId)}/${seq}-${sha256}.bundle`;
     if (before?.sha256 === sha256 && before.seq === seq) return true;
     await this.#objects.put(key, bytes, { signal });
@@ -169,7 +176,9 @@ class StoredWorkspaces implements RunWorkspaces {
   ): Promise<void> {
     const { found, journal, isThere, signal } = o;
     const root = this.folderOf(runId);
-    if (isThere) await this.#setAside(runId, root);
+    const { mostLeft: most, logger } = this.#o;
+    const older = new LeftFolders({ folder: this.#folder, runId, name: nameOf(runId), most, logger });
+    if (isThere) await older.setAside(root);
     await mkdir(root, { recursive: true });
     const { bundle } = found;
     if (bundle !== undefined) {
@@ -180,16 +189,7 @@ class StoredWorkspaces implements RunWorkspaces {
     }
     const workspace = fileWorkspace({ root, limits: NO_LIMITS });
     await restoreFiles(workspace, recordOf(journal, runId), { signal, ...(bundle === undefined ? {} : { after: bundle.seq }) });
-  }
-
-  async #setAside(runId: string, root: string): Promise<void> {
-    await mkdir(join(this.#folder, ".left"), { recursive: true });
-    const left = join(this.#folder, ".left", `${nameOf(runId)}-${randomBytes(6).toString("hex")}`);
-    await rename(root, left);
-    this.#logger.warn("The folder of a run is older than its bundle, and was renamed. Remove it when you do not need it.", {
-      run: runId,
-      left,
-    });
+    await older.sweep(root, signal);
   }
 
   /** The id of this machine's folder. Processes that share the folder share it. */
