@@ -28,6 +28,12 @@ export interface AtBarrier {
   readonly events: string;
 }
 
+/** A shard has the messages of the round, or those that are due, and room for them. One without room ends with its failure. */
+export interface HasRoom {
+  readonly kind: "has room";
+  readonly events: "";
+}
+
 /** A shard has ended. */
 export interface ShardDone {
   readonly kind: "done";
@@ -49,12 +55,13 @@ export interface ShardBroken {
   readonly error: ErrorRecord;
 }
 
-export type FromShard = AtBarrier | ShardDone | ShardBroken;
+export type FromShard = AtBarrier | HasRoom | ShardDone | ShardBroken;
 
-/** The answer to a shard at a barrier. */
+/** The answer to a shard: what it shall make room for, that the round ends in all shards, or that the run is over. */
 export type ToShard =
   | { readonly kind: "round"; readonly packets: readonly string[] }
   | { readonly kind: "advance"; readonly tick: number }
+  | { readonly kind: "deliver" }
   | { readonly kind: "over" };
 
 /** Returns the range of the order of hiring that belongs to a shard. */

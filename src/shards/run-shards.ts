@@ -10,7 +10,7 @@ import { shownText } from "../kernel/value-text.ts";
 import { checkSignal, checkWhole } from "../runtime/check-options.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { AtBarrier, FromShard, ShardDone, ShardStart, ToShard } from "./protocol.ts";
+import type { AtBarrier, FromShard, HasRoom, ShardDone, ShardStart, ToShard } from "./protocol.ts";
 import { SHARD_SCRIPT } from "./shard-script.ts";
 
 /** Options of {@link runShards}. */
@@ -105,8 +105,8 @@ export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
   }
 }
 
-/** The round that all shards have reached, or their ends. */
-type Told = AtBarrier | ShardDone;
+/** The place in a round that all shards have reached, or their ends. */
+type Told = AtBarrier | HasRoom | ShardDone;
 
 /**
  * One run over shards. It owns the threads.
@@ -142,8 +142,7 @@ class ShardedRun {
       this.#read(told);
       const done = told.filter((one) => one.kind === "done");
       if (done.length === told.length) return this.#joined(done);
-      const waiting = told.map((one) => (one.kind === "barrier" ? one : undefined));
-      for (const [shard, one] of waiting.entries()) if (one !== undefined) this.#answer(shard, this.#answerTo(told, shard));
+      for (const [shard, one] of told.entries()) if (one.kind !== "done") this.#answer(shard, this.#answerTo(told, shard));
     }
   }
 
@@ -203,6 +202,7 @@ class ShardedRun {
   }
 
   #answerTo(told: readonly Told[], shard: number): ToShard {
+    if (told.every(({ kind }) => kind === "has room")) return { kind: "deliver" };
     const waiting = told.filter((one) => one.kind === "barrier");
     if (waiting.length < told.length) return { kind: "over" };
     if (waiting.some(({ isMidRound }) => isMidRound)) return { kind: "round", packets: waiting.map(({ packets }) => packets[shard] ?? "") };

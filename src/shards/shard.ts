@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
+import { assertRoomAt } from "../runtime/record/delivery.ts";
 import { firstDue } from "../runtime/record/delayed.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import type { Environment } from "../runtime/environment.ts";
@@ -18,7 +19,7 @@ const KEPT: readonly RunEvent["type"][] = [...COMMON, "act.started", "act.ended"
  * One shard of a run: an environment that knows all roles and runs those of its range. It owns the environment, and exchanges messages with
  * the other shards at the end of each round.
  *
- * Shard.SH1 (`#barrier`) a round ends in all shards or in none, and each recipient has the messages of all senders by then: so roles read them
+ * Shard.SH1 (`#barrier`) a round ends in all shards or, where a mailbox has no room, in none, and each recipient has the messages of all senders by then: so roles read them
  * in the order of hiring of their senders, as in one environment.
  */
 class Shard {
@@ -84,19 +85,27 @@ class Shard {
   }
 
   async #barrier(host: DriverHost): Promise<void> {
-    const answered = new Promise<ToShard>((resolve) => this.#port.once("message", resolve));
     const { midRound: isMidRound, state } = host;
-    this.#tell({ kind: "barrier", isMidRound, due: firstDue(state), packets: this.#packer.pack(), events: this.#toldEvents() });
-    const answer = await answered;
-    switch (answer.kind) {
-      case "round":
-        for (const packet of answer.packets) this.#receive(packet);
-        return host.endRound(1);
-      case "advance":
-        return host.advance(answer.tick);
-      case "over":
-        this.#isOver = true;
-    }
+    const packets = this.#packer.pack();
+    const answer = await this.#ask({ kind: "barrier", isMidRound, due: firstDue(state), packets, events: this.#toldEvents() });
+    const isRound = answer.kind === "round";
+    if (isRound) for (const packet of answer.packets) this.#receive(packet);
+    else if (answer.kind !== "advance") return this.#stop();
+    const tick = isRound ? state.round + 1 : answer.tick;
+    assertRoomAt(state, tick);
+    const isReady = (await this.#ask({ kind: "has room", events: "" })).kind === "deliver";
+    if (!isReady) return this.#stop();
+    return isRound ? host.endRound(1) : host.advance(tick);
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+  }
+
+  async #ask(told: FromShard): Promise<ToShard> {
+    const answered = new Promise<ToShard>((resolve) => this.#port.once("message", resolve));
+    this.#tell(told);
+    return answered;
   }
 
   #receive(packet: string): void {

@@ -3,6 +3,7 @@ import { defineRole } from "troupe";
 import { shardedWorld } from "troupe/shards";
 
 const faults = {
+  none: () => undefined,
   exit: () => process.exit(3),
   hang: () => {
     for (;;);
@@ -12,12 +13,14 @@ const faults = {
   },
 };
 
-export const world = shardedWorld(({ fault, options = {} }) => {
+export const world = shardedWorld(({ fault, says = ["Bad"], more = [], options = {} }) => {
   const good = defineRole({
     name: "Good",
     watch: ["UserRequirement"],
-    step: (_state, _message, out) => void out.say("go", { sendTo: "Bad" }),
+    step: (_state, _message, out) => {
+      for (const sendTo of says) out.say("go", { sendTo });
+    },
   });
   const bad = defineRole({ name: "Bad", step: () => faults[fault]() });
-  return { roles: [{ role: good }, { role: bad }], messages: ["go"], options };
+  return { roles: [{ role: good }, ...more.map((name) => ({ role: good, name })), { role: bad }], messages: ["go"], options };
 });

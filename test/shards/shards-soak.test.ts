@@ -29,6 +29,16 @@ describe("a world over shards", () => {
   });
 });
 
+describe("a mailbox without room for the messages of a round", () => {
+  it("Shard.SH1 fails the run before the round ends in any shard", async () => {
+    const params = { fault: "none", says: ["Bad", "<self>"], more: ["Too"], options: { mailbox: { limit: 1 } } };
+    for (const shards of [1, 2]) {
+      const { failure, rounds, activations } = await runShards({ module: faulty, params, shards, seed: 1 });
+      expect([failure?.code, rounds, activations]).toEqual(["MAILBOX_FULL", 0, 3]);
+    }
+  });
+});
+
 describe("ShardedRun.SR1 a thread that", () => {
   it("ends is named in the error of the run", async () => {
     await expect(runShards({ module: faulty, params: { fault: "exit" } })).rejects.toMatchObject({

@@ -44,6 +44,12 @@ export function endRound(state: RunState, { round, stage }: RoundEnded): void {
   if (stage === undefined) state.deadBefore = state.dead.length;
 }
 
+/** Notes who belongs to a round in which messages are delivered at once, when its first activation begins or ends. */
+export function beginRound(state: RunState): void {
+  if (state.dawn !== undefined || state.clock !== "rounds" || state.delivery !== "turn") return;
+  state.dawn = { roles: state.roles.size, ready: state.ready.size };
+}
+
 function passRound(state: RunState): void {
   if (state.dead.length > state.deadBefore) orderDead(state);
   state.acted = 0;
@@ -59,6 +65,7 @@ export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): vo
   state.tick = tick;
   state.next = role;
   if (state.clock === "rounds") state.round = tick;
+  state.dawn = undefined;
   arrive(state, [...takeDue(state)]);
   state.deadBefore = state.dead.length;
 }

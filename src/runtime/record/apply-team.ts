@@ -32,9 +32,17 @@ export function retire(state: RunState, { role: name, keeps }: RoleRetired): voi
   if (keeps === 0) giveUp(state, role);
   const left = role.mailbox.popAll();
   for (const message of left.slice(0, keeps)) role.mailbox.append(message);
-  if (keeps === 0) state.ready.delete(role);
+  if (keeps === 0) leaveLine(state, role);
   for (const message of [...left.slice(keeps), ...heldFor(state, role)])
     state.dead.push({ message, reason: { kind: "retired", role: name } });
+}
+
+/** The roles that belong to the present round stand first in the line. */
+function leaveLine(state: RunState, role: RoleState): void {
+  const { dawn, acted, ready } = state;
+  const place = dawn === undefined ? -1 : ready.toArray().indexOf(role);
+  if (dawn !== undefined && place >= 0 && place < dawn.ready - acted) state.dawn = { ...dawn, ready: dawn.ready - 1 };
+  ready.delete(role);
 }
 
 /** Brings a role of the record into a team that it does not belong to. */

@@ -5,7 +5,7 @@ import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
-import { advanceClock, endRound, send } from "./apply-clock.ts";
+import { advanceClock, beginRound, endRound, send } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
 import { deliverHeld, measureMailboxes } from "./delivery.ts";
@@ -230,6 +230,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   if (role.open !== undefined) throw damaged(`${role.name} began ${act} while ${role.open.act} was open`);
   if (act !== role.nextAct) throw damaged(`${act} is not the next activation of ${role.name}`);
   if (take > role.waiting) throw damaged(`${act} takes ${take} messages of ${role.waiting}`);
+  beginRound(state);
   const open = { act, attempt, take, at, teamAt, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
   role.activation = { kind: "open", open, retry: role.retry };
   state.open.add(role.name);
@@ -313,8 +314,7 @@ function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
-  if (state.acted === 0 && state.clock === "rounds" && state.delivery === "turn")
-    state.dawn = { roles: state.roles.size, ready: state.ready.size };
+  beginRound(state);
   const taken = takeFrom(role, take);
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);

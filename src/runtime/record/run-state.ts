@@ -112,7 +112,10 @@ export class RunState {
   stage: number = 0;
   /** The place in the order of hiring of the role that ended an activation last. */
   lastActed: number = -1;
-  /** The number of roles, and of those with mail, when the first activation of the present round ended. Messages of roles come later. */
+  /**
+   * The number of roles, and of those with mail, when the first activation of the present round was recorded: its beginning, or the end of one
+   * without steps. Who is hired or gets mail later waits for the next round.
+   */
   dawn: { readonly roles: number; readonly ready: number } | undefined;
   /** The name of the role that acts at the present tick, where the scheduler drew both. */
   next: string | undefined;

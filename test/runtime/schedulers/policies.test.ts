@@ -371,6 +371,26 @@ describe("ScheduledRun.S6 a choice follows from the state", () => {
     },
   );
 
+  test("live: where a role is retired, no other one takes its place in the round", async () => {
+    const roles = [
+      answering("Ann", async (rc) => {
+        await rc.step("retire", {}, () => run.retire("Bob"));
+        return rc.message("later", { sendTo: "Dan" });
+      }),
+      says("Bob", () => {}),
+      says("Cid", () => {}),
+      says("Dan", () => {}),
+    ];
+    const journal = memoryJournal();
+    const run = new Team({ journal, roles, seed: 1, scheduler: "live", concurrency: 1 }).run(
+      createMessage("go", { sendTo: ["Ann", "Bob", "Cid"] }),
+      { id: "r" },
+    );
+    expect((await run.result).status).toBe("finished");
+    const acts = (await eventsOf(journal, "r")).flatMap((event) => (event.type === "act.ended" ? [`${event.role} ${event.round}`] : []));
+    expect(acts).toEqual(["Ann 0", "Cid 0", "Dan 1"]);
+  });
+
   test("eager: a role that has got room goes before those whose mail came later", async () => {
     const acted: string[] = [];
     const note = (out: StepOut): void => void acted.push(out.name);
