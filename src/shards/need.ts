@@ -1,9 +1,9 @@
+import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { object, takes } from "../kernel/argument.ts";
-import { isCount } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { valueText } from "../kernel/value-text.ts";
+import { checkWhole } from "../runtime/check-options.ts";
 
 /** The size of a population. */
 export interface PopulationSize {
@@ -11,14 +11,18 @@ export interface PopulationSize {
   readonly roles: number;
   /** The most messages on their way at one time. Default: one for each role. */
   readonly messages?: number;
+  /** The number of threads, each of which knows the names of all roles. Default 1. */
+  readonly shards?: number;
 }
 
-const sizeParts: Known<PopulationSize> = { roles: true, messages: true };
+const sizeParts: Known<PopulationSize> = { roles: true, messages: true, shards: true };
 
 /** Bytes of a hired step role with a state of one number: measured 330 by `node bench/population.mjs`. */
 const BYTES_PER_ROLE = 350;
 /** Bytes of a message without a payload on its way, and of what is left of the round before until the next collection. */
 const BYTES_PER_MESSAGE = 900;
+/** Bytes of a role that acts in another thread: its name and its place. */
+const BYTES_PER_STRANGER = 200;
 /** Bytes of an environment without roles. */
 const BYTES_OF_A_PROGRAM = 60_000_000;
 
@@ -35,19 +39,16 @@ const BYTES_OF_A_PROGRAM = 60_000_000;
 export function populationNeed(size: PopulationSize): number {
   takes("populationNeed", "size", size, object("an object with the number of roles"));
   checkKnownOptions("populationNeed", size, sizeParts);
-  const { roles, messages = roles } = size;
-  for (const [name, count] of [
-    ["roles", roles],
-    ["messages", messages],
-  ] as const) {
-    if (!isCount(count))
-      throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of 0 or more, got ${valueText(count)}.`);
-  }
-  return BYTES_OF_A_PROGRAM + roles * BYTES_PER_ROLE + messages * BYTES_PER_MESSAGE;
+  const { roles, messages = roles, shards = 1 } = size;
+  checkWhole(roles, "roles", 0);
+  checkWhole(messages, "messages", 0);
+  checkWhole(shards, "shards", 1);
+  const others = roles * (shards - 1) * BYTES_PER_STRANGER;
+  return shards * BYTES_OF_A_PROGRAM + roles * BYTES_PER_ROLE + others + messages * BYTES_PER_MESSAGE;
 }
 
 /**
- * Refuses a population that needs more heap than this process or thread may take, before it is hired.
+ * Refuses a population that needs more heap than this process or thread may take, or more memory than the machine has, before it is hired.
  *
  * @throws UsageError `POPULATION_TOO_LARGE` with the need and the limit; as {@link populationNeed}
  * @example
@@ -57,12 +58,25 @@ export function populationNeed(size: PopulationSize): number {
  */
 export function assertPopulationFits(size: PopulationSize): void {
   const need = populationNeed(size);
-  const limit = getHeapStatistics().heap_size_limit;
-  if (need <= limit) return;
-  const [needed, has] = [megabytes(need), megabytes(limit)];
-  throw new UsageError(
+  const { shards = 1 } = size;
+  const [heap, memory] = [shards * getHeapStatistics().heap_size_limit, memoryOfMachine()];
+  if (need > memory) throw tooLarge(size, need, memory, "this machine has", "Take a larger machine, fewer shards or fewer roles.");
+  if (need <= heap) return;
+  const flag = `--max-old-space-size=${megabytes(need / shards)}`;
+  throw tooLarge(size, need, heap, "this process may take", `Start Node.js with ${flag}, or hire fewer roles.`);
+}
+
+/** Bytes that a process may take: those of the machine, or of its container. */
+function memoryOfMachine(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+function tooLarge({ roles, shards }: PopulationSize, need: number, limit: number, whose: string, todo: string): UsageError {
+  const where = shards === undefined ? "" : ` in ${shards} shards`;
+  return new UsageError(
     "POPULATION_TOO_LARGE",
-    `Expected a population that fits the heap, got ${size.roles} roles, which need about ${needed} MB of the ${has} MB that this process may take. Start Node.js with --max-old-space-size=${needed}, or hire fewer roles.`,
+    `Expected a population that fits the memory, got ${roles} roles${where}, which need about ${megabytes(need)} MB of the ${megabytes(limit)} MB that ${whose}. ${todo}`,
     { data: { need, limit } },
   );
 }

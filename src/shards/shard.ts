@@ -35,9 +35,11 @@ class Shard {
     this.#start = start;
     const { seed, shard, shards, record } = start;
     const driver = { run: (host: DriverHost) => driverOf(schedulerOf("rounds")).run(this.#hosted(host)) };
-    this.#environment = environmentIn(listed, seed, { driver, shard: rangeOf(listed.roles.length, shard, shards) }, (environment) => {
+    const backing = { driver, shard: rangeOf(listed.roles.length, shard, shards) };
+    const prepare = (environment: Environment): void => {
       if (record) for (const type of KEPT) environment.on(type, (event) => this.#keep(event));
-    });
+    };
+    this.#environment = environmentIn(listed, seed, backing, prepare, shards);
     this.#packer = new Packer(this.#environment.state, shard, shards);
   }
 

@@ -82,6 +82,7 @@ export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): 
  * Hires the roles of a world, and publishes its messages.
  *
  * @param prepare called before the first event
+ * @param shards the number of threads that make the same world
  * @throws UsageError `POPULATION_TOO_LARGE`, and as `addRole`
  */
 export function environmentIn(
@@ -89,8 +90,9 @@ export function environmentIn(
   seed: string,
   backing?: RunBacking,
   prepare?: (environment: Environment) => void,
+  shards = 1,
 ): Environment {
-  assertPopulationFits({ roles: roles.length });
+  assertPopulationFits({ roles: roles.length, shards });
   const environment = new Environment({ memory: false, ...options, seed }, backing);
   prepare?.(environment);
   for (const { role, name } of roles) environment.addRole(role, { name });

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -72,9 +73,22 @@ describe("the need of a population", () => {
     expect(() => populationNeed({ roles: -1 })).toThrow(UsageError);
   });
 
+  it("counts the names that every thread knows, and is refused where the machine has less memory", () => {
+    const million = { roles: 1_000_000 };
+    expect(populationNeed({ ...million, shards: 4 })).toBeGreaterThan(populationNeed(million) + 3 * 200e6);
+    expect(() => populationNeed({ ...million, shards: 0 })).toThrow(UsageError);
+    const shards = Math.ceil(totalmem() / 200e6);
+    expect(() => assertPopulationFits({ ...million, shards })).toThrow(
+      expect.objectContaining({
+        code: "POPULATION_TOO_LARGE",
+        message: expect.stringMatching(/ MB that this machine has\. Take a larger/) as string,
+      }),
+    );
+  });
+
   it("is told before a role is hired, with the remedy", () => {
     expect(() => assertPopulationFits({ roles: 1_000 })).not.toThrow();
-    expect(() => assertPopulationFits({ roles: 1e9 })).toThrow(
+    expect(() => assertPopulationFits({ roles: Math.floor(totalmem() / 2_000) })).toThrow(
       expect.objectContaining({ code: "POPULATION_TOO_LARGE", message: expect.stringContaining("--max-old-space-size") as string }),
     );
   });
