@@ -5,7 +5,7 @@ import { answered, asks, does, fails, recorded, says, started, word } from "./re
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { describe, expect, it } from "vitest";
-import { eventLine } from "../../src/cli/commands/runs-events.ts";
+import { eventLine, sentText } from "../../src/cli/commands/runs-events.ts";
 import { join } from "node:path";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
@@ -95,21 +95,49 @@ describe("eventLine", () => {
     ]).filter(isEvent);
     expect(events.map((event) => eventLine({ ...event, time: 61_000 * event.seq }, 0))).toMatchInlineSnapshot(`
       [
-        "     0  +0:00     run.started   software company, 3 roles, rounds, seed s",
-        "     1  +1:01     message       outside to Alice, UserRequirement: content",
-        "     2  +2:02     act.started   Alice#0~1 takes 1",
-        "     3  +3:03     step.started  Alice#0~1 model gpt-5-mini WritePrd, try 2",
-        "     4  +4:04     step.ended    Alice#0~1 failed, to be tried again: Expected an answer, got 503., 500 micro-dollars",
-        "     5  +5:05     step.ended    Alice#0~1 answered, 1,200 micro-dollars",
-        "     6  +6:06     step.started  Alice#0~1 step write file docs/prd.md",
-        "     7  +7:07     act.ended     Alice#0~1 says WritePrd",
-        "     8  +8:08     act.failed    Bob#0~1 stop: It broke.",
-        "     9  +9:09     act.resumed   Bob#0~1",
-        "    10  +10:10    round.ended   0",
-        "    11  +11:11    run.resumed   its process had died, 1 step in flight before",
-        "    12  +12:12    run.ended     waiting: Bob waits.",
+        "     0  +0:00     run.started     software company, 3 roles, rounds, seed s",
+        "     1  +1:01     message         outside to Alice, UserRequirement: content",
+        "     2  +2:02     act.started     Alice#0~1 takes 1",
+        "     3  +3:03     step.started    Alice#0~1 model gpt-5-mini WritePrd, try 2",
+        "     4  +4:04     step.ended      Alice#0~1 failed, to be tried again: Expected an answer, got 503., 500 micro-dollars",
+        "     5  +5:05     step.ended      Alice#0~1 answered, 1,200 micro-dollars",
+        "     6  +6:06     step.started    Alice#0~1 step write file docs/prd.md",
+        "     7  +7:07     act.ended       Alice#0~1 says WritePrd",
+        "     8  +8:08     act.failed      Bob#0~1 stop: It broke.",
+        "     9  +9:09     act.resumed     Bob#0~1",
+        "    10  +10:10    round.ended     0",
+        "    11  +11:11    run.resumed     its process had died, 1 step in flight before",
+        "    12  +12:12    run.ended       waiting: Bob waits.",
       ]
     `);
+  });
+
+  it("names the scheduler, the edges, ticks and delays", () => {
+    const [start, ...rest] = recorded([
+      started(),
+      { type: "message", message: word("UserRequirement"), to: ["Ann"], due: 2 / 3 },
+      { type: "clock.advanced", tick: 2 / 3, role: "Ann" },
+      { type: "run.resumed", forked: true, uncertain: [] },
+    ]).filter(isEvent);
+    if (start?.type !== "run.started") throw new Error("Expected the start of a run.");
+    const edges = [{ name: "drop", parameters: { rate: 0.1 }, pairs: ["Ann->*"] }];
+    const events = [{ ...start, scheduler: "poisson", parameters: { rate: 2 }, edges }, ...rest];
+    expect(events.map((event) => eventLine(event, event.time).slice(18))).toEqual([
+      "run.started     software company, 3 roles, poisson, rate 2, seed s, edges: drop, rate 0.1, on Ann->*",
+      "message         outside to Ann at 0.6667, UserRequirement: content",
+      "clock.advanced  0.6667, Ann acts",
+      "run.resumed     a fork begins here",
+    ]);
+  });
+
+  it("tells of each recipient what reaches it", () => {
+    const [lost, late, false_] = [
+      { to: "Bob", by: ["drop"], arrives: [] },
+      { to: "Cid", by: ["delay", "duplicate"], arrives: [{ due: 3 }, { copy: 1, due: 4 }] },
+      { to: "Dee", by: ["corrupt"], arrives: [{ reads: { content: "no" } }] },
+    ];
+    const told = sentText({ message: word("WritePrd"), to: ["Bob", "Cid", "Dee", "Eve"], faults: [lost, late, false_] });
+    expect(told).toContain(" to Bob (lost), Cid (at 3, 2 times), Dee (rewritten), Eve, WritePrd: content");
   });
 
   it("tells what happened to messages on their way", () => {

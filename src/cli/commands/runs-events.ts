@@ -1,10 +1,13 @@
 import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
+import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
+import type { EdgeFault } from "../../runtime/record/edge-fault.ts";
 import {
   type ActEnded,
   EVENT_TYPES,
   type RunEvent,
   type RunResumed,
+  type RunStarted,
   type Sent,
   type StepEnded,
   type StepStarted,
@@ -24,7 +27,7 @@ import { eventAt, loadRun, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
-const TYPE = 12;
+const TYPE = 14;
 
 /** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
 export async function runsEvents(session: Session, id: string, flags: Flags): Promise<ExitCode> {
@@ -58,7 +61,7 @@ export function eventLine(event: RunEvent, began: number): string {
 function eventText(event: RunEvent): string {
   switch (event.type) {
     case "run.started":
-      return `${shown(event.team, 60)}, ${event.roles.length} roles, ${shown(event.scheduler, 20)}, seed ${shown(event.seed, 40)}`;
+      return startedText(event);
     case "message":
       return sentText(event, "outside");
     case "act.started":
@@ -70,13 +73,13 @@ function eventText(event: RunEvent): string {
     case "step.ended":
       return `${shown(event.act, 80)} ${endText(event)}`;
     case "act.ended":
-      return `${shown(event.act, 80)} ${event.said.length === 0 ? "says nothing" : `says ${shown(saidText(event), 200)}${faultsText(event)}`}`;
+      return `${shown(event.act, 80)} ${event.said.length === 0 ? "says nothing" : `says ${shown(saidText(event), 200)}${wayText(event)}`}`;
     case "act.failed":
       return `${shown(event.act, 80)} ${event.then}: ${shown(event.error.message, 200)}`;
     case "round.ended":
       return event.stage === undefined ? String(event.round) : `${event.round}, stage ${event.stage}`;
     case "clock.advanced":
-      return String(event.tick);
+      return `${tickText(event.tick)}${event.role === undefined ? "" : `, ${shown(event.role, 60)} acts`}`;
     case "role.hired":
       return event.roles.map(({ name }) => shown(name, 40)).join(", ");
     case "role.retired":
@@ -89,16 +92,41 @@ function eventText(event: RunEvent): string {
 }
 
 /** What the edges did with the messages of an activation: `, on the way: drop to Bob`. */
-function faultsText({ said }: ActEnded): string {
+function wayText({ said }: ActEnded): string {
   const faults = said.flatMap((sent) => sent.faults ?? []);
-  if (faults.length === 0) return "";
-  return `, on the way: ${shown(faults.map(({ by, to }) => `${by.join(" and ")} to ${to}`).join(", "), 120)}`;
+  return faults.length === 0 ? "" : `, on the way: ${shown(faultsText(faults), 120)}`;
+}
+
+function startedText(event: RunStarted): string {
+  const edges = event.edges === undefined ? "" : `, edges: ${shown(event.edges.map(edgeText).join("; "), 200)}`;
+  const parts = [
+    shown(event.team, 60),
+    plural(event.roles.length, "role"),
+    shown(schedulerText(event), 120),
+    `seed ${shown(event.seed, 40)}`,
+  ];
+  return `${parts.join(", ")}${edges}`;
+}
+
+/** A recipient, and what the edges did on the way to it: `Bob (lost)`. */
+function recipientText(name: string, fault: EdgeFault | undefined): string {
+  if (fault === undefined) return shown(name, 40);
+  const { arrives } = fault;
+  const first = arrives[0];
+  const said = [
+    ...(first === undefined ? ["lost"] : []),
+    ...(first?.due === undefined ? [] : [`at ${tickText(first.due)}`]),
+    ...(arrives.some(({ reads }) => reads !== undefined) ? ["rewritten"] : []),
+    ...(arrives.length > 1 ? [`${arrives.length} times`] : []),
+  ];
+  return `${shown(name, 40)}${said.length === 0 ? "" : ` (${said.join(", ")})`}`;
 }
 
 /** A message: its sender, its recipients, and the beginning of its text. */
-export function sentText({ message, to, dropped }: Sent, publisher: string = message.sentFrom): string {
-  const recipients =
-    dropped === true ? "nobody, for it was dropped" : to.length === 0 ? "nobody" : to.map((name) => shown(name, 40)).join(", ");
+export function sentText({ message, to, dropped, due, faults = [] }: Sent, publisher: string = message.sentFrom): string {
+  const named = new Map(faults.map((fault) => [fault.to, fault]));
+  const reached = to.length === 0 ? "nobody" : to.map((name) => recipientText(name, named.get(name))).join(", ");
+  const recipients = dropped === true ? "nobody, for it was dropped" : `${reached}${due === undefined ? "" : ` at ${tickText(due)}`}`;
   const from = shown(publisher === "" ? "outside" : publisher, 40);
   return `${from} to ${recipients}, ${shown(message.causeBy, 40)}: ${shown(message.content, 80)}`;
 }
@@ -110,17 +138,11 @@ function startText({ kind, name, try: attempt, request, reused }: StepStarted): 
   return `${shown(kind, 20)} ${shown(name, 60)}${about}${again}${reused === undefined ? "" : `, answered by event ${reused} of its parent`}`;
 }
 
-/** Why the run was resumed without an end, and what was in flight then. */
-function resumedText({ cause, uncertain }: RunResumed): string {
-  const steps = uncertain.length === 0 ? "" : `${plural(uncertain.length, "step")} in flight before`;
-  const why = {
-    died: "its process had died",
-    moved: "moved from another process",
-    taken: "its owner was gone",
-    drained: "it was given back",
-  };
-  if (cause === undefined) return steps;
-  return steps === "" ? why[cause] : `${why[cause]}, ${steps}`;
+/** Why the run goes on, and what was in flight then. */
+function resumedText(event: RunResumed): string {
+  const { uncertain } = event;
+  const steps = uncertain.length === 0 ? [] : [`${plural(uncertain.length, "step")} in flight before`];
+  return [resumeText(event), ...steps].filter((part) => part !== "").join(", ");
 }
 
 function endText({ ok, retry, error, cost, basis }: StepEnded): string {

@@ -1,5 +1,6 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunEvent, Sent } from "../../runtime/record/event.ts";
+import { edgeText, faultCountsText, schedulerOf, tickText } from "../../inspector/view/run-terms.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
@@ -52,9 +53,10 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     calls.add(event);
     tools.add(event);
     const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
-    for (const [nth, { message, to, dead, dropped }] of sent.entries()) {
+    for (const [nth, { message, to, dead, dropped, due, faults }] of sent.entries()) {
       const fate = { ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
-      said.push({ seq: event.seq, nth, message, to, ...fate });
+      const way = { ...(due === undefined ? {} : { due }), ...(faults === undefined ? {} : { faults }) };
+      said.push({ seq: event.seq, nth, message, to, ...fate, ...way });
     }
   };
   const run = await loadRun(journal, runId, { signal, isTolerant: true, visit });
@@ -66,6 +68,13 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     parent: state.parent,
     events: state.seq,
     rounds: state.round,
+    activations: state.activations,
+    scheduler: schedulerOf(state),
+    clock: state.clock,
+    tick: state.tick,
+    delayed: state.delayed.size,
+    edges: state.edges,
+    faults: state.faults,
     began: run.began,
     moved: run.moved,
     budget: state.budget,
@@ -151,8 +160,13 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
     ["Project", about && `${shown(folderName(session.host, about.out))} (${plural(files.length, "file")} written)`],
     [
       "Began",
-      `${momentText(run.began)} UTC, ${plural(run.events, "event")} in ${elapsed(run.moved - run.began)}, ${plural(run.rounds, "round")}`,
+      `${momentText(run.began)} UTC, ${plural(run.events, "event")} in ${elapsed(run.moved - run.began)}, ${run.clock === "rounds" ? plural(run.rounds, "round") : plural(run.activations, "activation")}`,
     ],
+    ["Order", shown(run.scheduler, 200)],
+    ["Time", run.clock === "time" ? tickText(run.tick) : undefined],
+    ["Delayed", run.delayed === 0 ? undefined : `${plural(run.delayed, "message")} not due yet`],
+    ["Edges", run.edges.length === 0 ? undefined : shown(run.edges.map(edgeText).join("; "), 500)],
+    ["Faults", run.edges.length === 0 ? undefined : faultCountsText(run.faults)],
     ["Cost", costText(run)],
     ["Tokens", tokensText(usage)],
     ...questionRows(questions.map((question, nth) => ({ ...question, answer: next.answers[nth] }))),

@@ -1,4 +1,5 @@
-import type { RunEvent } from "../../runtime/record/event.ts";
+import type { ActEnded, RunEvent, RunResumed, Sent } from "../../runtime/record/event.ts";
+import { faultsText, resumeText, schedulerText, tickText } from "../view/run-terms.ts";
 import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
 import type { OpenRun, Selection } from "./open-run.ts";
@@ -54,12 +55,29 @@ function isSame(a: Selection | undefined, b: Selection): boolean {
 /** Characters of a text in a row. */
 const MOST = 200;
 
+function saidWords({ message, due }: Sent): string {
+  return `${message.content.slice(0, MOST)}${due === undefined ? "" : ` (arrives at ${tickText(due)})`}`;
+}
+
+function faultWords({ said }: ActEnded): string {
+  const faults = said.flatMap((sent) => sent.faults ?? []);
+  return faults.length === 0 ? "" : `[edges: ${faultsText(faults)}] `;
+}
+
+function resumedWords(event: RunResumed): string {
+  const why = resumeText(event);
+  return why === "" ? "The run was resumed." : `The run was resumed: ${why}.`;
+}
+
 function textOf(event: RunEvent): string {
   switch (event.type) {
     case "run.started":
-      return `${event.team === "" ? "The team" : event.team}: ${event.roles.map(({ name }) => name).join(", ")}`.slice(0, MOST);
+      return `${event.team === "" ? "The team" : event.team}, ${schedulerText(event)}: ${event.roles.map(({ name }) => name).join(", ")}`.slice(
+        0,
+        MOST,
+      );
     case "message":
-      return event.message.content.slice(0, MOST);
+      return `${event.due === undefined ? "" : `(arrives at ${tickText(event.due)}) `}${event.message.content.slice(0, MOST)}`;
     case "act.started":
     case "act.resumed":
       return event.act;
@@ -68,13 +86,13 @@ function textOf(event: RunEvent): string {
     case "step.ended":
       return `${event.act}  ${event.ok ? "answered" : event.retry === true ? "failed, tried again" : "failed"}`;
     case "act.ended":
-      return `${event.act}  ${event.said.map(({ message }) => message.content.slice(0, MOST)).join(" | ")}`.slice(0, MOST);
+      return `${event.act}  ${faultWords(event)}${event.said.map(saidWords).join(" | ")}`.slice(0, MOST);
     case "act.failed":
       return `${event.act}  ${event.error.message}`.slice(0, MOST);
     case "round.ended":
       return `${event.stage === undefined ? "Round" : `Stage ${event.stage} of round`} ${event.round} ended: its messages are delivered.`;
     case "clock.advanced":
-      return `The clock is at ${event.tick}: the messages that are due are delivered.`;
+      return `The clock is at ${tickText(event.tick)}${event.role === undefined ? ": the messages that are due are delivered" : `, when ${event.role} acts`}.`;
     case "role.hired":
       return event.roles
         .map(({ name }) => name)
@@ -83,7 +101,7 @@ function textOf(event: RunEvent): string {
     case "role.retired":
       return event.role;
     case "run.resumed":
-      return "The run was resumed.";
+      return resumedWords(event);
     case "run.ended":
       return `The run ended: ${event.status}.`;
   }

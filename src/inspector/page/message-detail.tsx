@@ -1,6 +1,8 @@
 import { messageDetail, type Hearer } from "../view/detail.ts";
 import type { ActivationFact, SentFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
+import { momentOf } from "../view/run-terms.ts";
+import type { ClockKind } from "../../runtime/schedulers/scheduler.ts";
 import { momentText } from "./amounts.ts";
 import { CauseList } from "./cause-list.tsx";
 import { ActivationLine, Choose, Facts, MessageLine, Part, senderOf } from "./detail-parts.tsx";
@@ -91,8 +93,17 @@ function Recipients({ run, sent, hearers }: RecipientsProps) {
             <Choose run={run} what={{ kind: "role", name: hearer.role }}>
               <span class="line-who">{shownLine(hearer.role, 60)}</span>
             </Choose>
-            <span class="soft">{FATE_WORDS[hearer.fate](hearer.seq)}</span>
+            <span class="soft">
+              {wayWords(hearer, run.timeline.now.clock)}
+              {FATE_WORDS[hearer.fate](hearer.seq)}
+            </span>
             {hearer.taker !== undefined && <ActivationLine run={run} fact={hearer.taker} />}
+            {hearer.fault?.reads !== undefined && (
+              <div class="way-reads">
+                <p class="small">What arrives there, rewritten by {policies(hearer.fault.by)}:</p>
+                <TextView text={hearer.fault.reads.content} label={readsLabel(hearer)} />
+              </div>
+            )}
           </li>
         ))}
         {sent.dead.map((address) => (
@@ -103,6 +114,26 @@ function Recipients({ run, sent, hearers }: RecipientsProps) {
       </ul>
     </Part>
   );
+}
+
+function policies(by: readonly string[]): string {
+  return by.map((name) => shownLine(name, 60)).join(" and ");
+}
+
+/** Two copies at one role have labels that differ. */
+function readsLabel({ role, fault }: Hearer): string {
+  return `What ${shownLine(role, 60)} reads${fault?.copy === undefined ? "" : `, copy ${fault.copy}`}`;
+}
+
+/** What happens to the message between its sending and its fate: `copy 1 by duplicate; due in round 4; `. */
+function wayWords({ fate, due, fault }: Hearer, clock: ClockKind): string {
+  const said = [
+    ...(fault?.copy === undefined ? [] : [`copy ${fault.copy}`]),
+    ...(fault === undefined || fate === "lost" ? [] : [`by the edges: ${policies(fault.by)}`]),
+    ...(due === undefined ? [] : [`due: ${momentOf(clock, due)}`]),
+    ...(fault === undefined || fate !== "lost" ? [] : [policies(fault.by)]),
+  ];
+  return said.length === 0 ? "" : `${said.join("; ")}: `;
 }
 
 const FATE_WORDS: Readonly<Record<Hearer["fate"], (seq: number) => string>> = {

@@ -1,5 +1,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { visibleText } from "../../kernel/value-text.ts";
+import { faultCountsText, schedulerOf, tickText } from "../view/run-terms.ts";
+import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText, plural } from "./amounts.ts";
 import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
@@ -151,6 +153,7 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
         )}
         {began !== undefined && last !== undefined && <Fact name="Duration" value={durationText(Math.max(0, last.time - began))} />}
         <Fact name="Events" value={eventsText(run.count.value, eventsInAll(run))} />
+        {run.count.value > 0 && <Terms run={run} />}
       </dl>
       {summary?.parent !== undefined && (
         <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
@@ -158,6 +161,18 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
         </a>
       )}
     </div>
+  );
+}
+
+/** Who chooses what acts next, how far the clock has come, and what the edges did. */
+function Terms({ run }: { readonly run: OpenRun }) {
+  const { now } = run.timeline;
+  return (
+    <>
+      <Fact name="Scheduler" value={shownLine(schedulerOf(now), 100)} />
+      {now.clock !== "activations" && <Fact name={now.clock === "rounds" ? "Rounds" : "Time"} value={tickText(now.tick)} />}
+      {now.edges.length > 0 && <Fact name="On the edges" value={faultCountsText(now.faults)} />}
+    </>
   );
 }
 

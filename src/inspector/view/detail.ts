@@ -4,7 +4,7 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import type { ActEnded, RunEvent } from "../../runtime/record/event.ts";
 import { activationAt, stepAt } from "./facts-at.ts";
 import { endOf, type Fate } from "./lanes.ts";
-import type { ActivationFact, SentFact, StepFact } from "./run-facts.ts";
+import type { ActivationFact, SentFact, StepFact, WayFault } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
 /** The fate of a message at one recipient. */
@@ -15,6 +15,10 @@ export interface Hearer {
   readonly seq: number;
   /** The activation that took it. */
   readonly taker: ActivationFact | undefined;
+  /** The tick at which it arrives; undefined where it was not delayed. */
+  readonly due: number | undefined;
+  /** What the edges did with it; undefined for nothing. */
+  readonly fault: WayFault | undefined;
 }
 
 /** A message with its sender, its recipients and what it answers. */
@@ -90,7 +94,8 @@ export function messageDetail(timeline: RunTimeline, place: number, shown: numbe
     const { fate, end } = endOf(way, shown);
     const isConsumed = way.consumed !== undefined && way.consumed <= shown;
     const taker = fate === "taken" ? record.activations[(isConsumed ? way.consumer : way.opener) ?? -1] : undefined;
-    return [{ role: way.role, fate, seq: end, taker: taker && activationAt(timeline, taker, shown) }];
+    const { role, due, fault } = way;
+    return [{ role, fate, seq: end, taker: taker && activationAt(timeline, taker, shown), due, fault }];
   });
   const parents = sent.message.parents.map((id) => ({ id, sent: record.sentWithId(id) }));
   return { kind: "message", sent, by: record.activations[sent.by ?? -1], hearers, parents };

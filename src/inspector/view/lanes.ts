@@ -1,4 +1,4 @@
-import { type ActivationFact, isFailure, type SentFact, type WayFact } from "./run-facts.ts";
+import { type ActivationFact, isFailure, type SentFact, type TickFact, type WayFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
 /** The part of a run that is drawn. */
@@ -48,6 +48,8 @@ export interface LaneDrawing {
   readonly arrows: readonly Arrow[];
   /** Arrows beyond the limit. */
   readonly omitted: number;
+  /** The ticks of the clock in the range; none for a clock that counts activations. */
+  readonly ticks: readonly TickFact[];
 }
 
 /**
@@ -76,7 +78,13 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange): LaneDrawing {
     const sender = sent.by === undefined ? undefined : record.activations[sent.by]?.role;
     arrows.push({ sent, way, fromLane: sender === undefined ? undefined : places.get(sender), from: way.from, toLane, to: end, fate });
   }
-  return { lanes, bars, arrows, omitted };
+  return { lanes, bars, arrows, omitted, ticks: ticksIn(record.ticks, range.from, until) };
+}
+
+/** The ticks from one event to another, both included. */
+function ticksIn(ticks: readonly TickFact[], from: number, until: number): readonly TickFact[] {
+  const after = (seq: number): number => firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) >= seq);
+  return ticks.slice(after(from), after(until + 1));
 }
 
 function barsOf(timeline: RunTimeline, role: string, lane: number, from: number, until: number, shown: number): readonly Bar[] {

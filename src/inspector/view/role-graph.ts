@@ -28,6 +28,8 @@ export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly messages: number;
+  /** Those of them that the edges lost. */
+  readonly lost: number;
   /** By cause, the most frequent first. */
   readonly causes: readonly { readonly name: string; readonly messages: number }[];
   /** The receiver watches one of the causes, or everything; false where all messages were addressed to it. */
@@ -46,7 +48,13 @@ interface Flow {
   readonly to: string;
   readonly cause: string;
   readonly seqs: number[];
+  /** Of the messages that the edges lost. */
+  readonly lost: number[];
 }
+
+type EdgeDraft = { -readonly [Key in Exclude<keyof GraphEdge, "isSubscribed" | "causes">]: GraphEdge[Key] } & {
+  readonly causes: { readonly name: string; readonly messages: number }[];
+};
 
 /**
  * The messages of a run by sender, receiver and cause. It takes in what a timeline has got since it was last asked, so a count up to an event is
@@ -67,14 +75,16 @@ export class FlowTable {
     const state = this.#timeline.stateAt(seq);
     const nodes = nodesOf(state);
     const known = new Map(nodes.map((node) => [node.name, node]));
-    const edges = new Map<string, { from: string; to: string; messages: number; causes: { name: string; messages: number }[] }>();
-    for (const { from, to, cause, seqs } of this.#flows.values()) {
-      const messages = firstAtLeast(seqs.length, (place) => (seqs[place] ?? 0) > seq);
+    const edges = new Map<string, EdgeDraft>();
+    const upTo = (seqs: readonly number[]): number => firstAtLeast(seqs.length, (place) => (seqs[place] ?? 0) > seq);
+    for (const { from, to, cause, seqs, lost } of this.#flows.values()) {
+      const messages = upTo(seqs);
       if (messages === 0) continue;
       const key = JSON.stringify([from, to]);
-      const edge = edges.get(key) ?? { from, to, messages: 0, causes: [] };
+      const edge = edges.get(key) ?? { from, to, messages: 0, lost: 0, causes: [] };
       edges.set(key, edge);
       edge.messages += messages;
+      edge.lost += upTo(lost);
       edge.causes.push({ name: cause, messages });
     }
     return {
@@ -96,9 +106,10 @@ export class FlowTable {
       const from = sent.by === undefined ? "" : (record.activations[sent.by]?.role ?? "");
       const cause = sent.message.causeBy;
       const key = JSON.stringify([from, way.role, cause]);
-      const flow = this.#flows.get(key) ?? { from, to: way.role, cause, seqs: [] };
+      const flow = this.#flows.get(key) ?? { from, to: way.role, cause, seqs: [], lost: [] };
       this.#flows.set(key, flow);
       flow.seqs.push(sent.seq);
+      if (way.isLost) flow.lost.push(sent.seq);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Message } from "../../message/message.ts";
+import type { Arrival } from "../../runtime/record/edge-fault.ts";
 
 /*
  * The contents of a record as tables: steps, activations, messages and their ways. A place is an index into its table. A sequence number is that of
@@ -113,6 +114,23 @@ export interface WayFact {
   readonly isLost: boolean;
   /** The mailbox held a message of this id already. */
   readonly isDouble: boolean;
+  /** The tick at which it arrives; undefined where it was not delayed. */
+  readonly due: number | undefined;
+  /** What the edges did with it; undefined for nothing. */
+  readonly fault: WayFault | undefined;
+}
+
+/** What the edges did with a message on one way. */
+export interface WayFault extends Pick<Arrival, "copy" | "reads"> {
+  /** The names of the policies. */
+  readonly by: readonly string[];
+}
+
+/** A tick of the run's clock. */
+export interface TickFact {
+  /** The event with which the clock came to it. */
+  readonly seq: number;
+  readonly tick: number;
 }
 
 /** A recorded change of a file. */

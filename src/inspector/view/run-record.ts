@@ -3,7 +3,7 @@ import type { Arrival } from "../../runtime/record/edge-fault.ts";
 import type { Sent, StepEnded, StepStarted, RunEvent } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
-import type { ActivationFact, FileFact, SentFact, StepFact } from "./run-facts.ts";
+import type { ActivationFact, FileFact, SentFact, StepFact, TickFact, WayFault } from "./run-facts.ts";
 import { WayTable } from "./way-table.ts";
 
 type Open<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Member)[] ? Member[] : T[Key] };
@@ -23,6 +23,8 @@ export class RunRecord {
   readonly steps: Open<StepFact>[] = [];
   readonly sent: Open<SentFact>[] = [];
   readonly files: FileFact[] = [];
+  /** The ticks of a clock of rounds or of simulated time, in their order. */
+  readonly ticks: TickFact[] = [];
   readonly ways: WayTable = new WayTable();
   /** Places of activations by role, in order: they do not overlap. */
   readonly byRole: Map<string, number[]> = new Map();
@@ -70,7 +72,9 @@ export class RunRecord {
       default:
     }
     const open = event.type === "role.retired" ? before.roles.get(event.role)?.open?.act : undefined;
+    const { tick } = before;
     return (after) => {
+      if (after.tick !== tick && after.clock !== "activations") this.ticks.push({ seq: event.seq, tick: after.tick });
       if (event.type === "role.retired") this.#retired(after, event, open);
       this.ways.settle(after, event.seq);
     };
@@ -81,16 +85,21 @@ export class RunRecord {
     const place = this.sent.length;
     const isRemoved = dropped === true;
     const ways: number[] = [];
+    const policies = given.faults && new Map(given.faults.map((fault) => [fault.to, fault.by]));
     this.#byMessage.set(message.id, place);
     const visit = (role: string, arrives: readonly Arrival[]): void => {
       for (const arrival of arrives) {
         const id = arrivedId(message.id, arrival);
-        const way = this.ways.add({ sent: place, role, id, from: seq });
-        this.ways.begin([way], arrival.due ?? due, isAtBarrier);
+        const when = arrival.due ?? due;
+        const way = this.ways.add({ sent: place, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) });
+        this.ways.begin([way], when, isAtBarrier);
         this.#byMessage.set(id, place);
         ways.push(way);
       }
-      if (arrives.length === 0) ways.push(this.ways.addLost({ sent: place, role, id: message.id, from: seq }));
+      if (arrives.length === 0)
+        ways.push(
+          this.ways.addLost({ sent: place, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) }),
+        );
     };
     if (!isRemoved) eachRecipient(given, visit);
     this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
@@ -228,6 +237,11 @@ export class RunRecord {
     step.ok = event.ok;
     this.#openSteps.delete(address);
   }
+}
+
+/** What the edges did with a message that arrives at a role; undefined for nothing. */
+function faultOf(by: readonly string[] | undefined, { copy, reads }: Arrival): WayFault | undefined {
+  return by && { by, ...(copy === undefined ? {} : { copy }), ...(reads === undefined ? {} : { reads }) };
 }
 
 /** The cost of one try. */

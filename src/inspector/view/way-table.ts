@@ -1,8 +1,12 @@
+import { PriorityLanes } from "../../message/priority-lanes.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { WayFact } from "./run-facts.ts";
 
 type Way = { -readonly [Key in keyof WayFact]: WayFact[Key] };
+
+/** A way that has just begun. */
+type NewWay = Pick<WayFact, "sent" | "role" | "from" | "due" | "fault"> & { readonly id: string };
 
 /** Ways in one block. The latest end of each block is kept, so that a window skips blocks that ended before it. */
 const BLOCK = 256;
@@ -27,7 +31,8 @@ export class WayTable {
   readonly #ids: string[] = [];
   /** Sent in the present round. */
   #waiting: number[] = [];
-  #delayed: { readonly place: number; readonly due: number }[] = [];
+  /** Places of delayed ways by their ticks. */
+  readonly #delayed = new PriorityLanes<{ readonly place: number; readonly due: number }>();
   /** Delivered by the present event, if their mailboxes have room. */
   #coming: number[] = [];
   #held: Way[] = [];
@@ -41,7 +46,7 @@ export class WayTable {
   }
 
   /** Adds a way that has just begun. Returns its place. */
-  add({ sent, role, id, from }: Pick<WayFact, "sent" | "role" | "from"> & { readonly id: string }): number {
+  add({ sent, role, id, from, due, fault }: NewWay): number {
     const place = this.#ways.length;
     const ahead = {
       delivered: undefined,
@@ -51,7 +56,7 @@ export class WayTable {
       consumer: undefined,
       dropped: undefined,
     };
-    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false, isLost: false });
+    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false, isLost: false, due, fault });
     this.#ids.push(id);
     this.#count(place, 1);
     this.#reach(place, from);
@@ -59,7 +64,7 @@ export class WayTable {
   }
 
   /** Adds a way on which the edges lost the message. Returns its place. */
-  addLost(way: Pick<WayFact, "sent" | "role" | "from"> & { readonly id: string }): number {
+  addLost(way: NewWay): number {
     const place = this.add(way);
     const lost = this.#ways[place];
     if (lost !== undefined) Object.assign(lost, { dropped: way.from, isLost: true });
@@ -69,7 +74,7 @@ export class WayTable {
 
   /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
   begin(places: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
-    if (due !== undefined) for (const place of places) this.#delayed.push({ place, due });
+    if (due !== undefined) for (const place of places) this.#delayed.push({ place, due }, due);
     else (isAtBarrier ? this.#waiting : this.#coming).push(...places);
   }
 
@@ -81,9 +86,10 @@ export class WayTable {
 
   /** The clock comes to a tick with the present event. */
   deliverDue(tick: number): void {
-    if (this.#delayed.length === 0) return;
-    this.#coming.push(...this.#delayed.filter(({ due }) => due <= tick).map(({ place }) => place));
-    this.#delayed = this.#delayed.filter(({ due }) => due > tick);
+    while (this.#delayed.size > 0 && (this.#delayed.first(1)[0]?.due ?? Infinity) <= tick) {
+      const { place } = this.#delayed.shift() ?? {};
+      if (place !== undefined) this.#coming.push(place);
+    }
   }
 
   /** An activation began with the message. */

@@ -209,7 +209,7 @@ function valueAt(value: Json | undefined, key: string | number): Json | undefine
 const AROUND = 2;
 
 /** Members that are compared first, because the others follow from them, and members that are compared last. */
-const FIRST: readonly string[] = "type act kind name request messages role content ok error value".split(" ");
+const FIRST: readonly string[] = "type scheduler act kind name request messages role content ok error value".split(" ");
 const LAST: readonly string[] = ["in", "key"];
 
 /** Returns the first difference of two values; undefined for equal ones. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
+import { faultyRun } from "./faulty-run.ts";
 import { LiveHouse, TOKEN } from "./live-house.ts";
 import { sampleRun } from "./sample-run.ts";
 import { openPage, program, startBrowser, violationsIn } from "./watched-page.ts";
@@ -73,6 +74,36 @@ describe.runIf(program !== undefined)("an offline page", () => {
       }
       expect(faults).toEqual([]);
       expect(requests.filter((address) => address !== url && !address.startsWith(`${url}#`) && !address.startsWith("data:"))).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it("shows the clock, the scheduler and the faults of a run, accessibly in both themes", async () => {
+    const url = await offlineFile("faulty", [await faultyRun()]);
+    for (const theme of ["light", "dark"] as const) {
+      const { page, faults } = await openPage(browser, url, theme);
+      const head = page.locator(".run-head");
+      for (const told of ["Scheduler events", "Time 3", "On the edges 1 lost, 2 delayed, 1 copied, 2 rewritten"])
+        await expect.poll(() => head.innerText().then((text) => text.replace(/\s+/g, " "))).toContain(told);
+      await toPanel(page, "lanes");
+      expect(await page.locator(".lane-tick").allInnerTexts()).toEqual(["t 2.5", "t 3"]);
+      expect([await page.locator(".arrow-lost").count(), await page.locator(".arrow-delayed").count()]).toEqual([1, 3]);
+      await page
+        .getByRole("button", { name: /to Bob \(lost\), Cid \(rewritten\), Cid \(a copy, rewritten\): It is true/ })
+        .click({ force: true });
+      await expect.poll(() => drawer(page).textContent()).toContain("lossy: lost on its way");
+      expect(
+        await drawer(page)
+          .getByRole("region", { name: /^What Cid reads/ })
+          .allTextContents(),
+      ).toEqual(["It is false.", "It is false."]);
+      expect(await violationsIn(page)).toEqual([]);
+      await toPanel(page, "graph");
+      await expect.poll(() => page.locator(".policies").innerText()).toContain("lossy, share 0.5, on Ann->Bob");
+      expect(await violationsIn(page)).toEqual([]);
+      await toPanel(page, "events");
+      expect(await eventRow(page, "lossy to Bob").innerText()).toContain("wake (arrives at 2.5)");
+      expect(faults).toEqual([]);
       await page.context().close();
     }
   });

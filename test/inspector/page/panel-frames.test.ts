@@ -1,10 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { edgeLine, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
-import { arrowPath, barAfterKey, barPlace, type LaneFrame, withSlots, xOf } from "../../../src/inspector/page/panels/lane-frame.ts";
+import {
+  arrowPath,
+  barAfterKey,
+  barPlace,
+  dotStep,
+  type LaneFrame,
+  tickLines,
+  withSlots,
+  xOf,
+} from "../../../src/inspector/page/panels/lane-frame.ts";
 import { type Bar, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import type { GraphNode } from "../../../src/inspector/view/role-graph.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
+import { faultyRun } from "./faulty-run.ts";
 import { longRun } from "./long-run.ts";
 
 const timeline = new RunTimeline();
@@ -64,6 +74,44 @@ describe("the drawing of lanes", () => {
   });
 });
 
+describe("the clock above the lanes", () => {
+  test("has a line for each tick that has room, and labels that do not cover each other; of ticks at once the last", () => {
+    const ticks = [3, 4, 9, 20, 200].map((seq, nth) => ({ seq, tick: nth }));
+    const lines = tickLines(frameOf(0, 100), ticks).map(({ tick, x, isLabelled }) => [tick.seq, Math.round(x), isLabelled]);
+    expect(lines).toEqual([
+      [4, 45, true],
+      [9, 90, false],
+      [20, 189, true],
+      [200, 1_809, false],
+    ]);
+    expect(
+      tickLines(
+        frameOf(0, 400),
+        [10, 12, 14].map((seq) => ({ seq, tick: seq })),
+      ).map(({ tick }) => tick.seq),
+    ).toEqual([10, 14]);
+  });
+
+  test("property: the dots of an event stay in its column, where they can be told apart there", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 10, max: 400 }), fc.integer({ min: 1, max: 200 }), (span, messages) => {
+        const step = dotStep(frameOf(0, span), messages);
+        expect(step).toBeGreaterThanOrEqual(3);
+        expect(step).toBeLessThanOrEqual(6);
+        if (step > 3) expect(step * messages).toBeLessThanOrEqual(900 / span + 1e-9);
+      }),
+    );
+  });
+
+  test("a lost message stops halfway to its recipient", async () => {
+    const lossy = new RunTimeline();
+    lossy.add(await faultyRun());
+    const { arrows } = lanesIn(lossy, { from: 0, until: lossy.length - 1 });
+    const lost = arrows.find(({ fate }) => fate === "lost");
+    expect(lost && arrowPath({ from: 0, span: 20, width: 400, top: 0 }, lost)).toBe("M50 32L55 46.7");
+  });
+});
+
 describe("the drawing of the graph", () => {
   test.each([1, 2, 3, 5, 8, 13, 21, 40])("%i roles do not cover each other, and lie in the field", (count) => {
     const nodes = Array.from({ length: count }, (_, nth) => ({ name: `Role ${nth}` }) as GraphNode);
@@ -76,7 +124,7 @@ describe("the drawing of the graph", () => {
       expect(a.y).toBeLessThan(layout.height - 37);
       for (const b of points.slice(nth + 1)) expect(Math.abs(a.x - b.x) >= 168 || Math.abs(a.y - b.y) >= 74).toBe(true);
     }
-    const edge = { from: "Role 0", to: "Role 0", messages: 1, causes: [], isSubscribed: true };
+    const edge = { from: "Role 0", to: "Role 0", messages: 1, lost: 0, causes: [], isSubscribed: true };
     expect(edgeLine(layout, edge)?.path).toMatch(/^M/);
     expect(edgeLine(layout, { ...edge, from: "" })?.path).not.toMatch(/NaN|Infinity/);
     expect(edgeLine(layout, { ...edge, from: "Nobody" })).toBeUndefined();

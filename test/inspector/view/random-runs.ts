@@ -1,6 +1,8 @@
 import fc from "fast-check";
+import { corrupt, delay, drop, duplicate } from "../../../src/edges/index.ts";
 import type { Role } from "../../../src/role/role.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
+import type { SchedulerOption } from "../../../src/runtime/schedulers/scheduler.ts";
 import type { Run } from "../../../src/team/run.ts";
 import { Team } from "../../../src/team/team.ts";
 import { answering } from "../../runtime/town.ts";
@@ -13,7 +15,8 @@ import { rolesOf, teamSketch } from "../../properties/random-team.ts";
 /** How a random run is made: its team, its scheduler, the bound of its mailboxes, and where its first process dies. */
 export const runSketch = fc.record({
   team: teamSketch,
-  scheduler: fc.constantFrom("rounds" as const, "eager" as const),
+  scheduler: fc.constantFrom<SchedulerOption>("rounds", "eager", "live", "shuffled", "events", { name: "poisson", rate: 0.5 }),
+  faults: fc.boolean(),
   mailbox: fc.constantFrom(undefined, { limit: 1, overflow: "drop-oldest" as const }, { limit: 2, overflow: "block" as const }),
   seed: fc.nat(),
   diesAt: fc.option(fc.nat({ max: 60 })),
@@ -70,11 +73,13 @@ export async function eventsOfChangingRun({
 export async function eventsOfRun({
   team,
   scheduler,
+  faults,
   mailbox,
   seed,
   diesAt,
 }: typeof runSketch extends fc.Arbitrary<infer T> ? T : never): Promise<readonly RunEvent[]> {
-  const options = { scheduler, ...(mailbox === undefined ? {} : { mailbox }) };
+  const edges = faults ? [drop(0.2), delay(0, 3), duplicate(0.3, 2), corrupt(0.2)] : [];
+  const options = { scheduler, edges, ...(mailbox === undefined ? {} : { mailbox }) };
   const company = { roles: (outside: Parameters<typeof rolesOf>[1]) => rolesOf(team, outside, true), options };
   const { events } = await live(company, [], shuffled(seed));
   if (diesAt === null || diesAt >= events.length) return events;

@@ -1,5 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { compareRuns } from "../../../src/inspector/view/run-comparison.ts";
+import { defineRole, memoryJournal, Team } from "../../../src/index.ts";
+import { simulatedClock } from "../../../src/testing/index.ts";
+import { eventsOf } from "../../team/recorded.ts";
 import { causeChain } from "../../../src/inspector/view/cause-chain.ts";
 import { densityOf, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import { FlowTable } from "../../../src/inspector/view/role-graph.ts";
@@ -95,4 +99,15 @@ describe("views of a run", () => {
       { numRuns: tries(6, 150) },
     );
   });
+});
+
+test("a fork takes as long as its own events", async () => {
+  const [journal, clock] = [memoryJournal(), simulatedClock(0)];
+  const team = new Team({ roles: [defineRole({ name: "Ann", watch: ["UserRequirement"], step: () => undefined })], journal, clock });
+  await team.run("go", { id: "r" }).result;
+  await clock.advance(60_000);
+  await team.fork("r", { id: "f" }).result;
+  const run = new RunTimeline();
+  run.add(await eventsOf(journal, "f"));
+  expect(compareRuns(run, run).left.ms).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../../view/role-graph.ts";
+import { edgeText, faultCountsText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
@@ -27,7 +28,9 @@ export function GraphPanel({ run }: PanelProps) {
       )}
       <p class="soft small">
         Solid lines: the receiver watches the cause. Dashed lines: every message was addressed to it. Numbers count messages.
+        {graph.edges.some(({ lost }) => lost > 0) && " A cross counts those that the edges lost."}
       </p>
+      <Policies run={run} />
       <FlowLines run={run} graph={graph} />
       <Subscriptions run={run} graph={graph} />
     </div>
@@ -92,6 +95,7 @@ function Edge({ edge, layout, most, chosen }: EdgeProps) {
       <path d={line.path} stroke-width={1 + 3 * Math.sqrt(edge.messages / most)} marker-end="url(#graph-head)" />
       <text x={line.label.x} y={line.label.y} text-anchor="middle" dominant-baseline="central">
         {counted(edge.messages)}
+        {edge.lost > 0 && <tspan class="edge-lost">{` ✕${counted(edge.lost)}`}</tspan>}
       </text>
     </g>
   );
@@ -131,10 +135,28 @@ function NodeCard({
   );
 }
 
+/** The policies that decide what happens to messages on their way. */
+function Policies({ run }: { readonly run: OpenRun }) {
+  const { edges, faults } = run.timeline.stateAt(run.shown.value);
+  if (edges.length === 0) return null;
+  return (
+    <section>
+      <h2>Edges</h2>
+      <ol class="policies">
+        {edges.map((edge, place) => (
+          <li key={place}>{shownLine(edgeText(edge), 200)}</li>
+        ))}
+      </ol>
+      <p class="soft small">On the way so far: {faultCountsText(faults)}.</p>
+    </section>
+  );
+}
+
 const FLOW: readonly Column[] = [
   ["From", "text"],
   ["To", "text"],
   ["Messages", "number"],
+  ["Lost", "number"],
   ["Causes", "text"],
   ["Heard because", "text"],
 ];
@@ -146,13 +168,14 @@ function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: Role
     <section>
       <h2>Messages</h2>
       <DataTable label="Messages between roles" columns={FLOW}>
-        {edges.slice(0, MOST_LINES).map(({ from, to, messages, causes, isSubscribed }) => (
+        {edges.slice(0, MOST_LINES).map(({ from, to, messages, lost, causes, isSubscribed }) => (
           <tr key={`${from} > ${to}`}>
             <td>{from === OUTSIDE ? "outside" : <RoleButton run={run} name={from} />}</td>
             <td>
               <RoleButton run={run} name={to} />
             </td>
             <td class="right">{counted(messages)}</td>
+            <td class="right">{counted(lost)}</td>
             <td>{causes.slice(0, 5).map(causeWords).join(", ")}</td>
             <td>{isSubscribed ? "it watches" : "addressed"}</td>
           </tr>

@@ -1,12 +1,13 @@
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { CauseChain } from "../../view/cause-chain.ts";
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
-import type { SentFact } from "../../view/run-facts.ts";
+import type { SentFact, WayFact } from "../../view/run-facts.ts";
+import { tickText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted } from "../amounts.ts";
 import type { OpenRun, Selection } from "../open-run.ts";
 import { ActivationSign, activationWords } from "./activation-sign.tsx";
-import { arrowPath, barAfterKey, barPlace, LANE, type LaneFrame, withSlots, xOf, yOf } from "./lane-frame.ts";
+import { arrowPath, barAfterKey, barPlace, dotStep, LANE, type LaneFrame, tickLines, withSlots, xOf, yOf } from "./lane-frame.ts";
 
 export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly role: string; readonly top: number }) {
   const state = run.timeline.stateAt(run.shown.value).roles.get(role);
@@ -117,7 +118,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
     if (sent.seq < frame.from || (fromLane === undefined && sent.by !== undefined)) continue;
     const dot = dots.get(sent.place) ?? { sent, lane: fromLane ?? toLane, to: [] };
     dots.set(sent.place, dot);
-    dot.to.push(way.role);
+    dot.to.push(wayWords(visibleText(way.role), way));
   }
   const chosen = chosenMessage(run);
   return (
@@ -125,6 +126,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
       {withSlots([...dots.values()], ({ sent }) => sent.place).map(([{ sent, lane, to }, slot]) => {
         const { place, message, nth } = sent;
         const isFaint = chain !== undefined && !chain.messages.has(place);
+        const count = run.timeline.record.activations[sent.by ?? -1]?.said.length ?? 1;
         const y = sent.by === undefined ? yOf(frame, lane) - LANE / 2 + 3 : yOf(frame, lane) + 13;
         return (
           <button
@@ -132,12 +134,45 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
             type="button"
             class={`dot${isFaint ? " faint" : ""}`}
             aria-pressed={chosen === message.id}
-            aria-label={`Message ${visibleText(message.causeBy)} to ${to.map(visibleText).join(", ")}: ${shownLine(message.content, 60)}`}
-            style={{ left: `${xOf(frame, sent.seq) + nth * 6}px`, top: `${y}px` }}
+            aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${shownLine(message.content, 60)}`}
+            style={{ left: `${xOf(frame, sent.seq) + nth * dotStep(frame, count)}px`, top: `${y}px` }}
             onClick={() => select(run, { kind: "message", id: message.id })}
           />
         );
       })}
+    </div>
+  );
+}
+
+/** A recipient with what happened on the way to it. */
+function wayWords(role: string, { isLost, due, fault }: WayFact): string {
+  const said = [
+    ...(isLost ? ["lost"] : []),
+    ...(due === undefined ? [] : ["delayed"]),
+    ...(fault?.copy === undefined ? [] : ["a copy"]),
+    ...(fault?.reads === undefined ? [] : ["rewritten"]),
+  ];
+  return said.length === 0 ? role : `${role} (${said.join(", ")})`;
+}
+
+/** The clock of the run above the lanes. Only seen: the scrubber and the list of events have it in words. */
+export function ClockAxis({ run, drawing, frame }: Pick<LayerProps, "run" | "drawing" | "frame">) {
+  const { clock } = run.timeline.now;
+  const word = clock === "rounds" ? "round " : "t ";
+  return (
+    <div class="lane-axis numbers" aria-hidden="true">
+      <span class="lane-axis-name">{clock === "rounds" ? "Rounds" : "Time"}</span>
+      <div class="lane-axis-field">
+        {tickLines(frame, drawing.ticks).map(
+          ({ tick, x, isLabelled }) =>
+            isLabelled && (
+              <span key={tick.seq} class="lane-tick" style={{ left: `${x}px` }}>
+                {word}
+                {tickText(tick.tick)}
+              </span>
+            ),
+        )}
+      </div>
     </div>
   );
 }
@@ -174,10 +209,13 @@ export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayer
           <path d="M1 1L7 7M7 1L1 7" stroke="context-stroke" stroke-width="1.6" />
         </marker>
       </defs>
+      {tickLines(frame, drawing.ticks).map(({ tick, x, isLabelled }) => (
+        <path key={`tick ${tick.seq}`} class={`tick-line${isLabelled ? " tick-labelled" : ""}`} d={`M${x} 0V${height}`} />
+      ))}
       {withSlots(drawing.arrows, ({ way }) => way.place).map(([arrow, slot]) => (
         <path
           key={slot}
-          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrowState(arrow, chain, chosen)}`}
+          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.way.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
           d={arrowPath(frame, arrow)}
           marker-end={`url(#${MARKERS[arrow.fate]})`}
         />

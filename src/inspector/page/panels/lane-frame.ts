@@ -1,4 +1,5 @@
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
+import type { TickFact } from "../../view/run-facts.ts";
 
 /** Pixels: the height of a lane and of the bar in it. */
 export const LANE = 44;
@@ -41,6 +42,7 @@ export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
   const y2 = yOf(frame, arrow.toLane);
   if (arrow.fromLane === undefined) return `M${round(x1)} ${round(y2 - LANE / 2 + 2)}L${round(x2)} ${round(y2 - BAR / 2)}`;
   const y1 = yOf(frame, arrow.fromLane);
+  if (arrow.fate === "lost") return lostPath(x1, y1, y2);
   if (arrow.fromLane === arrow.toLane) {
     const high = y1 - BAR / 2 - 8;
     return `M${round(x1)} ${round(y1 - BAR / 2)}C${round(x1)} ${round(high)} ${round(x2)} ${round(high)} ${round(x2)} ${round(y2 - BAR / 2)}`;
@@ -50,6 +52,48 @@ export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
   const middle = (start + end) / 2;
   return `M${round(x1)} ${round(start)}C${round(x1)} ${round(middle)} ${round(x2)} ${round(middle)} ${round(x2)} ${round(end)}`;
 }
+
+/** A message that was lost stops on its way. */
+function lostPath(x: number, y1: number, y2: number): string {
+  const down = y2 < y1 ? -1 : 1;
+  const [start, length] = [y1 + (down * BAR) / 2, Math.max(LANE / 3, Math.abs(y2 - y1) / 2 - BAR / 2)];
+  return `M${round(x)} ${round(start)}L${round(x + 5)} ${round(start + down * length)}`;
+}
+
+/** Pixels between two lines, and between two labels of the clock. */
+const LINE = 6;
+const LABEL = 64;
+
+/** A tick of the clock in a frame. */
+export interface TickLine {
+  readonly tick: TickFact;
+  /** Pixels from the left: where what came after its event begins. */
+  readonly x: number;
+  /** False where there is no room for its label. */
+  readonly isLabelled: boolean;
+}
+
+/** The ticks that have room in a frame. Of those that follow each other at once nothing happened before the last one. */
+export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]): readonly TickLine[] {
+  const lines: TickLine[] = [];
+  let [line, label] = [0, 0];
+  for (const [place, tick] of ticks.entries()) {
+    const x = xOf(frame, tick.seq + 0.5);
+    if (x < line || ticks[place + 1]?.seq === tick.seq + 1) continue;
+    const isLabelled = x >= label && x <= frame.width - LABEL / 2;
+    lines.push({ tick, x, isLabelled });
+    line = x + LINE;
+    if (isLabelled) label = x + LABEL;
+  }
+  return lines;
+}
+
+/** Pixels between the dots of the messages of one event: they stay in its column where they can be hit there. */
+export function dotStep({ width, span }: LaneFrame, messages: number): number {
+  return Math.max(MOST_CLOSE, Math.min(6, width / span / messages));
+}
+
+const MOST_CLOSE = 3;
 
 function round(n: number): number {
   return Math.round(n * 10) / 10;

@@ -2,6 +2,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { RunEvent } from "../../../runtime/record/event.ts";
 import { type DensityBin, densityOf } from "../../view/lanes.ts";
+import { momentOf } from "../../view/run-terms.ts";
 import { counted } from "../amounts.ts";
 import type { PanelProps } from "../panels.ts";
 
@@ -21,7 +22,9 @@ export function Scrubber({ run }: PanelProps) {
     scrubbed.value = to >= count - 1 ? undefined : to;
   };
   const event = timeline.event(shown);
-  const words = event === undefined ? "" : eventWords(event);
+  const { clock, tick } = timeline.stateAt(shown);
+  const moment = clock === "activations" ? "" : `${momentOf(clock, tick)}, `;
+  const words = event === undefined ? "" : `${moment}${eventWords(event)}`;
   return (
     <section class="scrubber" aria-label="Events in time">
       <div class="scrubber-buttons">

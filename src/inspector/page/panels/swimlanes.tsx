@@ -5,7 +5,7 @@ import { type LaneDrawing, lanesIn } from "../../view/lanes.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { ArrowLayer, BarButtons, chosenMessage, LaneName, LiveLines, MessageButtons } from "./lane-drawing.tsx";
+import { ArrowLayer, BarButtons, ClockAxis, chosenMessage, LaneName, LiveLines, MessageButtons } from "./lane-drawing.tsx";
 import { LANE, type LaneFrame, yOf } from "./lane-frame.ts";
 
 /** How many events fit into the window. */
@@ -139,6 +139,7 @@ function LaneView({ run, roles, drawing, frame, box, chain, move }: LaneViewProp
         move(Math.sign(event.deltaX) * Math.ceil(frame.span / 20));
       }}
     >
+      {run.timeline.record.ticks.length > 0 && <ClockAxis run={run} drawing={drawing} frame={frame} />}
       <div class="lane-names" style={{ height: `${height}px` }}>
         {drawing.lanes.map((role, lane) => (
           <LaneName key={role} run={run} role={role} top={yOf(frame, lane) - LANE / 2} />
@@ -158,7 +159,8 @@ function LaneLegend() {
   return (
     <p class="lane-legend soft small">
       Bars are activations: <span class="sign">✓</span> took effect, <span class="sign">✕</span> failed, <span class="sign">…</span> under
-      way. Arrows are messages: a head is taken, a ring waits, a cross was dropped. Arrow keys go from bar to bar.
+      way. Arrows are messages: a head is taken, a ring waits, a cross halfway was lost by the edges, a cross at the end was dropped. Long
+      dashes: delayed. Arrow keys go from bar to bar.
     </p>
   );
 }

@@ -1,0 +1,79 @@
+import type { Json } from "../../kernel/json.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import type { EdgeFault, FaultCounts, RecordedEdge } from "../../runtime/record/edge-fault.ts";
+import type { RunResumed, RunStarted } from "../../runtime/record/event.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
+
+/* The terms of a run in words, for the page and for a terminal. Names and values come from a record: who shows them makes them safe. */
+
+/** Characters of a parameter. */
+const LONGEST_VALUE = 80;
+
+/** A scheduler with its parameters and the order of arrival: `poisson, rate 0.5`. */
+export function schedulerText({ scheduler, parameters, arrival }: Pick<RunStarted, "scheduler" | "parameters" | "arrival">): string {
+  const order = arrival === undefined ? [] : [`arrivals ${arrival === "sender" ? "by sender" : arrival}`];
+  return [scheduler, ...parametersIn(parameters), ...order].join(", ");
+}
+
+/** The scheduler of the state of a run. */
+export function schedulerOf({ scheduler, parameters, arrival }: Pick<RunState, "scheduler" | "parameters" | "arrival">): string {
+  return schedulerText({ scheduler, parameters, ...(arrival === "hire" ? {} : { arrival }) });
+}
+
+/** A policy of the edges with its parameters and the pairs it is for: `drop, rate 0.1, on Clerk->Office`. */
+export function edgeText({ name, parameters, pairs }: RecordedEdge): string {
+  return [name, ...parametersIn(parameters), ...(pairs === undefined ? [] : [`on ${pairs.join(" ")}`])].join(", ");
+}
+
+function parametersIn(parameters: Json | undefined): readonly string[] {
+  if (parameters === undefined || parameters === null) return [];
+  if (!isRecord(parameters)) return [valueOf(parameters as Json)];
+  return Object.entries(parameters).map(([name, value]) => `${name} ${valueOf(value as Json)}`);
+}
+
+function valueOf(value: Json): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
+}
+
+/** A tick of a clock: `12`, `0.6673`, `1204.5`. */
+export function tickText(tick: number): string {
+  if (Number.isInteger(tick)) return String(tick);
+  return String(Number(Math.abs(tick) >= 1_000 ? tick.toFixed(1) : tick.toPrecision(4)));
+}
+
+/** A tick in words: `round 4`, `time 4.97`, `activation 12`. */
+export function momentOf(clock: RunState["clock"], tick: number): string {
+  return `${CLOCK_WORDS[clock]} ${tickText(tick)}`;
+}
+
+const CLOCK_WORDS: Readonly<Record<RunState["clock"], string>> = { rounds: "round", time: "time", activations: "activation" };
+
+/** Counts of faults in words: `1 lost, 11 delayed`; `none` without any. */
+export function faultCountsText(counts: FaultCounts): string {
+  const told = (["lost", "delayed", "copied", "rewritten"] as const).filter((kind) => counts[kind] > 0);
+  return told.length === 0 ? "none" : told.map((kind) => `${counts[kind]} ${kind}`).join(", ");
+}
+
+/** The faults of some messages, those alike together: `drop to Bob, delay to Ann (6 times)`. */
+export function faultsText(faults: readonly EdgeFault[]): string {
+  const times = new Map<string, number>();
+  for (const { by, to } of faults) {
+    const told = `${by.join(" and ")} to ${to}`;
+    times.set(told, (times.get(told) ?? 0) + 1);
+  }
+  return [...times].map(([told, count]) => (count === 1 ? told : `${told} (${count} times)`)).join(", ");
+}
+
+/** Why a run goes on, where its record says so; empty where it was at rest. */
+export function resumeText({ cause, forked }: Pick<RunResumed, "cause" | "forked">): string {
+  if (forked === true) return "a fork begins here";
+  return cause === undefined ? "" : RESUME_WORDS[cause];
+}
+
+const RESUME_WORDS: Readonly<Record<NonNullable<RunResumed["cause"]>, string>> = {
+  died: "its process had died",
+  moved: "moved from another process",
+  taken: "its owner was gone",
+  drained: "it was given back",
+};

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { messageDetail } from "../../../src/inspector/view/detail.ts";
+import { lanesIn } from "../../../src/inspector/view/lanes.ts";
+import { FlowTable } from "../../../src/inspector/view/role-graph.ts";
+import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
+import * as terms from "../../../src/inspector/view/run-terms.ts";
+import { faultyRun } from "../page/faulty-run.ts";
+
+async function timeline(): Promise<RunTimeline> {
+  const run = new RunTimeline();
+  run.add(await faultyRun());
+  return run;
+}
+
+test("RunRecord.I1 a message that the edges lost, rewrote, doubled or delayed is told so on each of its ways", async () => {
+  const run = await timeline();
+  const said = run.record.sent.findIndex(({ message }) => message.content === "It is true.");
+  const hearers = messageDetail(run, said)?.hearers.map(({ role, fate, fault, due }) => ({ role, fate, fault, due }));
+  const reads = { content: "It is false." };
+  const by = ["liar", "duplicate"];
+  expect(hearers).toMatchObject([
+    { role: "Bob", fate: "lost", fault: { by: ["lossy"] }, due: undefined },
+    { role: "Cid", fate: "taken", fault: { by, reads } },
+    { role: "Cid", fate: "taken", fault: { by, copy: 1, reads } },
+  ]);
+  const { arrows, ticks } = lanesIn(run, { from: 0, until: run.length - 1 });
+  const delayed = arrows.filter(({ way }) => way.due !== undefined).map(({ way, fate }) => [way.role, way.due, fate]);
+  expect(delayed).toEqual([
+    ["Ann", 2.5, "taken"],
+    ["Ann", 3, "taken"],
+    ["Ann", 3, "taken"],
+  ]);
+  expect(ticks.map(({ tick }) => tick)).toEqual([2.5, 3]);
+  const [first] = ticks;
+  expect(run.event(first?.seq ?? -1)).toMatchObject({ type: "clock.advanced", tick: 2.5 });
+  expect(lanesIn(run, { from: 0, until: (first?.seq ?? 0) - 1 }).ticks).toEqual([]);
+  const graph = new FlowTable(run).graphAt(run.length - 1);
+  expect(graph.edges.map(({ from, to, messages, lost }) => [from, to, messages, lost])).toEqual([
+    ["", "Ann", 1, 0],
+    ["Ann", "Bob", 1, 1],
+    ["Ann", "Cid", 2, 0],
+    ["Ann", "Ann", 1, 0],
+    ["Cid", "Ann", 2, 0],
+  ]);
+});
+
+test("the terms of a run are told in words", async () => {
+  const { now } = await timeline();
+  expect(terms.schedulerOf(now)).toBe("events");
+  expect(now.edges.map(terms.edgeText).slice(0, 2)).toEqual(["lossy, share 0.5, on Ann->Bob", "liar, on Ann->Cid"]);
+  expect(terms.faultCountsText(now.faults)).toBe("1 lost, 2 delayed, 1 copied, 2 rewritten");
+  expect(terms.momentOf(now.clock, now.tick)).toBe("time 3");
+  expect(terms.schedulerText({ scheduler: "poisson", parameters: { rate: 0.5 }, arrival: "sender" })).toBe(
+    "poisson, rate 0.5, arrivals by sender",
+  );
+  expect(terms.schedulerText({ scheduler: "mine", parameters: "x".repeat(100) })).toBe(`mine, ${"x".repeat(79)}…`);
+  expect([0.1 + 0.2, 1234.5678, 1e-9, 12].map(terms.tickText)).toEqual(["0.3", "1234.6", "1e-9", "12"]);
+  const lost = { to: "Bob", by: ["drop"], arrives: [] };
+  expect(terms.faultsText([lost, lost, { ...lost, to: "Cid", by: ["drop", "delay"] }])).toBe(
+    "drop to Bob (2 times), drop and delay to Cid",
+  );
+  expect([{ cause: "moved" as const }, { forked: true as const }, {}].map(terms.resumeText)).toEqual([
+    "moved from another process",
+    "a fork begins here",
+    "",
+  ]);
+});
