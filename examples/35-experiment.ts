@@ -2,9 +2,10 @@
 // with common random numbers; then a table, a verification and a picture.
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
-import { experiment, experimentTable, plotSvg, runExperiment, verifyExperiment } from "troupe/research";
+import { experiment, experimentTable, gini, mean, plotSvg, runExperiment, verifyExperiment } from "troupe/research";
 
 // #region coins
+const names = (people: number) => Array.from({ length: people }, (_, place) => `p${place}`);
 const personOf = (start: number, people: number) =>
   defineRole({
     name: "Person",
@@ -24,22 +25,13 @@ export const coins = experiment({
   rounds: 30,
   world({ params: { people, start }, seed, concurrency }) {
     const market = new Environment({ seed, concurrency, memory: false });
-    for (let place = 0; place < people; place += 1) market.addRole(personOf(start, people), { name: `p${place}` });
+    for (const name of names(people)) market.addRole(personOf(start, people), { name });
     return market;
   },
   begin: (market) => market.publishMessage(createMessage("begin", { sendTo: market.roleNames })),
-  collect: { poor: ({ state }, { params }) => names(params.people).filter((name) => state(name)?.["coins"] === 0).length / params.people },
+  collect: { poor: ({ state }, { params: { people } }) => mean(names(people).map((name) => Number(state(name)?.["coins"] === 0))) },
   measure: ({ world }) => ({ gini: gini(world.roleNames.map((name) => Number(world.getRole(name)?.state["coins"]))) }),
 });
-function names(people: number): readonly string[] {
-  return Array.from({ length: people }, (_, place) => `p${place}`);
-}
-
-function gini(wealth: readonly number[]): number {
-  const total = wealth.reduce((sum, one) => sum + one, 0);
-  const apart = wealth.flatMap((one) => wealth.map((other) => Math.abs(one - other))).reduce((sum, distance) => sum + distance, 0);
-  return total === 0 ? 0 : apart / (2 * wealth.length * total);
-}
 // #endregion
 
 // #region run

@@ -27,6 +27,8 @@ export interface CellProcessOptions {
   readonly memory: number;
   /** The Node that runs it. */
   readonly node: string;
+  /** Called before each start: refuses a module that was changed since the first one. */
+  readonly check?: () => Promise<void>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { arch, cpus, platform, release, totalmem } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,14 +9,15 @@ import { shownText, valueText } from "../../kernel/value-text.ts";
 import { type ModelPrice, priceOf } from "../../index.ts";
 import type { CellEnd } from "./cell-run.ts";
 import type { ExperimentPlan } from "./experiment.ts";
+import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
 
 /** What a folder of results was made from, and where. */
 export interface Manifest {
   /** The form of the folder. */
   readonly v: 1;
   readonly experiment: ExperimentPlan;
-  /** The text of the module and its sha256; null for an experiment that was run without a module. */
-  readonly module: { readonly sha256: string; readonly text: string } | null;
+  /** Null for an experiment that was run without a module. */
+  readonly module: ModuleFiles | null;
   readonly versions: { readonly troupe: string; readonly node: string; readonly v8: string };
   /** The commit of the folder that the module is in, and whether files there differed from it; null outside git. */
   readonly commit: { readonly id: string; readonly changed: boolean } | null;
@@ -60,23 +60,17 @@ export async function manifestOf(
   module: string | undefined,
   o: { readonly troupe: string; readonly now: number },
 ): Promise<Manifest> {
-  const text = await moduleText(module);
   const [cpu] = cpus();
   return {
     v: 1,
     experiment: plan,
-    module: text === undefined ? null : { sha256: textHash(text), text },
+    module: module === undefined ? null : await moduleFiles(module),
     versions: { troupe: o.troupe, node: process.versions.node, v8: process.versions.v8 },
     commit: module === undefined ? null : await commitOf(dirname(fileURLToPath(module))),
     machine: { platform: `${platform()} ${arch()} ${release()}`, cpu: cpu?.model ?? "unknown", cores: cpus().length, memory: totalmem() },
     began: new Date(o.now).toISOString(),
     used: null,
   };
-}
-
-/** Returns the text of the module of an experiment. */
-export async function moduleText(module: string | undefined): Promise<string | undefined> {
-  return module === undefined ? undefined : readFile(fileURLToPath(module), "utf8");
 }
 
 async function commitOf(folder: string): Promise<Manifest["commit"]> {
@@ -104,7 +98,8 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
       "EXPERIMENT_DAMAGED",
       `Expected the manifest of ${shownText(folder)} to be one of this version, got another form. Begin anew in another folder.`,
     );
-  const difference = planDifference(known.experiment, now.experiment) ?? textDifference(known.module?.text, now.module?.text);
+  const difference =
+    planDifference(known.experiment, now.experiment) ?? moduleDifference(known.module ?? undefined, now.module ?? undefined);
   if (difference === undefined) return;
   throw new UsageError(
     "EXPERIMENT_CHANGED",
@@ -127,14 +122,4 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
     return `cell ${at} was ${valueText(known.cells[at] ?? "none")} and is ${valueText(now.cells[at] ?? "none")}`;
   }
   return undefined;
-}
-
-function textDifference(known: string | undefined, now: string | undefined): string | undefined {
-  if (known === now) return undefined;
-  if (known === undefined || now === undefined)
-    return `its module was ${known === undefined ? "none" : "a file"} and is ${now === undefined ? "none" : "a file"}`;
-  const [before, after] = [known.split("\n"), now.split("\n")];
-  const place = after.findIndex((line, nth) => line !== before[nth]);
-  const at = place === -1 ? after.length : place;
-  return `line ${at + 1} of its module was ${valueText(before[at] ?? "missing")} and is ${valueText(after[at] ?? "missing")}`;
 }

@@ -51,6 +51,7 @@ export class ProcessSlot {
   async #started(): Promise<CellProcess> {
     let text = "";
     for (let tried = 0; tried < this.#tries; tried += 1) {
+      await this.#options.check?.();
       const started = await CellProcess.start(this.#options);
       if (typeof started !== "string") return started;
       text = started;

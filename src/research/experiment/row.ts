@@ -25,9 +25,25 @@ export function seriesRowsOf({ cell, params, rep, seed }: CellJob, points: reado
   return points.map((point) => ({ cell, ...params, rep, seed, ...point }));
 }
 
+/** Rows of one piece of a text: a text of V8 has at most half a gigabyte. */
+const PIECE = 1_000;
+
 /** Returns rows as lines of JSON. */
 export function jsonLinesOf(rows: readonly Row[]): string {
-  return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  return [...jsonLinePieces(rows)].join("");
+}
+
+/** Gives rows as lines of JSON, piece by piece. */
+export function* jsonLinePieces(rows: readonly Row[]): Generator<string> {
+  yield* pieces(rows, (row) => `${JSON.stringify(row)}\n`);
+}
+
+function* pieces(rows: readonly Row[], lineOf: (row: Row) => string): Generator<string> {
+  for (let start = 0; start < rows.length; start += PIECE)
+    yield rows
+      .slice(start, start + PIECE)
+      .map(lineOf)
+      .join("");
 }
 
 /** Returns all columns of rows, in the order in which they first come. The error is last. */
@@ -40,10 +56,16 @@ export function columnsOf(rows: readonly Row[]): readonly string[] {
 
 /** Returns rows as CSV (RFC 4180) with a head. Null is an empty field. */
 export function csvOf(rows: readonly Row[]): string {
+  return [...csvPieces(rows)].join("");
+}
+
+/** Gives rows as CSV, piece by piece; nothing for rows without a column. */
+export function* csvPieces(rows: readonly Row[]): Generator<string> {
   const columns = columnsOf(rows);
-  if (columns.length === 0) return "";
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
-  return lines.map((line) => `${line.map(fieldOf).join(",")}\r\n`).join("");
+  if (columns.length === 0) return;
+  const lineOf = (fields: readonly CellValue[]): string => `${fields.map(fieldOf).join(",")}\r\n`;
+  yield lineOf(columns);
+  yield* pieces(rows, (row) => lineOf(columns.map((column) => row[column] ?? null)));
 }
 
 function fieldOf(value: CellValue): string {

@@ -8,7 +8,7 @@ import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { shownText } from "../../kernel/value-text.ts";
 import type { CellJob } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
-import { columnsOf, csvOf, jsonLinesOf, type Row } from "./row.ts";
+import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./row.ts";
 
 /** A run that has ended, as its line in the folder has it. */
 export interface FinishedCell {
@@ -93,7 +93,7 @@ export class SweepFolder {
   }
 
   /** Replaces a file. */
-  async write(name: string, content: string | Uint8Array): Promise<void> {
+  async write(name: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
     const path = join(this.path, name);
     await writeFile(`${path}.new`, content);
     await rename(`${path}.new`, path);
@@ -105,8 +105,8 @@ export class SweepFolder {
 
   /** Writes rows as lines of JSON and as CSV. */
   async writeRows(name: "rows" | "series", rows: readonly Row[]): Promise<void> {
-    await this.write(`${name}.jsonl`, jsonLinesOf(rows));
-    if (columnsOf(rows).length > 0) await this.write(`${name}.csv`, csvOf(rows));
+    await this.write(`${name}.jsonl`, jsonLinePieces(rows));
+    if (columnsOf(rows).length > 0) await this.write(`${name}.csv`, csvPieces(rows));
   }
 
   async close(): Promise<void> {
@@ -146,12 +146,13 @@ export async function manifestIn(path: string): Promise<object | undefined> {
 export async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
   const length = bytes.lastIndexOf(10) + 1;
-  const lines = bytes.subarray(0, length).toString("utf8").split("\n").slice(0, -1);
-  const finished = lines.map((line, place) => {
-    const cell = parsedJson(line);
-    if (isFinished(cell)) return cell;
-    throw damaged(path, `line ${place + 1} of ${CELLS_FILE}`, "a finished run");
-  });
+  const finished: FinishedCell[] = [];
+  // The lines are read one by one, because all of them may be longer than a text can be.
+  for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
+    const cell = parsedJson(bytes.toString("utf8", start, end));
+    if (!isFinished(cell)) throw damaged(path, `line ${finished.length + 1} of ${CELLS_FILE}`, "a finished run");
+    finished.push(cell);
+  }
   return { finished, length };
 }
 

@@ -15,6 +15,7 @@ import { checkProcessOptions, CONCURRENCY, HOUR, type ProcessBounds, processBoun
 import type { CellEnd } from "./cell-run.ts";
 import { type AnyExperiment, anExperiment, CELLS } from "./experiment.ts";
 import { assertSame, manifestOf, usedBy } from "./manifest.ts";
+import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
 import { parquetTable } from "../metrics/tables.ts";
 import { endsOf, rowsOf } from "./ends.ts";
 import type { Row } from "./row.ts";
@@ -130,7 +131,7 @@ async function openedFolder(experiment: AnyExperiment, path: string, { module }:
  *
  * Sweep.W1 (`#next`) each run is given out once, and again only after its process has gone.
  * Sweep.W2 (`#ended`) a run counts when its line is on the disk.
- * Sweep.W3 (`#tried`) a run whose processes die fails alone.
+ * Sweep.W3 (`#slot`) a run whose processes die fails alone.
  */
 class Sweep {
   readonly #experiment: AnyExperiment;
@@ -143,6 +144,7 @@ class Sweep {
   #failed = 0;
   readonly #began: number;
   readonly #kept: number;
+  #module: ModuleFiles | undefined;
   readonly #stop = new AbortController();
 
   constructor(experiment: AnyExperiment, folder: SweepFolder | undefined, o: RunExperimentOptions & { readonly clock: Clock }) {
@@ -195,7 +197,8 @@ class Sweep {
 
   async #slot(module: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#o;
-    const processes = new ProcessSlot(processOptions(this.#experiment, { ...this.#o, module }, { clock, signal }), this.#o.tries);
+    const options = processOptions(this.#experiment, { ...this.#o, module }, { clock, signal });
+    const processes = new ProcessSlot({ ...options, check: () => this.#assertUnchanged(module) }, this.#o.tries);
     try {
       for (let job = this.#next(); job !== undefined; job = this.#next()) {
         const began = clock.now();
@@ -205,6 +208,17 @@ class Sweep {
     } finally {
       processes.close();
     }
+  }
+
+  /** A process that starts late must not run another program than the first ones. */
+  async #assertUnchanged(module: string): Promise<void> {
+    const now = await moduleFiles(module);
+    const difference = moduleDifference((this.#module ??= now), now);
+    if (difference === undefined) return;
+    throw new UsageError(
+      "EXPERIMENT_CHANGED",
+      `Expected the module of a sweep to stay as it is, but meanwhile ${difference}. Undo the change to go on, or begin anew in another folder.`,
+    );
   }
 
   #next(): CellJob | undefined {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { assert, asyncProperty, integer } from "fast-check";
@@ -136,5 +136,35 @@ describe("the folder of a sweep", () => {
     writeFileSync(join(folder, "walks.mjs"), text.replace("b = 2", "b = 3"));
     const error = await errorOf(() => runExperiment(walks, { out, module }));
     expect(error.message).toContain('line 2 of its module was "export const b = 2;" and is "export const b = 3;"');
+  });
+
+  it("is refused when a file that its module imports was changed, also one that an imported file imports", async () => {
+    const folder = scratchFolder();
+    const module = pathToFileURL(join(folder, "walks.mjs")).href;
+    const files = {
+      "walks.mjs": 'import "./road.js";',
+      "road.ts": 'export * from "./lib/steps.mjs";',
+      "lib/steps.mjs": 'import data from "./data.json";',
+    };
+    mkdirSync(join(folder, "lib"));
+    for (const [name, text] of Object.entries({ ...files, "lib/data.json": "[1]" })) writeFileSync(join(folder, name), text);
+    const sweep = async (out: string): Promise<Error> => {
+      const stopped = new AbortController();
+      return errorOf(() =>
+        runExperiment(walks, { out: join(folder, out), module, signal: stopped.signal, onProgress: () => stopped.abort() }),
+      );
+    };
+    for (const name of ["road.ts", "lib/steps.mjs", "lib/data.json"]) {
+      const out = `out-${name.replace("/", "-")}`;
+      expect(await sweep(out)).toMatchObject({ code: "ABORTED" });
+      expect(await sweep(out)).toMatchObject({ code: "ABORTED" });
+      appendFileSync(join(folder, name), " ");
+      expect(await sweep(out)).toMatchObject({
+        code: "EXPERIMENT_CHANGED",
+        message: expect.stringContaining(`${name}, which its module imports, has another text`),
+      });
+    }
+    rmSync(join(folder, "lib/data.json"));
+    expect((await sweep("out-lib-data.json")).message).toContain("is no longer there or imported");
   });
 });

@@ -1,9 +1,10 @@
+import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type AnyExperiment, type Row, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
 import { olderOrNewerNode } from "../nodes.ts";
-import { errorOf } from "../../workspace/scratch.ts";
+import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 
 const path = join(import.meta.dirname, "walks.mjs");
 const module = pathToFileURL(path).href;
@@ -58,6 +59,27 @@ describe("a sweep over processes", () => {
     const { isEqual, differences } = await verifyExperiment(leak, { module: pathToFileURL(leaky).href, concurrency: [1] });
     expect([isEqual, differences.length, differences[0]?.right]).toEqual([false, 1, "a process of its own"]);
     expect(differences[0]?.text).toContain("message");
+  });
+
+  it("starts no process with another text of the module than the first ones had", async () => {
+    const file = join(scratchFolder(), "changing.mjs");
+    const from = (entry: string): string => JSON.stringify(new URL(`../../../dist/src/${entry}`, import.meta.url).href);
+    writeFileSync(
+      file,
+      `import { appendFileSync } from "node:fs";
+import { experiment } from ${from("research/index.js")};
+import { Environment } from ${from("index.js")};
+function world() {
+  if (process.env.TROUPE_CELL === undefined) return new Environment({ seed: 1 });
+  appendFileSync(${JSON.stringify(file)}, "// another text\\n");
+  process.exit(3);
+}
+export const changing = experiment({ name: "changing", params: { n: [1, 2] }, world });
+`,
+    );
+    const { changing } = (await import(pathToFileURL(file).href)) as { readonly changing: AnyExperiment };
+    const error = await errorOf(() => runExperiment(changing, { module: pathToFileURL(file).href, workers: 1 }));
+    expect(error).toMatchObject({ code: "EXPERIMENT_CHANGED", message: expect.stringContaining('is "// another text"') });
   });
 
   it("refuses a module that gives another experiment in each process", async () => {
