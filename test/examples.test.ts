@@ -166,9 +166,16 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "40 messages, 11 in a row, redundancy 0.975",
     "rounds with shortcuts: 6.1 to 6.9",
     "saved: 5.5 rounds, p = 0.0078",
-    "a page of 15 kB, with scripts: false",
+    /^a page of \d\d kB, with scripts: false$/,
     "161 rows of 16 columns",
     "p3 now reaches p1",
+  ],
+  "37-policies": [
+    /^1 jurors: right in 0\.\d+ of all cases$/,
+    /^9 jurors: right in (1|0\.[89]\d*) of all cases$/,
+    /^\d\d times (yes|no), \d+ times (yes|no)$/,
+    "80 runs with a surrogate",
+    "as recorded: true",
   ],
 };
 

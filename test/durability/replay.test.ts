@@ -35,6 +35,7 @@ const withoutTeam = [
   "34-faults.ts",
   "35-experiment.ts",
   "36-coordination.ts",
+  "37-policies.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts", "28-chat-service.ts"];
