@@ -80,11 +80,11 @@ function addWorker(program: Command, run: RunCommand): void {
 
 function addSubmit(program: Command, run: RunCommand): void {
   withFleet(program.command("submit"))
-    .description("give an idea to the workers; prints the id of the run")
+    .description("give an idea to the workers, or a run that is known; prints the id of the run")
     .argument("[idea...]", "the idea, in quotes; - reads it from standard input")
-    .requiredOption("--team <name>", "the team that works on it")
+    .option("--team <name>", "the team that works on it (default: the team of a run that is known)")
     .option("-f, --file <file>", "read the idea from a file")
-    .option("--id <run>", "the id of the run; one that is known goes on (default: a new one)")
+    .option("--id <run>", "the id of the run; one that is known goes on, and needs no idea (default: a new one)")
     .action((words: readonly string[], flags: Flags) =>
       run(flags, fleetFile, (commands, session) => commands.submit(session, words, flags)),
     );

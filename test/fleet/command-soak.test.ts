@@ -50,7 +50,16 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await troupe("stop", "two")).toMatchObject({ code: 0 });
     expect((await troupe("logs", "two")).stdout).toMatch(/run\.ended +stopped/);
     expect(await troupe("stop", "two")).toMatchObject({ code: 0 });
-    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
+    for (const [words, said] of [
+      [["another poem"], "RUN_IDEA_DIFFERS"],
+      [["--team", "painters"], 'team of two, which is "writers"'],
+    ] as const) {
+      const refused = await troupe("submit", "--id", "two", ...words);
+      expect([refused.code, refused.stderr.includes(said)]).toEqual([2, true]);
+    }
+    expect((await troupe("submit", "--id", "unknown")).stderr).toContain("IDEA_MISSING");
+    expect((await troupe("submit", "--id", "unknown", "a poem")).stderr).toContain("--team");
+    expect(await troupe("submit", "--id", "two")).toMatchObject({ code: 0, stdout: "two\n" });
     expect((await troupe("logs", "-f", "two")).stdout).toMatch(/run\.ended +finished/);
     worker.process.kill("SIGTERM");
     expect(await worker.ended).toBe(0);

@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
-import { UsageError } from "../../kernel/errors.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
@@ -11,7 +11,7 @@ import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf } from "../../team/submit.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, withFleet } from "../fleet-place.ts";
-import { ideaSource, readersOf, readIdea } from "../idea.ts";
+import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
 import { eventNumber, invalidOption, wholeNumber } from "../option-values.ts";
 import { escapedJson, printLines, report, resultStyle } from "../output.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
@@ -34,23 +34,56 @@ const STOP_LIMIT = "30s";
 const MOST_ALIKE = 100;
 const DRAIN_LIMIT = "120s";
 
-/** `troupe submit --team <name> "idea"`: gives an idea to the workers. */
+/** `troupe submit --team <name> "idea"`: gives an idea to the workers. `troupe submit --id <run>`: goes on with a run that is known. */
 export async function submit(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
-  const { team = "" } = flags;
-  if (team.trim() === "") throw invalidOption("--team", "the name of a team", team);
   if (flags.id === "") throw invalidOption("--id", "the id of a run", "");
-  const source = ideaSource(words, flags.file, {
-    isCommandNamed: true,
-    example: 'Say what to work on: troupe submit --team writers "a poem"',
-  });
-  const idea = await readIdea(source, readersOf(session.host));
+  // A run that is known has an idea.
+  const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
+  const idea = isAsked ? await readIdea(ideaIn(words, flags), readersOf(session.host)) : undefined;
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const runId = flags.id ?? freshRunId(session.host.clock.now());
-    await driver.submit({ runId, team, idea, events: await eventsOf(journal, runId) });
+    const events = await eventsOf(journal, runId);
+    const known = events === 0 ? undefined : await beginningOf(journal, runId);
+    if (known === undefined && idea === undefined) ideaIn([], flags);
+    assertSameBeginning(runId, known, { team: flags.team, idea });
+    const { team = known?.team ?? "" } = flags;
+    if (team.trim() === "") throw invalidOption("--team", "the name of a team", team);
+    await driver.submit({ runId, team, ...(known === undefined && idea !== undefined ? { idea } : {}), events });
     if (session.json === undefined) session.host.stdout.write(`${runId}\n`);
     else await session.json.write({ type: "submitted", run: runId, team });
     return 0;
   });
+}
+
+/** @throws UsageError `IDEA_MISSING` and its kin */
+function ideaIn(words: readonly string[], { file }: Flags): IdeaSource {
+  const example = 'Say what to work on: troupe submit --team writers "a poem"';
+  return ideaSource(words, file, { isCommandNamed: true, example });
+}
+
+/** The beginning of a run: its team and its idea. */
+interface Beginning {
+  readonly team: string | undefined;
+  readonly idea: string | undefined;
+}
+
+async function beginningOf(journal: Journal, runId: string): Promise<Beginning> {
+  let team: string | undefined;
+  for await (const event of journal.read(runId, 0)) {
+    if (event.type === "run.started") ({ team } = event);
+    if (event.type === "message") return { team, idea: event.message.content };
+  }
+  return { team, idea: undefined };
+}
+
+/** Refuses words that a run that is known would not hear. @throws JournalError `RUN_IDEA_DIFFERS`, UsageError `OPTION_INVALID` */
+function assertSameBeginning(runId: string, known: Beginning | undefined, { team, idea }: Beginning): void {
+  const name = shown(runId, 60);
+  if (known?.team !== undefined && team !== undefined && team !== known.team)
+    throw invalidOption("--team", `the team of ${name}, which is "${shown(known.team, 60)}", or none`, team);
+  if (known?.idea === undefined || idea === undefined || idea === known.idea) return;
+  const expected = `Expected the idea that ${name} was begun with, or none, got another`;
+  throw new JournalError("RUN_IDEA_DIFFERS", `${expected}. To go on with it: troupe submit --id ${name}, or leave out --id for a new run.`);
 }
 
 /** `troupe ps`: the jobs that are not done, the newest runs, and the workers. */
