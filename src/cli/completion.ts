@@ -90,6 +90,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
 const PARTS: Readonly<Record<string, Source>> = {
   // Runs of a fleet are in a database, and a key that is pressed must not wait for one.
   "logs id": "nothing",
+  "bring id": "nothing",
   "stop id": "nothing",
   "answer question": "questions",
   "hire role": "candidates",

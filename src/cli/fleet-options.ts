@@ -40,6 +40,7 @@ the steps in flight, and gives its runs back. A second signal ends it at once.`;
 const JOURNAL =
   "the Postgres database of the fleet, such as postgres://user@host/name (default: TROUPE_JOURNAL, which keeps its password from ps)";
 const ENGINE = "what delivers the runs: graphile, a queue in that database, or restate://host:8080 (default: TROUPE_ENGINE, else graphile)";
+const WORKSPACES = "the store that moves the folders of runs: file:/shared/dir or s3://bucket/prefix?endpoint=https://host&region=name";
 const RUN = "the run, or the beginning of its id";
 
 /** Adds the commands of a fleet. */
@@ -65,7 +66,7 @@ function addWorker(program: Command, run: RunCommand): void {
       "refuse or continue a run of another version of its team (default refuse: another worker may have it)",
     )
     .option("--health <port>", "answer GET /health on this port of 127.0.0.1: 200, or 503 while it drains")
-    .option("--workspaces <url>", "move the folders of runs by file:/shared/dir or s3://bucket/prefix?endpoint=https://host&region=name")
+    .option("--workspaces <url>", WORKSPACES)
     .option("--folder <dir>", "the folder on this machine that has the folders of runs (default .troupe/workspaces)")
     .addOption(new Option("--log-level <level>", "debug, info, warn or error (default info)"))
     .addHelpText("after", WORKER_EXAMPLES)
@@ -101,6 +102,18 @@ function addWatching(program: Command, run: RunCommand): void {
     .option("-f, --follow", "go on until the run is at rest")
     .option("--from <n>", "begin with this event", "0")
     .action((id: string, flags: Flags) => run(flags, fleetFile, (commands, session) => commands.logs(session, id, flags)));
+  withFleet(program.command("bring"))
+    .description("write the project of a run into a folder here; the run goes on where it is")
+    .argument("<id>", RUN)
+    .option("-o, --out <dir>", "a folder that is missing or empty (default: the id of the run)")
+    .option("--workspaces <url>", WORKSPACES)
+    .action((id: string, flags: Flags) =>
+      run(
+        flags,
+        () => import("./commands/bring.ts"),
+        (commands, session) => commands.bring(session, id, flags),
+      ),
+    );
   withFleet(program.command("stop"))
     .description("stop a run in whatever process, or take it from the queue; submit with its id goes on with it")
     .argument("<id>", RUN)

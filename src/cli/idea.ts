@@ -35,7 +35,7 @@ export const IDEA_BYTES: number = 128 * 1024;
 
 /** The commands. An idea alone stands for `run`. */
 export const COMMANDS: readonly string[] =
-  "run demo agent check resume continue answer tell replay fork serve worker submit ps logs stop drain runs memory doctor completion help".split(
+  "run demo agent check resume continue answer tell replay fork serve worker submit ps logs bring stop drain runs memory doctor completion help".split(
     " ",
   );
 
@@ -53,7 +53,7 @@ const COMMAND_WORDS = 3;
 const SHORTEST_FIRST = 3;
 /** Words that ideas begin with, although they are one slip away from a command. */
 const ORDINARY: ReadonlySet<string> = new Set(
-  "work word words workers shop step top logo log lots train brain grain form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale".split(
+  "work word words workers shop step top logo log lots train brain grain form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale being boring ring rings spring string strings".split(
     " ",
   ),
 );

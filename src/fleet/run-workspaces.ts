@@ -3,17 +3,17 @@ import { link, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promi
 import { join, resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
-import { JournalError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
 import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { isCount, isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { LeftFolders } from "./left-folders.ts";
 import { nameOf, runFolder } from "./run-folder.ts";
-import { bundleWorkspace, fileWorkspace, hasOpenForks, restoreBundle, restoreFiles } from "../workspace/index.ts";
+import { holdsFiles, restoreProject, type RunProject } from "./restore-project.ts";
+import { bundleWorkspace, hasOpenForks } from "../workspace/index.ts";
 
 /** Options of {@link runWorkspaces}. */
 export interface RunWorkspacesOptions {
@@ -59,6 +59,13 @@ export interface RunWorkspaces {
    * @throws ObjectStoreError, WorkspaceError; ControlError when the signal aborts
    */
   put(runId: string, seq: number, call?: RunWorkspaceCall): Promise<boolean>;
+  /**
+   * Writes the project of a run into a folder that is missing or empty: from its newest bundle, then from the steps of its record that came
+   * later. For a person who wants the project: the run goes on where it is.
+   *
+   * @throws ObjectStoreError, JournalError; WorkspaceError, also `WORKSPACE_NOT_EMPTY`; ControlError when the signal aborts
+   */
+  copy(runId: string, journal: Pick<Journal, "read">, to: string, call?: RunWorkspaceCall): Promise<void>;
   /** Removes what the store has of a run. The folder stays. @throws ObjectStoreError */
   remove(runId: string, call?: RunWorkspaceCall): Promise<void>;
 }
@@ -91,7 +98,14 @@ export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
 interface Place {
   /** The machine that has the newest folder; empty while one is being restored. */
   readonly place: string;
-  readonly bundle?: { readonly key: string; readonly seq: number; readonly sha256: string; readonly branch: string | null };
+  readonly bundle?: StoredBundle;
+}
+
+interface StoredBundle {
+  readonly key: string;
+  readonly seq: number;
+  readonly sha256: string;
+  readonly branch: string | null;
 }
 
 interface FoundPlace extends Place {
@@ -100,8 +114,8 @@ interface FoundPlace extends Place {
 
 const NOWHERE = "";
 const MOST_LEFT = 8;
-/** A replay of a record writes what the record has, whatever its size. */
-const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER, fileBytes: Number.MAX_SAFE_INTEGER };
+/** Looks at a place whose bundle is gone: a newer one was stored meanwhile. */
+const MOST_LOOKS = 3;
 
 /**
  * It owns the objects `<run>/place.json` and `<run>/<seq>-<sha256>.bundle`.
@@ -166,6 +180,16 @@ class StoredWorkspaces implements RunWorkspaces {
     return true;
   }
 
+  async copy(runId: string, journal: Pick<Journal, "read">, to: string, { signal }: RunWorkspaceCall = {}): Promise<void> {
+    takes("copy", "to", to, aText);
+    for (let looks = 1; ; looks += 1) {
+      const { bundle } = await this.#placeOf(runId, signal);
+      const stored = bundle && (await this.#bundle(bundle, signal));
+      if (bundle === undefined || stored !== undefined) return restoreProject(resolve(to), { runId, journal, stored, signal });
+      if (looks === MOST_LOOKS) throw gone(runId);
+    }
+  }
+
   async remove(runId: string, { signal }: RunWorkspaceCall = {}): Promise<void> {
     for (const key of await this.#objects.list(nameOf(runId), { signal })) await this.#objects.remove(key, { signal });
   }
@@ -180,16 +204,16 @@ class StoredWorkspaces implements RunWorkspaces {
     const older = new LeftFolders({ folder: this.#folder, runId, name: nameOf(runId), most, logger });
     if (isThere) await older.setAside(root);
     await mkdir(root, { recursive: true });
-    const { bundle } = found;
-    if (bundle !== undefined) {
-      const stored = await this.#objects.get(bundle.key, { signal });
-      if (stored === undefined) throw damaged(runId, "its bundle, but it is gone");
-      const { sha256, branch } = bundle;
-      await restoreBundle({ root, bundle: { bytes: stored.bytes, sha256, branch: branch ?? undefined }, signal });
-    }
-    const workspace = fileWorkspace({ root, limits: NO_LIMITS });
-    await restoreFiles(workspace, recordOf(journal, runId), { signal, ...(bundle === undefined ? {} : { after: bundle.seq }) });
+    const stored = found.bundle && (await this.#bundle(found.bundle, signal));
+    if (found.bundle !== undefined && stored === undefined) throw gone(runId);
+    await restoreProject(root, { runId, journal, stored, signal });
     await older.sweep(root, signal);
+  }
+
+  /** @returns undefined where the store does not have it any more */
+  async #bundle({ key, seq, sha256, branch }: StoredBundle, signal: AbortSignal | undefined): Promise<RunProject["stored"]> {
+    const stored = await this.#objects.get(key, { signal });
+    return stored && { bytes: stored.bytes, sha256, branch: branch ?? undefined, seq };
   }
 
   /** The id of this machine's folder. Processes that share the folder share it. */
@@ -215,6 +239,10 @@ function isConflict(error: unknown): boolean {
   return error instanceof ObjectStoreError && error.code === "OBJECT_CONFLICT";
 }
 
+function gone(runId: string): ObjectStoreError {
+  return damaged(runId, "its bundle, but it is gone");
+}
+
 function damaged(runId: string, what: string): ObjectStoreError {
   const remedy = "Remove what the store has of the run; then its files come from its record.";
   return new ObjectStoreError(
@@ -237,19 +265,6 @@ function placeIn(runId: string, { bytes }: StoredObject): Place {
   const isWhole = typeof key === "string" && isCount(seq) && typeof sha256 === "string" && (branch === null || typeof branch === "string");
   if (!isWhole) throw damaged(runId, "a readable bundle, but its place is damaged");
   return { place, bundle: { key, seq, sha256, branch } };
-}
-
-/** A run that has not begun has no record. */
-async function* recordOf(journal: Journal, runId: string): AsyncGenerator<RunEvent> {
-  try {
-    yield* journal.read(runId, 0);
-  } catch (error) {
-    if (!(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
-  }
-}
-
-async function holdsFiles(folder: string): Promise<boolean> {
-  return ((await ifThere(readdir(folder))) ?? []).length > 0;
 }
 
 /** Linked into its place, so that no process reads half of it. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { graphileDriver } from "../../src/adapters/graphile.ts";
@@ -9,7 +10,7 @@ import { type RunDriver, runWorkspaces, startWorker } from "../../src/fleet/inde
 import { canonical, type ChatRequest, type Journal, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";
 import { fileWorkspace, runProcess } from "../../src/workspace/index.ts";
-import { type Child, start } from "../cli/child.ts";
+import { type Child, run, start } from "../cli/child.ts";
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { tries } from "../effort.ts";
 import { Member, troublesOf } from "./member.ts";
@@ -173,11 +174,18 @@ describe.runIf(hasPostgres)("companies on machines that die", async () => {
       const visitor = runWorkspaces({ objects: fileObjects({ dir: shared }), folder: scratchFolder() });
       for (const { team, runId } of runs) {
         const events = await recordOf(journal, runId);
-        await visitor.fetch(runId, journal);
+        const root = join(scratchFolder(), runId);
+        await visitor.copy(runId, journal, root);
         const { project, record } = alone.get(team) ?? {};
-        expect([runId, isFinished(events), await projectAt(visitor.folderOf(runId))]).toEqual([runId, true, project]);
+        expect([runId, isFinished(events), await projectAt(root)]).toEqual([runId, true, project]);
         expect(canonical(events)).toBe(record);
         resumes.push(...events.flatMap((event) => (event.type === "run.resumed" ? [event.cause ?? "none"] : [])));
+      }
+      for (const team of Object.keys(IDEAS)) {
+        const cwd = scratchFolder();
+        const runId = runs.find((one) => one.team === team)?.runId ?? "";
+        const { code, stderr } = await run(["bring", runId, "--workspaces", `file:${shared}`], { cwd, env });
+        expect([code, stderr, await projectAt(join(cwd, runId))]).toEqual([0, expect.any(String), alone.get(team)?.project]);
       }
       const seconds = (performance.now() - began) / 1000;
       const tally = [...new Set(resumes)].map((cause) => `${resumes.filter((one) => one === cause).length} ${cause}`);

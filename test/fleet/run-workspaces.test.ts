@@ -152,6 +152,24 @@ describe("the workspaces of runs", () => {
     expect((await readdir(join(store, "a"))).filter((name) => name.includes(".bundle")).length).toBe(1);
   });
 
+  inSoak(it)("a copy takes nothing from the machine that has the run, and goes into no folder with files", async () => {
+    const [journal, store] = [memoryJournal(), scratchFolder()];
+    const [one, two] = [machine(store), machine(store)];
+    const driver = memoryRunDriver();
+    const early = join(scratchFolder(), "early");
+    await two.copy("a", journal, early);
+    const teams = [potters(journal, one, () => two.copy("a", journal, early))];
+    const worker = await startWorker({ driver, journal, teams, workspaces: one });
+    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+    await vi.waitUntil(async () => (await driver.list({ limit: 1 })).length === 0);
+    await worker.drain();
+    expect(await projectAt(early)).toMatchObject({ files: [["pot.txt", "a pot of clay"]] });
+    const late = join(scratchFolder(), "late");
+    await two.copy("a", journal, late);
+    expect([await projectAt(late), existsSync(two.folderOf("a"))]).toEqual([await projectAt(one.folderOf("a")), false]);
+    expect([await codeOf(() => two.copy("a", journal, late)), await one.put("a", 99)]).toEqual(["WORKSPACE_NOT_EMPTY", true]);
+  });
+
   inSoak(it)("RunWorkspaces.W3 a folder that is older is renamed, and one that was here last stays", async () => {
     const [journal, store] = [memoryJournal(), scratchFolder()];
     const [one, two] = [machine(store), machine(store)];

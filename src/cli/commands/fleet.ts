@@ -271,9 +271,15 @@ export function drain(session: Session, flags: Flags): Promise<ExitCode> {
 }
 
 /** @param unknown the id where the journal has no such run; default: that is an error */
-async function runMeant(journal: Journal, given: string, unknown?: string): Promise<string> {
+export async function runMeant(journal: Journal, given: string, unknown?: string): Promise<string> {
+  // Many runs may have ids that begin with the whole id of another.
+  if ((await eventsOf(journal, given)) > 0) return given;
   const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix: given });
   if (alike.length === 0 && unknown !== undefined) return unknown;
+  if (alike.length === 0) {
+    const expected = `Expected the id of a run of the fleet, or its beginning, got "${shown(given, 80)}"`;
+    throw new UsageError("RUN_UNKNOWN", `${expected}. One that waits has no record yet. See: troupe ps`);
+  }
   return findRun(
     alike.map(({ runId }) => runId),
     given,
