@@ -57,6 +57,8 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
       const refused = await troupe("submit", "--id", "two", ...words);
       expect([refused.code, refused.stderr.includes(said)]).toEqual([2, true]);
     }
+    expect((await troupe("stop", "unknown")).stderr).toContain("RUN_UNKNOWN");
+    expect(await troupe("bring", "two")).toMatchObject({ code: 2, stderr: expect.stringContaining("PROJECT_EMPTY") });
     expect((await troupe("submit", "--id", "unknown")).stderr).toContain("IDEA_MISSING");
     expect((await troupe("submit", "--id", "unknown", "a poem")).stderr).toContain("--team");
     expect(await troupe("submit", "--id", "two")).toMatchObject({ code: 0, stdout: "two\n" });

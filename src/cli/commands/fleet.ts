@@ -201,7 +201,9 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
 export function stop(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   const limit = timeIn("--grace", flags.grace ?? STOP_LIMIT);
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
-    const runId = await runMeant(journal, id, id);
+    const waiting = await driver.list({ limit: MOST_JOBS });
+    const isQueued = waiting.length === MOST_JOBS || waiting.some(({ runId }) => runId === id);
+    const runId = await runMeant(journal, id, isQueued ? id : undefined);
     await driver.cancel(runId);
     if (isUnderWay(await lastType(journal, runId)) && (await isTold(session, journal, runId, limit)))
       await untilEnded(session, journal, runId, limit);
