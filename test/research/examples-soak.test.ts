@@ -10,8 +10,16 @@ import { olderOrNewerNode } from "./nodes.ts";
 
 const preload = pathToFileURL(join(import.meta.dirname, "record-preload.mjs")).href;
 const examples = readdirSync(join(root, "examples/research")).filter((file) => file.endsWith(".ts"));
-/** Programs elsewhere that have no model and a fixed seed. */
-const elsewhere = ["07-coins.ts", "16-rumour.ts", "25-scheduler.ts", "35-experiment.ts"];
+/** Programs elsewhere whose environments have a fixed seed. */
+const elsewhere = [
+  "07-coins.ts",
+  "16-rumour.ts",
+  "25-scheduler.ts",
+  "34-faults.ts",
+  "35-experiment.ts",
+  "36-coordination.ts",
+  "37-policies.ts",
+];
 
 interface Recorded {
   readonly printed: string;
