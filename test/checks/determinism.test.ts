@@ -40,6 +40,19 @@ describe("what differs from run to run in a role", () => {
     expect(await namesIn("class Dice extends Role { react() { return Math.random(); } }")).toEqual(["Math.random"]);
   });
 
+  it("is found in values of the file, in classes behind a class, and behind another name of the maker", async () => {
+    expect(await namesIn(role("return { bias };", "const bias = Math.random();"))).toEqual(["Math.random"]);
+    const behind = "class Base extends Role {} class Late extends Base { react() { return Date.now(); } }";
+    expect(await namesIn(behind)).toEqual(["Date.now"]);
+    expect(await namesIn('import { defineRole as made } from "troupe"; made({ step: () => Math.random() });')).toEqual(["Math.random"]);
+  });
+
+  it("is not found in names of members, and in those that every object has", async () => {
+    expect(await namesIn("class Clerk extends Role { constructor() { super(); this.valueOf(); } }")).toEqual([]);
+    expect(await namesIn(role("page.setTimeout(1); return { wait: 1, setTimeout: 2 };", "const wait = () => Math.random();"))).toEqual([]);
+    expect(await namesIn("class A extends B {} class B extends A {}")).toEqual([]);
+  });
+
   it("is not found outside of roles, in a recorded step, in a name of the file, and where the value is fixed", async () => {
     const clean = [
       "console.log(Math.random(), Date.now()); setTimeout(() => {}, 1);",
