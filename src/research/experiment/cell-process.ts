@@ -89,7 +89,7 @@ export class CellProcess {
     const made = new CellProcess(options);
     const told = await made.#next();
     if (options.signal.aborted) throw abortReason(options.signal);
-    if (told === undefined) return made.#end?.text ?? "";
+    if (told === undefined) return made.#end?.why === "memory" ? `it took more than ${options.memory} megabytes` : (made.#end?.text ?? "");
     if (told["ready"] === options.plan) return made;
     made.kill();
     if (typeof told["ready"] === "string") {

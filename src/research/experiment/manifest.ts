@@ -4,9 +4,10 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
-import { isRecord } from "../../kernel/value-kind.ts";
+import { isCount, isList, isRecord } from "../../kernel/value-kind.ts";
 import { shownText, valueText } from "../../kernel/value-text.ts";
 import { type ModelPrice, priceOf } from "../../index.ts";
+import { isCellValue } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
 import type { ExperimentPlan } from "./experiment.ts";
 import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
@@ -109,13 +110,22 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
 
 /** True for the manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
-  return isRecord(value) && value["v"] === 1 && isRecord(value["experiment"]) && (value["module"] === null || isRecord(value["module"]));
+  if (!isRecord(value) || value["v"] !== 1 || !isPlan(value["experiment"])) return false;
+  const { module, versions, machine } = value;
+  return (module === null || (isRecord(module) && typeof module["text"] === "string")) && isRecord(versions) && isRecord(machine);
+}
+
+function isPlan(value: unknown): value is ExperimentPlan {
+  if (!isRecord(value)) return false;
+  const { name, cells, reps, seed, seeds } = value;
+  const isNamed = typeof name === "string" && typeof seed === "string" && (seeds === "common" || seeds === "independent");
+  return isNamed && isCount(reps) && isList(cells) && cells.every((cell) => isRecord(cell) && Object.values(cell).every(isCellValue));
 }
 
 function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | undefined {
   const names = [...new Set([...Object.keys(now), ...Object.keys(known)])] as (keyof ExperimentPlan)[];
   for (const name of names) {
-    if (canonicalJson(known[name]) === canonicalJson(now[name])) continue;
+    if (canonicalJson(known[name] ?? null) === canonicalJson(now[name] ?? null)) continue;
     if (name !== "cells") return `${name} was ${valueText(known[name])} and is ${valueText(now[name])}`;
     const place = now.cells.findIndex((cell, nth) => canonicalJson(cell) !== canonicalJson(known.cells[nth] ?? null));
     const at = place === -1 ? now.cells.length : place;

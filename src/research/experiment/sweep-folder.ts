@@ -5,7 +5,7 @@ import { CacheError, UsageError } from "../../kernel/errors.ts";
 import { ifThere } from "../../kernel/system-error.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
-import { shownText } from "../../kernel/value-text.ts";
+import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
 import type { CellJob } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./row.ts";
@@ -56,7 +56,13 @@ export class SweepFolder {
    * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`; errors of `check` and of the file system
    */
   static async open(path: string, check: (manifest: unknown) => void): Promise<SweepFolder> {
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected a folder of results that can be made, got ${shownText(path)}: ${clauseText(thrownText(cause))}. Name another by out.`,
+        { cause },
+      );
+    });
     const lock = await locked(path);
     try {
       check(await manifestIn(path));

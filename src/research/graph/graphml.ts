@@ -26,12 +26,12 @@ export function readGraphml(text: string): Topology {
       if (open.pop() !== name) throw invalid(at, `an end of what was begun`, `</${name}>`);
       continue;
     }
-    const place = [...open, name].join("/");
+    const isPart = open.length === 2 && open[0] === "graphml" && open[1] === "graph";
     if (name === "graph") {
       if (isDirected !== undefined) throw invalid(at, "one graph, and none within a node", "another <graph>");
       isDirected = directionOf(attributes.get("edgedefault"), at);
-    } else if (place === "graphml/graph/node") nodes.push(needed(attributes, "id", at));
-    else if (place === "graphml/graph/edge") {
+    } else if (isPart && name === "node") nodes.push(needed(attributes, "id", at));
+    else if (isPart && name === "edge") {
       const own = attributes.get("directed");
       if (own !== undefined && own !== "true" && own !== "false") throw invalid(at, "directed to be true or false", own);
       const pair = [needed(attributes, "source", at), needed(attributes, "target", at)] as const;
@@ -103,14 +103,16 @@ function plain(text: string, at: number): string {
     if (known !== undefined) return ENTITIES[known] ?? "";
     const number = /^#(?:x([\da-f]{1,6})|(\d{1,7}));$/i.exec(inner);
     const code = number === null ? Number.NaN : Number.parseInt(number[1] ?? number[2] ?? "", number[1] === undefined ? 10 : 16);
-    if (code <= 0x10ffff) return String.fromCodePoint(code);
+    if (code <= 0x10ffff && !UNHOLDABLE.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
     throw invalid(at, "an entity of XML", `&${inner}`);
   });
 }
 
+/** Characters that XML cannot hold, in whatever form. */
+const UNHOLDABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
+
 function escaped(name: string): string {
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u.test(name))
-    throw new UsageError("TOPOLOGY_INVALID", `Expected names of nodes that XML can hold, got ${valueText(name)}.`);
+  if (UNHOLDABLE.test(name)) throw new UsageError("TOPOLOGY_INVALID", `Expected names of nodes that XML can hold, got ${valueText(name)}.`);
   return name.replace(/[&<>"'\t\n\r]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 

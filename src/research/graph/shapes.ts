@@ -108,6 +108,7 @@ export function gridTopology(rows: number, columns: number, o: GridOptions = {})
   checkKnownOptions("gridTopology", o, gridOptions);
   checkCount("rows", rows, 1);
   checkCount("columns", columns, 1);
+  if (o.torus !== undefined && typeof o.torus !== "boolean") throw invalid("the option torus of gridTopology to be true or false", o.torus);
   const names = nodesOf("gridTopology", rows * columns);
   const at = (row: number, column: number): string => names[(row % rows) * columns + (column % columns)] ?? "";
   // Around a border of two, the way over it leads to the same neighbour.

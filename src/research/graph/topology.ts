@@ -65,8 +65,13 @@ export function topologyOf(edges: Iterable<TopologyEdge>, o: TopologyOptions = {
 
 /** Returns a graph of parts that are right. @throws UsageError `TOPOLOGY_TOO_LARGE` */
 export function madeTopology(nodes: readonly string[], edges: readonly TopologyEdge[], directed: boolean): Topology {
-  return Object.freeze({ nodes: Object.freeze(nodes), edges: Object.freeze(edges), directed });
+  const topology = Object.freeze({ nodes: Object.freeze(nodes), edges: Object.freeze(edges), directed });
+  made.add(topology);
+  return topology;
 }
+
+/** The graphs that are known to be right. Others, such as those from JSON, are checked whenever they are used. */
+const made = new WeakSet<object>();
 
 /**
  * Returns the names of nodes: those given, or `p1`, `p2` and so on for a number.
@@ -105,7 +110,11 @@ function pairOf(edge: unknown): TopologyEdge {
   const [from, to] = edge as readonly unknown[];
   takes("topologyOf", "the begin of an edge", from, aText);
   takes("topologyOf", "the end of an edge", to, aText);
-  if (from === to) throw invalid("edges between different nodes", from);
+  if (from === to)
+    throw new UsageError(
+      "TOPOLOGY_INVALID",
+      `Expected edges between different nodes, got one from ${valueText(from)} to itself. Leave it out.`,
+    );
   return [from as string, to as string];
 }
 
@@ -118,12 +127,19 @@ export function checkSize(what: "nodes" | "edges", size: number, most: number = 
 /** @throws UsageError `TOPOLOGY_INVALID` for what is no graph */
 export function assertTopology(door: string, topology: unknown): asserts topology is Topology {
   takes(door, "topology", topology, readable);
+  if (typeof topology === "object" && topology !== null && made.has(topology)) return;
   const { nodes, edges, directed } = (topology ?? {}) as Partial<Topology>;
-  if (Array.isArray(nodes) && Array.isArray(edges) && typeof directed === "boolean" && nodes.length > 0) return;
-  throw new UsageError(
-    "TOPOLOGY_INVALID",
-    `Expected the topology of ${door} to have nodes, edges and directed, got ${valueText(topology)}. Make one with topologyOf or ringTopology.`,
-  );
+  if (!Array.isArray(nodes) || !Array.isArray(edges) || typeof directed !== "boolean" || nodes.length === 0)
+    throw new UsageError(
+      "TOPOLOGY_INVALID",
+      `Expected the topology of ${door} to have nodes, edges and directed, got ${valueText(topology)}. Make one with topologyOf or ringTopology.`,
+    );
+  const whole = topologyOf(edges, { nodes, directed });
+  if (whole.edges.length !== edges.length)
+    throw new UsageError(
+      "TOPOLOGY_INVALID",
+      `Expected each edge once in the topology of ${door}, got ${edges.length - whole.edges.length} again. Make it with topologyOf, which leaves them out.`,
+    );
 }
 
 /** The nodes that each node can reach along one edge. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { assert, asyncProperty, integer } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { experiment, runExperiment } from "../../../src/research/index.ts";
+import { experiment, readExperiment, runExperiment } from "../../../src/research/index.ts";
 import { tries } from "../../effort.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 import { road } from "./walkers.ts";
@@ -122,6 +122,19 @@ describe("the folder of a sweep", () => {
     await runExperiment(first, { out });
     expect(refused).toMatchObject({ code: "EXPERIMENT_BUSY" });
     expect(existsSync(join(out, "sweep.lock"))).toBe(false);
+  });
+
+  it("is refused where it cannot be made, and where its manifest is none", async () => {
+    const folder = scratchFolder();
+    writeFileSync(join(folder, "file"), "");
+    expect(await errorOf(() => runExperiment(walks, { out: join(folder, "file") }))).toMatchObject({ code: "OPTION_INVALID" });
+    await runExperiment(walks, { out: join(folder, "out") });
+    const manifest = JSON.parse(readFileSync(join(folder, "out/manifest.json"), "utf8")) as { readonly experiment: object };
+    for (const broken of [{ v: 1 }, { ...manifest, experiment: {} }, { ...manifest, experiment: { ...manifest.experiment, cells: [1] } }]) {
+      writeFileSync(join(folder, "out/manifest.json"), JSON.stringify(broken));
+      expect(await errorOf(() => readExperiment(join(folder, "out")))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });
+      expect(await errorOf(() => runExperiment(walks, { out: join(folder, "out") }))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });
+    }
   });
 
   it("is refused when the text of its module was changed, with the line", async () => {

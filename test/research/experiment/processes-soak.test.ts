@@ -82,6 +82,11 @@ export const changing = experiment({ name: "changing", params: { n: [1, 2] }, wo
     expect(error).toMatchObject({ code: "EXPERIMENT_CHANGED", message: expect.stringContaining('is "// another text"') });
   });
 
+  it("says so where the memory that is given is too little for any process", async () => {
+    const error = await errorOf(() => runExperiment(walks, { module, workers: 1, memory: 1 }));
+    expect(error).toMatchObject({ code: "EXPERIMENT_UNREADABLE", message: expect.stringContaining("it took more than 1 megabytes") });
+  });
+
   it("refuses a module that gives another experiment in each process", async () => {
     process.env["WALKS_MORE"] = "32";
     const error = await errorOf(() => runExperiment(walks, { module, workers: 1 }));

@@ -53,6 +53,8 @@ describe("GraphML", () => {
         "<node/>",
         '<node id="&e;"/>',
         '<node id="&#1114112;"/>',
+        '<node id="&#xD800;"/>',
+        '<node id="&#0;"/>',
         "<hyperedge/>",
         '<node id="a"><port name="p"/></node>',
         '<node id="a',
@@ -80,6 +82,7 @@ describe("GraphML", () => {
       `<a ${"b='c' ".repeat(20_000)}`,
       "<!--".repeat(20_000),
       "&".repeat(50_000),
+      "<a>".repeat(50_000),
     ])
       expect(() => readGraphml(text)).toThrow(/Expected/);
     expect(performance.now() - started).toBeLessThan(5_000);

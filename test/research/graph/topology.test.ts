@@ -231,6 +231,24 @@ describe("topologyOf", () => {
     expect(neighboursOf(topologyOf(edges)).get("__proto__")).toEqual(["constructor"]);
   });
 
+  it("of plain data is checked when it is used", () => {
+    const plain = JSON.parse(JSON.stringify(ringTopology(4))) as Topology;
+    expect(topologyMetrics(plain)).toEqual(topologyMetrics(ringTopology(4)));
+    for (const edges of [
+      [["p1", "p1"]],
+      [["p1", "nobody"]],
+      [["p1"]],
+      [
+        ["p1", "p2"],
+        ["p2", "p1"],
+      ],
+    ])
+      expect(() => topologyMetrics({ ...plain, edges } as unknown as Topology)).toThrowError(
+        expect.objectContaining({ code: "TOPOLOGY_INVALID" }),
+      );
+    expect(() => gridTopology(3, 3, { torus: "yes" } as never)).toThrowError(/torus/);
+  });
+
   it("refuses what is no graph", () => {
     const codes = [
       () => topologyOf([["a", "a"]]),
