@@ -2,6 +2,20 @@ import type { Logger } from "../kernel/emit.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 
+/** Returns a logger that never throws: no request and no run fails because nobody could write about it. */
+export function sureLogger(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger): Logger["info"] =>
+    (text, fields) => {
+      try {
+        logger[level](text, fields);
+      } catch {
+        // There is no other place to tell it.
+      }
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 /** Logs an event of a run: names and numbers, never the text of a message. */
 export function logEvent(logger: Logger, tenant: string, event: RunEvent): void {
   const about = { run: event.runId, tenant };

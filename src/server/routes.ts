@@ -9,6 +9,7 @@ import type {
   OutsideMessage,
   StartRequest,
 } from "../client/wire.ts";
+import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -294,6 +295,12 @@ async function exportText({ journal }: RouteParts, { account, runId, signal }: R
   };
   // The first line is read here, so that a run that cannot be read gets an error and no beginning.
   let next: IteratorResult<string, void> | undefined = await read();
+  if (signal.aborted) {
+    // Nobody will read or cancel the body of a client that has gone.
+    leave();
+    await lines.return?.();
+  }
+  throwIfAborted(signal);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {

@@ -8,6 +8,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
+import { sureLogger } from "./progress-log.ts";
 import { openerOf, type TeamOpener } from "./team-source.ts";
 import type { Tenant } from "./tenants.ts";
 
@@ -115,7 +116,8 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   }
   const { version = "0", recover = true, logger = silentLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, logger, clock },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock },
+    logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,
     secrets: [...secrets, ...tenants.map((tenant) => tenant.token), ...(token === undefined ? [] : [token])],

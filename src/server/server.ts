@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit as limitedBody } from "hono/body-limit";
 import type { EventsQueryValues } from "../client/wire.ts";
+import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { EventFrames } from "./event-frames.ts";
@@ -127,7 +128,11 @@ class TroupeServer implements RunServer {
   };
 
   ready(): Promise<void> {
-    this.#ready ??= this.#recovered();
+    // A journal that could not be read may be there again at the next request.
+    this.#ready ??= this.#recovered().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
     return this.#ready;
   }
 
@@ -221,7 +226,7 @@ class TroupeServer implements RunServer {
     };
   }
 
-  async #stream({ account, runId, headers }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Promise<Response> {
+  async #stream({ account, runId, headers, signal }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Promise<Response> {
     const last = headers.get("last-event-id");
     const first = last === null ? from : seqAfter(last);
     const leave = account.streams.take();
@@ -239,6 +244,8 @@ class TroupeServer implements RunServer {
     try {
       // A record that cannot be read is an error here, and no stream that ends again and again.
       if (this.#frames.get(runId, first) === undefined) await this.#frames.load(runId, first);
+      // Nobody will read or cancel the body of a client that has gone.
+      throwIfAborted(signal);
     } catch (error) {
       await body.cancel();
       throw error;

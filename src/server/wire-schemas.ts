@@ -21,6 +21,9 @@ const AnyJson = z.custom<Json>((value) => value !== undefined, "a JSON value");
 /** Characters of an id that a client chooses for a run. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
+/** Characters of an id that a client chooses for a message. That of a role's message has a #, so a client cannot take it before the role does. */
+const MESSAGE_ID = /^[^#]{1,200}$/;
+
 const budget = z.int().nonnegative().describe("Micro-dollars that the run may spend.");
 const rounds = z.int().positive().max(1_000_000).describe("Most rounds of the run in all.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
@@ -38,7 +41,11 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
   content: words,
   sendTo: names.exactOptional().describe("Addresses. Default: the roles that watch the cause."),
   causeBy: z.string().min(1).max(200).exactOptional(),
-  id: z.string().min(1).max(200).exactOptional().describe("A message with the id of one that the run has is not published again."),
+  id: z
+    .string()
+    .regex(MESSAGE_ID, "an id of 1 to 200 characters without #, which ids of roles' messages have")
+    .exactOptional()
+    .describe("A message with the id of one that the run has is not published again."),
 });
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({

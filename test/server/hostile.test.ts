@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { memoryJournal } from "../../src/index.ts";
+import { drop } from "../../src/edges/index.ts";
+import { defineRole, type EdgePolicy, memoryJournal, Team } from "../../src/index.ts";
 import { createServer, jsonLogger, type RunServer, type TeamOpener } from "../../src/server/index.ts";
 import { all, clientOf, codeIn, door, request, served, shouters, waiters } from "./served-team.ts";
 
@@ -163,6 +164,55 @@ describe("a server among others", () => {
     expect(await codeIn(await server.fetch(request("/api/runs?limit=0")))).toEqual([400, "QUERY_INVALID"]);
     expect(await codeIn(await server.fetch(request("/api/nothing")))).toEqual([404, "ROUTE_UNKNOWN"]);
     expect(await codeIn(await server.fetch(request("/api/runs/%00%ff/events")))).toEqual([404, "RUN_UNKNOWN"]);
+    await server.close();
+  });
+
+  it("refuses a message with a delay, with faults, or with the id of a role's message, and a team with other edges", async () => {
+    const journal = memoryJournal();
+    const roles = [defineRole({ name: "Ann", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("hello") })];
+    const team = (edges: readonly EdgePolicy[]): Team => new Team({ roles, journal, edges });
+    await team([drop(0.1)]).run("go", { id: "r" }).result;
+    const { server } = served({ team: team([drop(0.2)]) });
+    const post = async (path: string, json: unknown): Promise<readonly [number, string]> =>
+      codeIn(await server.fetch(request(`/api/runs/r/${path}`, { method: "POST", json })));
+    for (const more of [
+      { due: 3 },
+      { due: "NaN" },
+      { faults: [{ to: "Ann", by: ["x"], arrives: [] }] },
+      { id: "Ann#1.0" },
+      { id: "Ann#0.0*1" },
+    ])
+      expect(await post("messages", { content: "x", ...more })).toEqual([400, "BODY_INVALID"]);
+    expect((await server.fetch(request("/api/runs/r/messages", { json: { content: "more", id: "mine" } }))).status).toBe(200);
+    for (const path of ["resume", "fork"]) expect(await post(path, {})).toEqual([409, "EDGES_DIFFER"]);
+    await server.close();
+  });
+
+  it("answers although its logger throws, and again once its journal can be read", async () => {
+    const throws = (): never => {
+      throw new Error("The disk is full.");
+    };
+    const journal = memoryJournal();
+    const runs = journal.runs.bind(journal);
+    let isDown = true;
+    journal.runs = () => (isDown ? Promise.reject(new Error("The database is gone.")) : runs());
+    const { server, client } = served({ team: shouters(journal), logger: { debug: throws, info: throws, warn: throws, error: throws } });
+    expect((await server.fetch(request("/api/runs"))).status).toBe(500);
+    expect((await server.fetch(request("/readyz"))).status).toBe(503);
+    isDown = false;
+    const { id } = await client.start({ idea: "hello" });
+    await all(client.events(id));
+    expect((await client.read(id)).status).toBe("finished");
+    await server.close();
+  });
+
+  it("keeps no stream of a client that has gone before its answer", async () => {
+    const { server, client } = served({ team: shouters(), tenants: [{ ...ACME, streams: 1 }] }, ACME.token);
+    const { id } = await client.start({ idea: "one" });
+    const headers = { authorization: `Bearer ${ACME.token}` };
+    for (const path of ["events", "export", "events"])
+      await server.fetch(request(`/api/runs/${id}/${path}`, { headers, signal: AbortSignal.abort() }));
+    expect((await all(client.events(id))).length).toBeGreaterThan(0);
     await server.close();
   });
 

@@ -5,20 +5,16 @@ import type { RunSummary } from "../../runtime/record/run-summary.ts";
 import { agoText, costText, counted, durationText, momentText } from "./amounts.ts";
 import { wordsOf } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
+import { extended, refreshed, type RunList } from "./run-list.ts";
 import type { RunSource } from "./run-source.ts";
 import { StatusBadge } from "./status.tsx";
 
 /** Milliseconds between two looks at the list of a server. */
 const LOOK = 3_000;
 
-interface List {
-  readonly runs: readonly RunSummary[];
-  readonly next?: string;
-}
-
 /** The list of runs. Two of them can be chosen and compared. */
 export function RunsPage({ source }: { readonly source: RunSource }) {
-  const list = useSignal<List | undefined>(undefined);
+  const list = useSignal<RunList | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
   const chosen = useSignal<readonly string[]>([]);
   const more = useRuns(source, list, fault);
@@ -57,23 +53,21 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
 type Held<T> = { value: T };
 
 /** Reads the list, and looks at it again while it is open. Returns a function that adds the next page. */
-function useRuns(source: RunSource, list: Held<List | undefined>, fault: Held<string | undefined>): () => void {
+function useRuns(source: RunSource, list: Held<RunList | undefined>, fault: Held<string | undefined>): () => void {
   const stop = useSignal(new AbortController());
+  const isReading = useSignal(false);
   const read = async (cursor: string | undefined): Promise<void> => {
+    // An answer that comes late must not replace a newer one.
+    if (isReading.peek()) return;
+    isReading.value = true;
     try {
-      const { runs, next } = await source.runs(cursor, stop.value.signal);
-      const known = list.value?.runs ?? [];
-      const fresh = new Set(runs.map(({ id }) => id));
-      const older = known.filter(({ id }) => !fresh.has(id));
-      const isFirst = known.length === 0 || cursor !== undefined;
-      const rest = isFirst ? next : list.value?.next;
-      list.value = {
-        runs: cursor === undefined ? [...runs, ...older] : [...older, ...runs],
-        ...(rest === undefined ? {} : { next: rest }),
-      };
+      const page = await source.runs(cursor, stop.value.signal);
+      list.value = cursor === undefined ? refreshed(list.value, page) : extended(list.value, page);
       fault.value = undefined;
     } catch (error) {
       if (!stop.value.signal.aborted) fault.value = wordsOf(error);
+    } finally {
+      isReading.value = false;
     }
   };
   useEffect(() => {

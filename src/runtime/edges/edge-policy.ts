@@ -3,7 +3,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import { valueText } from "../../kernel/value-text.ts";
+import { shownText, valueText } from "../../kernel/value-text.ts";
 import type { Message } from "../../message/message.ts";
 import type { RecordedEdge } from "../record/edge-fault.ts";
 import type { Sent } from "../record/event.ts";
@@ -104,6 +104,9 @@ export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly Re
   }));
 }
 
+/** Characters of policies in an error. */
+const LONGEST_TOLD = 300;
+
 /**
  * Refuses policies other than those of a run's record.
  *
@@ -112,9 +115,11 @@ export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly Re
 export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined): void {
   const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(edges));
   if (then === now) return;
+  // A record of elsewhere may have millions of characters.
+  const [began, got] = [then, now].map((edges) => shownText(edges ?? "", LONGEST_TOLD));
   throw new UsageError(
     "EDGES_DIFFER",
-    `Expected the edges that the run began with, ${then}, got ${now}. Give the team those: edges: [...].`,
+    `Expected the edges that the run began with, ${began}, got ${got}. Give the team those: edges: [...].`,
   );
 }
 

@@ -231,6 +231,9 @@ describe("the policies of a run", () => {
       expect((await teamOf({ journal, ...options }).resume("r").result).error).toMatchObject({ code: "EDGES_DIFFER" });
       expect((await teamOf({ journal, ...options }).fork("r").result).error).toMatchObject({ code: "EDGES_DIFFER" });
     }
+    const many = Array.from({ length: 1_000 }, (_, nth) => drop(0.1).on(`Ann->Bob${nth}`));
+    const refused = (await teamOf({ journal, edges: many }).resume("r").result).error;
+    expect([refused?.code, (refused?.message.length ?? 0) < 1_000]).toEqual(["EDGES_DIFFER", true]);
     const { status } = await teamOf({ journal, edges: [drop(0.1).on("Ann->*").during(2, 5)] }).resume("r", { rounds: 9 }).result;
     expect(status).toBe("finished");
   });
