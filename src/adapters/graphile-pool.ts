@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import { systemCode } from "../kernel/system-error.ts";
 import type { GraphileQueue } from "./graphile-queue.ts";
-import type { PostgresDatabase } from "./postgres-database.ts";
+import { type PostgresDatabase, SEEN_GONE } from "./postgres-database.ts";
 import { postgresError } from "./postgres-errors.ts";
 
 /** Connections by which the slots of a worker fetch and end jobs. */
@@ -73,7 +73,8 @@ async function listeningPool({ server }: PostgresDatabase): Promise<Pool> {
     keepAlive: true,
     application_name: "troupe queue",
     // A pooler takes no limit of time with the connection.
-    verify: (client, done) => void client.query(`SET statement_timeout = ${Math.ceil(server.timeout)}`).then(() => done(), done),
+    verify: (client, done) =>
+      void client.query(`SET statement_timeout = ${Math.ceil(server.timeout)}; ${SEEN_GONE}`).then(() => done(), done),
   });
   const ended = (error: Error): void => server.logger.debug("A connection of the queue ended.", { code: systemCode(error) });
   pool.on("error", ended);

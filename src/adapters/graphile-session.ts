@@ -3,7 +3,7 @@ import { sleep } from "../kernel/clock.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import type { GraphileQueue, QueueLook } from "./graphile-queue.ts";
-import type { PostgresConnection } from "./postgres-database.ts";
+import { type PostgresConnection, SEEN_STOPPED } from "./postgres-database.ts";
 
 /** The parts of a session. */
 export interface SessionParts {
@@ -39,7 +39,8 @@ const LONGEST_PAUSE = 1_000;
  * GraphileSession.S1 (`#watch`) a worker is dead when nobody holds its lock in two looks of one session, which holds its own lock, while the
  * server has run for some seconds. So a restart of the server frees no job of a living worker that connects again in time.
  * GraphileSession.S2 (`#keep`) a lost connection is made again until `close`. GraphileSession.S3 (`close`) afterwards the lock is free.
- * GraphileSession.S4 (`#freeUnheard`) a job that was fetched by an answer which was lost is free again within seconds.
+ * GraphileSession.S4 (`#freeUnheard`) a job that was fetched by an answer which was lost is free again within seconds. GraphileSession.S5
+ * (`SEEN_STOPPED`) the lock of a worker whose process is stopped for a minute is free.
  */
 export class GraphileSession {
   readonly #parts: SessionParts;
@@ -95,6 +96,7 @@ export class GraphileSession {
     const { client, rows } = await queue.database.connection();
     this.#client = client;
     client.on("notification", ({ payload = "" }) => this.#hear(payload));
+    await rows(SEEN_STOPPED);
     await rows("SELECT set_config('application_name', $1, false)", [`troupe ${worker} ${queue.schemaName}`]);
     await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", [worker]);
     await rows(`LISTEN "${queue.channel}"`);

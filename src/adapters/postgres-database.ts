@@ -24,11 +24,21 @@ export interface PostgresConnection {
 }
 
 /**
- * A machine that vanishes says nothing, so the server must ask: by default it does so after two hours, and the locks of a connection would be
- * held until then. In seconds: the first question, those after it; and how many have no answer.
+ * A machine that vanishes says nothing, so the server must ask: by default it does so after two hours, and the locks of a connection, and its
+ * place among all connections, would be held until then. In seconds: the first question, those after it; and how many have no answer. The server asks only where it waits for
+ * nothing; where it has sent something, such as a notification, the last setting bounds the wait in milliseconds, which is a quarter of an hour
+ * by default. Postgres 11 and other systems lack some of them.
  */
-const SEEN_GONE =
-  "SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false)";
+export const SEEN_GONE = `SELECT count(set_config(name, wanted, false)) FROM (VALUES
+    ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '12000')
+  ) AS settings (name, wanted) JOIN pg_settings USING (name)`;
+
+/**
+ * A process that is stopped, and a way to it that swallows what comes, answer the server's questions of above, so the server must end a connection
+ * on which it is asked nothing. For connections on which the process asks something at least every ten seconds. A time that the user has
+ * set for the role or in the address stays. Postgres 13 does not have it.
+ */
+export const SEEN_STOPPED = `SELECT set_config(name, '60000', false) FROM pg_settings WHERE name = 'idle_session_timeout' AND setting = '0'`;
 
 /** Milliseconds between two tries while the database is away: the first pause and the longest one. */
 const FIRST_PAUSE = 50;
@@ -132,7 +142,6 @@ export class PostgresDatabase {
       await this.#begin(client);
       const { rows } = this.#asking(client);
       await this.#assertUnshared(rows);
-      await rows(SEEN_GONE);
       return { client, rows };
     } catch (error) {
       // It may be broken: nobody waits for its end.
@@ -211,7 +220,8 @@ export class PostgresDatabase {
     const { rows } = this.#asking(client);
     const answer = await rows(
       `SELECT set_config('statement_timeout', $1, false),
-         set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`,
+         set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
+         (${SEEN_GONE})`,
       [String(Math.ceil(this.server.timeout))],
     );
     // PgBouncer may end an exchange that nobody began. Each later statement would get the answer of the one before.

@@ -75,12 +75,7 @@ export class PostgresPresence {
     const { client, rows } = await db.connection();
     try {
       client.on("notification", ({ payload }) => heard(payload));
-      // A machine that vanishes says nothing: the server must ask.
-      await rows(
-        `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
-           set_config('tcp_keepalives_count', '3', false), pg_advisory_lock($1)`,
-        [this.holder],
-      );
+      await rows("SELECT pg_advisory_lock($1)", [this.holder]);
       await rows(`DELETE FROM ${db.schema}.missing_holders WHERE holder = $1`, [this.holder]);
       await rows(`LISTEN "${channel}"`);
     } catch (error) {

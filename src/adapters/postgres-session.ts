@@ -1,7 +1,7 @@
 import type { Client, Notification } from "pg";
 import { withTimeout } from "../kernel/abort.ts";
 import { succeeds } from "../kernel/system-error.ts";
-import type { PostgresDatabase } from "./postgres-database.ts";
+import { type PostgresDatabase, SEEN_STOPPED } from "./postgres-database.ts";
 import { isPassing, postgresClosed, postgresError } from "./postgres-errors.ts";
 import { lockClass, sessionChannel } from "./postgres-tables.ts";
 
@@ -31,7 +31,8 @@ interface OpenSession {
  * PostgresSession.S1 (`#open`) the lock of a number is held by one connection, and no number is given twice in 2^31: whoever sees the lock
  * free knows that the connection is gone. PostgresSession.S2 (`#again`) a lost connection is opened again, with another number, for as long
  * as the journal is open; then `renewed` is called. The connection keeps the process running only while it is
- * needed (`keep`), and is asked every ten seconds then whether it still answers.
+ * needed (`keep`), and is asked every ten seconds then whether it still answers. PostgresSession.S3 (`SEEN_STOPPED`) the server ends the
+ * connection of a process that has asked nothing for a minute.
  */
 export class PostgresSession {
   readonly #db: PostgresDatabase;
@@ -125,6 +126,7 @@ export class PostgresSession {
     const { schema } = this.#db.server;
     const { client, rows } = await this.#db.connection();
     try {
+      await rows(SEEN_STOPPED);
       const [row] = await rows<{ number: number; is_held: boolean }>(
         `SELECT number, pg_try_advisory_lock(${lockClass(schema)}, number) AS is_held
          FROM (SELECT nextval('${this.#db.schema}.sessions')::integer AS number OFFSET 0) AS next`,

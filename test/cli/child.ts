@@ -23,12 +23,15 @@ export interface ChildOptions {
   readonly stdin?: string;
   /** Its input stays open after that, for `process.stdin`. */
   readonly isFed?: true;
+  /** A command that starts it, such as one that puts it into another network. */
+  readonly under?: readonly string[];
 }
 
 /** Starts the built command. */
-export function start(words: readonly string[], { cwd, env = {}, stdin = "", isFed }: ChildOptions): Child {
+export function start(words: readonly string[], { cwd, env = {}, stdin = "", isFed, under = [] }: ChildOptions): Child {
+  const [program, ...before] = [...under, process.execPath];
   return watch(
-    spawn(process.execPath, [MAIN, ...words], { cwd, env: { ...plainEnvironment(), ...env }, stdio: ["pipe", "pipe", "pipe"] }),
+    spawn(program, [...before, MAIN, ...words], { cwd, env: { ...plainEnvironment(), ...env }, stdio: ["pipe", "pipe", "pipe"] }),
     isFed === true ? undefined : stdin,
   );
 }
