@@ -61,13 +61,13 @@ export const painters = ({ journal, driver }: { readonly journal: Journal; reado
   });
 // #endregion
 
-// Its product manager alone has words here: it decides what a product must do.
+// #region company
+// A scripted model stands for a real one. The product manager alone has words here: it decides what a product must do.
 const brief = { reasoning: "It is small.", name: "shop", size: "S", stack: "node", assumptions: [], questions: [] };
 const check = { kind: "judgement", reason: "A person looks at it." };
 const criterion = { id: "A1", priority: "P0", given: "a shop", when: "it opens", then: "it sells", check };
 const builder = scriptedModel(() => JSON.stringify({ ...brief, criteria: [criterion] }));
 
-// #region company
 const sandbox = await chooseSandbox("auto");
 
 interface WorkerMeans {

@@ -44,8 +44,8 @@ const { rows } = await runExperiment(withOracle);
 for (const { jurors, right } of experimentTable(rows, { by: ["jurors"] })) console.log(`${jurors} jurors: right in ${right} of all cases`);
 // #endregion
 
-const folder = mkdtempSync(join(tmpdir(), "troupe-policies-"));
 // #region surrogate
+const folder = mkdtempSync(join(tmpdir(), "troupe-policies-"));
 const out = join(folder, "oracle");
 await runExperiment(withOracle, { out });
 const records = [];

@@ -1,9 +1,9 @@
 import type { LoggerInterface } from "vega";
-import type { TopLevelSpec } from "vega-lite";
 import { UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
-import type { ChartSpec } from "./chart-spec.ts";
 import { optionalPackage } from "../optional-package.ts";
+import type { ChartSpec } from "./chart-spec.ts";
+import { chartCompiler } from "./vega-lite.ts";
 
 /** The drawing under way. Vega numbers the gradients and clips of a drawing with one counter for the process. */
 let last: Promise<unknown> = Promise.resolve();
@@ -20,12 +20,12 @@ export async function drawnSvg(spec: ChartSpec): Promise<string> {
 }
 
 async function draw(spec: ChartSpec): Promise<string> {
-  const { compile } = await optionalPackage("vega-lite", "6", async () => import("vega-lite"));
+  const compile = await chartCompiler();
   const { parse, resetSVGDefIds, View } = await optionalPackage("vega", "6", async () => import("vega"));
   const { expressionInterpreter } = await optionalPackage("vega-interpreter", "2", async () => import("vega-interpreter"));
   const faults: unknown[] = [];
   const logger = loggerInto(faults);
-  const chart = parse(compile(spec as unknown as TopLevelSpec, { logger }).spec, undefined, { ast: true });
+  const chart = parse(compile(spec, logger), undefined, { ast: true });
   const view = new View(chart, { expr: expressionInterpreter, renderer: "none", logger });
   try {
     resetSVGDefIds();

@@ -43,6 +43,14 @@ function tableOf(page: string): readonly (readonly string[])[] {
   );
 }
 
+it("a plot changes no global object: a set is no JSON before and after it", async () => {
+  const before = JSON.stringify(new Set([1]));
+  const first = await plotSvg(rows, { kind: "bars", x: "topology", y: "gini", series: "isDone" });
+  expect(JSON.stringify(new Set([1]))).toBe(before);
+  expect(Object.hasOwn(Set.prototype, "toJSON")).toBe(false);
+  expect(await plotSvg(rows, { kind: "bars", x: "topology", y: "gini", series: "isDone" })).toBe(first);
+});
+
 describe("plotSvg", () => {
   it.each(kinds)("draws $kind as the same bytes twice, also side by side, and fetches nothing", async (o) => {
     const svg = await plotSvg(rows, o);
