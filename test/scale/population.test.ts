@@ -5,9 +5,10 @@ import { z } from "zod";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
+import type { EnvironmentOptions } from "../../src/runtime/environment-options.ts";
 
 /** So many step roles of one definition, each of which tells its neighbour in every round. */
-function ring(n: number): Environment {
+function ring(n: number, options: EnvironmentOptions = {}): Environment {
   const one = defineRole({
     name: "One",
     watch: ["Start"],
@@ -17,14 +18,14 @@ function ring(n: number): Environment {
       return { seen: seen + 1 };
     },
   });
-  const environment = new Environment({ seed: 1, memory: false });
+  const environment = new Environment({ seed: 1, memory: false, ...options });
   for (let place = 0; place < n; place += 1) environment.addRole(one, { name: `r${place}` });
   environment.publishMessage(createMessage("go", { causeBy: "Start" }));
   return environment;
 }
 
-async function workOfEachMessage(n: number, rounds: number): Promise<number> {
-  const environment = ring(n);
+async function workOfEachMessage(n: number, rounds: number, options?: EnvironmentOptions): Promise<number> {
+  const environment = ring(n, options);
   await environment.run({ rounds: 2 });
   const work = await workOf(() => environment.run({ rounds }));
   expect(environment.getRole("r0")?.state["seen"]).toBe(rounds + 2);
@@ -37,6 +38,12 @@ describe("a population of step roles", () => {
     const small = await workOfEachMessage(60, 30);
     expect(small).toBeGreaterThan(10);
     expect(await workOfEachMessage(900, 2)).toBeLessThan(small * 1.2);
+  });
+
+  it("RunState.S6 counts the room in mailboxes only where more messages wait than one of them holds, however many were read before", async () => {
+    await workOfEachMessage(20, 2);
+    const unbounded = await workOfEachMessage(60, 20);
+    expect(await workOfEachMessage(60, 20, { mailbox: { limit: 60 } })).toBeLessThan(unbounded * 1.05);
   });
 
   it("does no more work for a message in simulated time when more messages wait for their ticks", async () => {

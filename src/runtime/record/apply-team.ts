@@ -31,6 +31,7 @@ export function retire(state: RunState, { role: name, keeps }: RoleRetired): voi
   state.team = state.team.filter((hired) => hired.name !== name);
   if (keeps === 0) giveUp(state, role);
   const left = role.mailbox.popAll();
+  state.unread -= left.length - keeps;
   for (const message of left.slice(0, keeps)) role.mailbox.append(message);
   if (keeps === 0) leaveLine(state, role);
   for (const message of [...left.slice(keeps), ...heldFor(state, role)])

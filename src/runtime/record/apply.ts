@@ -316,6 +316,7 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
   beginRound(state);
   const taken = takeFrom(role, take);
+  state.unread -= take;
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);
   return taken;

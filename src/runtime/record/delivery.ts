@@ -73,7 +73,9 @@ export function deliverHeld(state: RunState): void {
       continue;
     }
     unblock(state, order);
-    if (role.mailbox.push(message)) state.ready.add(role);
+    if (!role.mailbox.push(message)) continue;
+    state.unread += 1;
+    state.ready.add(role);
   }
 }
 
@@ -90,8 +92,8 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
   if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
   const { mailbox } = role;
   if (mailbox.has(message.id)) return;
-  // No mailbox is full as long as fewer messages were delivered than the smallest one holds.
-  const bound = state.delivered + state.faults.copied <= state.smallestMailbox ? undefined : mailboxOf(state, role);
+  // No mailbox is full as long as fewer messages wait in all of them than the smallest one holds.
+  const bound = state.unread < state.smallestMailbox ? undefined : mailboxOf(state, role);
   const isFull = bound !== undefined && mailbox.size >= bound.limit;
   if (isFull && bound.overflow === "block") {
     state.held.push({ message, role, order });
@@ -99,6 +101,7 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
     return;
   }
   mailbox.append(message);
+  state.unread += 1;
   state.ready.add(role);
   if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
 }
@@ -116,6 +119,7 @@ function dropOldest(state: RunState, role: RoleState): void {
   const message = place === 0 ? mailbox.pop() : waiting.splice(place, 1)[0];
   for (const kept of waiting) mailbox.append(kept);
   if (message === undefined) return;
+  state.unread -= 1;
   state.dropped += 1;
   state.justDropped.push({ role, message });
 }
@@ -123,7 +127,7 @@ function dropOldest(state: RunState, role: RoleState): void {
 /*
  * Checks for room in mailboxes that refuse further messages. Mailboxes that drop or block are handled at delivery.
  *
- * Nothing is counted as long as fewer messages were sent than the smallest mailbox holds (`isSurelyRoom`).
+ * Nothing is counted as long as fewer messages wait, or are on their way, than the smallest mailbox holds (`isSurelyRoom`).
  * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
  * are counted at its end, in hire order (`assertRoomAt`), so that the failing role does not depend on latency.
  * Delivery.D3 (`assertRoomForAct`, `assertRoomAt`) a delayed message needs room when it arrives, and at most {@link DELAYED_LIMIT} messages are
@@ -150,7 +154,9 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
  * @throws QueueFullError `MAILBOX_FULL` where a message of the activation has no room
  */
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
-  if (isSurelyRoom(state, said.length + copiesIn(said))) return;
+  const most = said.length + copiesIn(said);
+  const isRoom = state.delivery === "round" ? most <= state.smallestMailbox : isSurelyRoom(state, most);
+  if (isRoom && state.delayed.size + most <= DELAYED_LIMIT) return;
   const counts = new Map<string, number>();
   let later = 0;
   for (const sent of said) {
@@ -194,8 +200,8 @@ export function assertRoomAt(state: RunState, tick: number): void {
 }
 
 /** Copies count as long as the run lasts, because it is not known which of them were delivered. */
-function isSurelyRoom({ delivered, pending, delayed, faults, smallestMailbox }: RunState, more: number): boolean {
-  return delivered + pending.length + delayed.size + faults.copied + more <= smallestMailbox;
+function isSurelyRoom({ unread, pending, delayed, faults, smallestMailbox }: RunState, more: number): boolean {
+  return unread + pending.length + delayed.size + faults.copied + more <= smallestMailbox;
 }
 
 function copiesIn(said: readonly Sent[]): number {

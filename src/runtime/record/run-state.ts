@@ -64,6 +64,7 @@ const noBounds: RecordedBounds = Object.freeze({});
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
  * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
+ * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
  * RunState.S4 (`endStep`) `ledger`, `byRole` and `byModel` are sums of the step events.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  *
@@ -143,6 +144,8 @@ export class RunState {
   held: Held[] = [];
   /** The number of held messages of each sender, by its place in the order of hiring. */
   readonly blocked: Map<number, number> = new Map();
+  /** Messages that wait in mailboxes. */
+  unread: number = 0;
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
   /** The messages that the last event dropped. */

@@ -44,7 +44,8 @@ class StateReader {
     const state = new RunState(json.runId, json.hasHistory);
     for (const role of this.#roles) state.roles.set(role.name, role);
     if (state.roles.size !== this.#roles.length) throw missing("roles of different names");
-    return Object.assign(state, deepFreeze(json), this.#coded(json));
+    const unread = this.#roles.reduce((sum, role) => sum + role.waiting, 0);
+    return Object.assign(state, deepFreeze(json), this.#coded(json), { unread });
   }
 
   #coded(json: CodedMembers): { readonly [M in keyof CodedMembers]: RunState[M] } {
