@@ -1,5 +1,5 @@
 import { interruptionBy } from "../kernel/abort.ts";
-import { BudgetError, type ControlError, errorRecord, MovedError, StepError, UsageError } from "../kernel/errors.ts";
+import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
@@ -7,7 +7,6 @@ import { UserFeedback } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/funds.ts";
 import type { Deps } from "../kernel/deps.ts";
-import { afterFailure } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
 import { type HiredRoles, retirable } from "./hired-roles.ts";
 import type { EdgeDecisions } from "./edges/edge-policy.ts";
@@ -19,6 +18,7 @@ import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-stat
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
 import { assertRoomAt, assertRoomOutside, deadlock } from "./record/delivery.ts";
+import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
@@ -48,12 +48,6 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly deps: Deps | undefined;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
-
-/**
- * After this many times the limit an activation counts as faulty although others progress between two deaths: it may be slow, but not that
- * often.
- */
-const PATIENCE = 3;
 
 /** A turn that the journal or an observer broke. */
 interface BrokenTurn {
@@ -325,29 +319,10 @@ export class Engine implements DriverHost, ActivationHost {
     this.#parts.log.record({ type: "clock.advanced", tick, ...(role === undefined ? {} : { role }) });
   }
 
-  /**
-   * Ends the activations during which the process died `limit` times without any progress in between. Where one had several messages, they
-   * are tried one by one from then on; a single message becomes a dead letter.
-   *
-   * @returns the failure of a role whose policy does not go on without its message
-   */
+  /** See {@link failPoisoned}. */
   failPoisoned(limit: number): RunFailure | undefined {
-    const { log, hired, onFailure, announcer } = this.#parts;
-    const { state } = this;
-    this.#hasDied = isSuspicious(state);
-    let failure: RunFailure | undefined;
-    for (const role of [...state.open]) {
-      const open = state.roles.get(role)?.open;
-      if (open === undefined || (open.crashes < limit && open.deaths < PATIENCE * limit)) continue;
-      const { act, take, deaths } = open;
-      const error = poisoned(act, deaths);
-      const then = take > 1 ? "isolate" : "dead";
-      log.record({ type: "act.failed", act, role, round: state.round, take, error: errorRecord(error), stepFailed: true, then });
-      if (then === "isolate") continue;
-      announcer.gaveUp(role, error);
-      if (afterFailure(hired.specOf(role)?.role.onFailure ?? onFailure, Infinity) === "stop") failure ??= { error, role };
-    }
-    return failure;
+    this.#hasDied = isSuspicious(this.state);
+    return failPoisoned(this.#parts, limit);
   }
 
   /**
@@ -390,11 +365,4 @@ export class Engine implements DriverHost, ActivationHost {
       return true;
     }
   }
-}
-
-function poisoned(act: string, deaths: number): StepError {
-  return new StepError(
-    "POISONED",
-    `Expected ${act} to live to its end, but the process died ${deaths} times while it was under way. What it was about goes to the dead letters; look at what its action does with that.`,
-  );
 }
