@@ -2,7 +2,7 @@ import { activationDetail } from "../view/detail.ts";
 import type { ActivationFact, SentFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText, momentText, plural } from "./amounts.ts";
-import { Choose, END_WORDS, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
+import { Choose, clockFact, END_WORDS, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { CauseList } from "./cause-list.tsx";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
@@ -74,6 +74,7 @@ function ActivationFacts({ run, fact }: { readonly run: OpenRun; readonly fact: 
         ["Attempt", `${fact.attempt} of activation #${fact.n}`],
         ["Result", END_WORDS[fact.end]],
         ["Began", momentText(fact.began)],
+        clockFact(run, fact.from),
         fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],
         ["Cost", costText(cost, unpriced)],
         ["Tokens", `${counted(inputTokens)} in, ${counted(outputTokens)} out`],
@@ -87,8 +88,9 @@ function MessageList({ run, list }: { readonly run: OpenRun; readonly list: read
   return (
     <>
       <ul class="lines">
-        {list.slice(0, MOST).map((sent) => (
-          <li key={sent.place}>
+        {list.slice(0, MOST).map((sent, place) => (
+          // An activation may have taken copies of one message.
+          <li key={place}>
             <MessageLine run={run} sent={sent} />
           </li>
         ))}

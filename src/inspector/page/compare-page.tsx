@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
-import { type ActivationPair, compareRuns, type RunTotals } from "../view/run-comparison.ts";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type ActivationPair, compareRuns, type RunComparison, type RunTotals } from "../view/run-comparison.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
 import { OpenRun } from "./open-run.ts";
@@ -43,9 +43,24 @@ export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   );
 }
 
+interface Compared {
+  readonly comparison: RunComparison;
+  readonly costs: readonly ReadonlyMap<string, number>[];
+}
+
+/** Compares the runs when all of their events that have come are read: a comparison takes as long as the runs are. */
+function useComparison(runs: Pair): Compared | undefined {
+  const last = useRef<Compared | undefined>(undefined);
+  const isReading = runs.some(({ count, known }) => count.value < known.value);
+  if (!isReading) last.current = { comparison: compareRuns(runs[0].timeline, runs[1].timeline), costs: runs.map(costByRole) };
+  return last.current;
+}
+
 function Comparison({ runs }: { readonly runs: Pair }) {
-  const { left, right, roles, pairs, first } = compareRuns(runs[0].timeline, runs[1].timeline);
-  const costs = runs.map((run) => costByRole(run));
+  const compared = useComparison(runs);
+  if (compared === undefined) return <p role="status">Reading the runs.</p>;
+  const { comparison, costs } = compared;
+  const { left, right, roles, pairs, first } = comparison;
   return (
     <>
       <PairTable caption="Sums of the runs" first="Sum" runs={runs} hasDifference>
@@ -56,6 +71,8 @@ function Comparison({ runs }: { readonly runs: Pair }) {
           ))}
           <td />
         </tr>
+        <TextRow name="Scheduler" values={[left.scheduler, right.scheduler]} />
+        {left.faults + right.faults !== "" && <TextRow name="On the edges" values={[left.faults, right.faults]} />}
         {SUMS.map(([name, of, text]) => (
           <SumRow key={name} name={name} values={[of(left), of(right)]} text={text} />
         ))}
@@ -63,10 +80,11 @@ function Comparison({ runs }: { readonly runs: Pair }) {
       <section>
         <h2>Cost by role</h2>
         <PairTable caption="Cost by role" first="Role" runs={runs} hasDifference>
-          {roles.map((role) => (
+          {roles.slice(0, MOST).map((role) => (
             <SumRow key={role} name={shownLine(role, 80)} values={[costs[0]?.get(role), costs[1]?.get(role)]} text={costText} />
           ))}
         </PairTable>
+        {roles.length > MOST && <p class="small soft">{counted(roles.length - MOST)} more roles are not listed.</p>}
       </section>
       <section>
         <h2>What they said</h2>
@@ -86,7 +104,7 @@ function Comparison({ runs }: { readonly runs: Pair }) {
   );
 }
 
-/** Activations that are listed. */
+/** Activations, and roles, that are listed. */
 const MOST = 500;
 
 const SUMS: readonly (readonly [string, (run: RunTotals) => number, (value: number) => string])[] = [
@@ -149,6 +167,18 @@ function PairTable({ caption, first, runs, hasDifference = false, children }: Pa
         <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+function TextRow({ name, values }: { readonly name: string; readonly values: readonly [string, string] }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      {values.map((value, place) => (
+        <td key={place}>{value === "" ? "none" : shownLine(value, 120)}</td>
+      ))}
+      <td class="right soft">{values[0] === values[1] ? "the same" : "not the same"}</td>
+    </tr>
   );
 }
 

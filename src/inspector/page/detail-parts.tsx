@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { visibleText } from "../../kernel/value-text.ts";
 import { activationAt, stepAt } from "../view/facts-at.ts";
+import { tickAt } from "../view/lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "../view/run-facts.ts";
+import { momentOf } from "../view/run-terms.ts";
 import { shownLine } from "../view/shown-text.ts";
 import type { OpenRun, Selection } from "./open-run.ts";
 
@@ -87,6 +89,12 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
       })}
     </dl>
   );
+}
+
+/** The round or the simulated time of an event, as a fact; undefined where the clock counts activations. */
+export function clockFact({ timeline }: OpenRun, seq: number): readonly [string, string] | undefined {
+  const { clock } = timeline.now;
+  return clock === "activations" ? undefined : ["Clock", momentOf(clock, tickAt(timeline, seq))];
 }
 
 /** A part of the drawer under a heading. */

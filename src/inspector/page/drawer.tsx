@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivationView } from "./activation-detail.tsx";
-import { Choose, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
+import { Choose, clockFact, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
 import { ForkForm } from "./fork-form.tsx";
 import { Icon } from "./icon.tsx";
 import { MessageView } from "./message-detail.tsx";
@@ -159,6 +159,7 @@ function EventDetail({ run, seq }: { readonly run: OpenRun; readonly seq: number
         facts={[
           ["Type", <span class="mono">{event.type}</span>],
           ["Time", momentText(event.time)],
+          clockFact(run, seq),
           "act" in event
             ? [
                 "Activation",

@@ -1,4 +1,5 @@
 import type { ActEnded, RunEvent, RunResumed, Sent } from "../../runtime/record/event.ts";
+import { tickAt } from "../view/lanes.ts";
 import { faultsText, resumeText, schedulerText, tickText } from "../view/run-terms.ts";
 import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
@@ -22,6 +23,7 @@ export function EventsPanel({ run }: PanelProps) {
 function EventRow({ run, event }: { readonly run: OpenRun; readonly event: RunEvent }) {
   const chosen = selectionOf(event);
   const began = run.timeline.event(0)?.time ?? event.time;
+  const isSimulated = run.timeline.now.clock === "time";
   return (
     <li>
       <button
@@ -34,7 +36,9 @@ function EventRow({ run, event }: { readonly run: OpenRun; readonly event: RunEv
       >
         <span class="event-seq">{event.seq}</span>
         <span class="event-type">{event.type}</span>
-        <span class="event-time">+{durationText(event.time - began)}</span>
+        <span class="event-time">
+          {isSimulated ? `t ${tickText(tickAt(run.timeline, event.seq))}` : `+${durationText(event.time - began)}`}
+        </span>
         <span class="event-text">{visibleText(textOf(event))}</span>
       </button>
     </li>

@@ -5,7 +5,7 @@ import { momentOf } from "../view/run-terms.ts";
 import type { ClockKind } from "../../runtime/schedulers/scheduler.ts";
 import { momentText } from "./amounts.ts";
 import { CauseList } from "./cause-list.tsx";
-import { ActivationLine, Choose, Facts, MessageLine, Part, senderOf } from "./detail-parts.tsx";
+import { ActivationLine, Choose, clockFact, Facts, MessageLine, Part, senderOf } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { JsonView, TextView } from "./text-view.tsx";
 
@@ -70,6 +70,7 @@ function MessageFacts({ run, sent, by }: MessageFactsProps) {
         ["Cause", <span class="tag">{shownLine(message.causeBy, 100)}</span>],
         by && ["Sent by", <ActivationLine run={run} fact={by} />],
         ["Event", <Choose run={run} what={{ kind: "event", seq }}>{`${seq}${time === undefined ? "" : `, ${momentText(time)}`}`}</Choose>],
+        clockFact(run, seq),
         ["Id", <span class="mono">{shownLine(message.id, 100)}</span>],
       ]}
     />

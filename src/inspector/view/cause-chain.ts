@@ -134,7 +134,8 @@ class ChainWalk {
   #proofOf(message: number, activation: number): CauseProof {
     const { sent, activations } = this.#timeline.record;
     const { took = [], said = [] } = activations[activation] ?? {};
-    if (took.length < 2) return "took";
+    // Copies of one message are no others.
+    if (new Set(took).size < 2) return "took";
     const id = sent[message]?.message.id ?? "";
     return said.some((place) => sent[place]?.message.parents.includes(id)) ? "answers" : "took with others";
   }

@@ -81,6 +81,11 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange): LaneDrawing {
   return { lanes, bars, arrows, omitted, ticks: ticksIn(record.ticks, range.from, until) };
 }
 
+/** The tick of the clock after an event. A clock that counts activations has no table. */
+export function tickAt({ record: { ticks } }: RunTimeline, seq: number): number {
+  return ticks[firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
+}
+
 /** The ticks from one event to another, both included. */
 function ticksIn(ticks: readonly TickFact[], from: number, until: number): readonly TickFact[] {
   const after = (seq: number): number => firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) >= seq);

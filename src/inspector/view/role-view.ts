@@ -35,6 +35,8 @@ export interface RoleView {
   readonly questions: readonly OpenQuestion[];
   /** The oldest first. */
   readonly mailbox: MessageList;
+  /** Messages to it that wait for a tick, as far as they are among the thousand that are due first, and the first of those ticks. */
+  readonly delayed: { readonly count: number; readonly next: number | undefined };
   /** The newest first. */
   readonly memory: MessageList;
   /** The newest first. */
@@ -61,6 +63,7 @@ export function roleView(state: RunState, name: string): RoleView | undefined {
     failures: role.retry.failures,
     questions: questionsOf(role),
     mailbox: { count: role.waiting, part: (first, last) => role.news(Math.min(last + 1, role.waiting)).slice(first) },
+    delayed: delayedTo(state, name),
     memory: newestFirst(memory),
     working: newestFirst(workingMemory),
     plan: plan.tasks.length === 0 && plan.goal === "" ? undefined : { goal: plan.goal, tasks: plan.tasks },
@@ -68,6 +71,14 @@ export function roleView(state: RunState, name: string): RoleView | undefined {
     joins: role.joins,
     summary: role.summary,
   };
+}
+
+/** Delayed messages that are looked at. */
+const MOST_DELAYED = 1_000;
+
+function delayedTo({ delayed }: RunState, name: string): RoleView["delayed"] {
+  const waiting = delayed.first(MOST_DELAYED).filter(({ sent }) => sent.to.includes(name));
+  return { count: waiting.length, next: waiting[0]?.due };
 }
 
 function newestFirst(memory: Memory): MessageList {

@@ -1,3 +1,4 @@
+import { faultCountsText, schedulerOf } from "./run-terms.ts";
 import { shownLine } from "./shown-text.ts";
 import { type ActivationFact, isFailure } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
@@ -6,6 +7,9 @@ import type { RunTimeline } from "./run-timeline.ts";
 export interface RunTotals {
   readonly runId: string;
   readonly status: string;
+  /** The scheduler, and the faults of the edges, in words; the latter empty for a run without policies of edges. */
+  readonly scheduler: string;
+  readonly faults: string;
   readonly events: number;
   readonly activations: number;
   readonly messages: number;
@@ -106,6 +110,8 @@ function totalsOf(timeline: RunTimeline): RunTotals {
   return {
     runId: now.runId,
     status: now.phase.phase === "ended" ? now.phase.status : "running",
+    scheduler: schedulerOf(now),
+    faults: now.edges.length === 0 ? "" : faultCountsText(now.faults),
     events: length,
     activations: now.activations,
     messages: record.sent.length,

@@ -103,6 +103,13 @@ describe.runIf(program !== undefined)("an offline page", () => {
       expect(await violationsIn(page)).toEqual([]);
       await toPanel(page, "events");
       expect(await eventRow(page, "lossy to Bob").innerText()).toContain("wake (arrives at 2.5)");
+      expect(await eventRow(page, "The clock is at 2.5").innerText()).toContain("t 2.5");
+      await toPanel(page, "roles");
+      await page.getByRole("slider").fill("3");
+      await expect
+        .poll(() => page.getByRole("article").innerText())
+        .toMatch(/Delayed\s+\d messages? on the way to it, the first is due: time 2.5/);
+      expect(await violationsIn(page)).toEqual([]);
       expect(faults).toEqual([]);
       await page.context().close();
     }

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { causeChain } from "../../../src/inspector/view/cause-chain.ts";
 import { messageDetail } from "../../../src/inspector/view/detail.ts";
-import { lanesIn } from "../../../src/inspector/view/lanes.ts";
+import { lanesIn, tickAt } from "../../../src/inspector/view/lanes.ts";
 import { FlowTable } from "../../../src/inspector/view/role-graph.ts";
+import { roleView } from "../../../src/inspector/view/role-view.ts";
+import { compareRuns } from "../../../src/inspector/view/run-comparison.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import * as terms from "../../../src/inspector/view/run-terms.ts";
 import { faultyRun } from "../page/faulty-run.ts";
@@ -42,6 +45,26 @@ test("RunRecord.I1 a message that the edges lost, rewrote, doubled or delayed is
     ["Ann", "Ann", 1, 0],
     ["Cid", "Ann", 2, 0],
   ]);
+});
+
+test("copies of a message are one cause", async () => {
+  const run = await timeline();
+  const said = run.record.sent.findIndex(({ message }) => message.content === "It is true.");
+  const { links } = causeChain(run, { message: said });
+  expect(links.filter(({ message, direction }) => message === said && direction === "in").map(({ proof }) => proof)).toEqual(["took"]);
+});
+
+test("the tick of an event is that of the state after it, and a role knows what is on the way to it", async () => {
+  const run = await timeline();
+  for (let seq = 0; seq < run.length; seq += 1) expect(tickAt(run, seq)).toBe(run.stateAt(seq).tick);
+  const [first, second] = run.record.ticks;
+  const delayedAfter = (seq = 0): unknown => roleView(run.stateAt(seq), "Ann")?.delayed;
+  expect(delayedAfter((first?.seq ?? 0) - 1)).toEqual({ count: 3, next: 2.5 });
+  expect(delayedAfter(first?.seq)).toEqual({ count: 2, next: 3 });
+  expect(delayedAfter(second?.seq)).toEqual({ count: 0, next: undefined });
+  expect(roleView(run.stateAt((first?.seq ?? 0) - 1), "Bob")?.delayed.count).toBe(0);
+  const { left } = compareRuns(run, run);
+  expect([left.scheduler, left.faults]).toEqual(["events", "1 lost, 2 delayed, 1 copied, 2 rewritten"]);
 });
 
 test("the terms of a run are told in words", async () => {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { type RoleView, roleView } from "../../view/role-view.ts";
+import { momentOf } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
@@ -118,11 +119,16 @@ function RoleDetail({ run, view, actions }: RoleDetailProps) {
 }
 
 function RoleFacts({ run, view }: Omit<RoleDetailProps, "actions">) {
-  const { traits, activations, open, failures, isHired } = view;
+  const { traits, activations, open, failures, isHired, delayed } = view;
   return (
     <dl class="detail-facts">
       <Fact name="Now">{open === undefined ? isHired ? "waits for mail" : "retired" : <ActivationButton run={run} act={open.act} />}</Fact>
       <Fact name="Acted">{`${plural(activations, "time")}${failures === 0 ? "" : `, ${plural(failures, "failed attempt")} of the present one`}`}</Fact>
+      {delayed.next !== undefined && (
+        <Fact name="Delayed">
+          {`${plural(delayed.count, "message")} on the way to it, the first is due: ${momentOf(run.timeline.now.clock, delayed.next)}`}
+        </Fact>
+      )}
       <Fact name="Hears">
         {traits.observesAll ? "every broadcast" : traits.watch.map(visibleText).join(", ") || "only what is addressed to it"}
       </Fact>
