@@ -64,12 +64,15 @@ export async function experimentRun(session: Session, module: string, flags: Fla
 export async function experimentVerify(session: Session, module: string, flags: Flags): Promise<ExitCode> {
   const { experiment, bounds } = await asked(session, module, flags);
   const { runs, concurrency, node } = flags;
+  const bar = new Bar(session);
+  const began = session.host.clock.now();
   const found = await verifyExperiment(experiment, {
+    onProgress: ({ total, done }) => bar.tell({ total, done, failed: 0, kept: 0, ms: session.host.clock.now() - began }),
     ...bounds,
     ...(runs === undefined ? {} : { runs: wholeNumber("--runs", runs, MOST) }),
     ...(concurrency === undefined ? {} : { concurrency: concurrency.split(",").map((one) => wholeNumber("--concurrency", one, MOST)) }),
     ...(node === undefined ? {} : { nodes: [process.execPath, ...node] }),
-  });
+  }).finally(() => bar.end());
   const { isEqual, ways, differences, warnings } = found;
   for (const warning of warnings) session.screen.print([session.screen.style.warn(shown(warning, 600))], 2);
   const lines = differences.flatMap(({ job, left, right, text }) => [

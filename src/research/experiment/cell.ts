@@ -30,7 +30,7 @@ const MOST_JOBS = 1_000_000;
 /** The digits of a seed. */
 const SEED_DIGITS = 16;
 
-/** Columns of a row that no parameter and no measure may have as its name. */
+/** Columns of a row, a series and a table, which no parameter and no measure may have as its name. */
 export const OWN_COLUMNS: readonly string[] = [
   "cell",
   "rep",
@@ -44,6 +44,8 @@ export const OWN_COLUMNS: readonly string[] = [
   "unpriced",
   "error",
   "round",
+  "runs",
+  "failed",
 ];
 
 /** True for a value that a table can hold. */

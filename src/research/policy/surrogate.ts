@@ -1,4 +1,4 @@
-import type { ChatModel, ChatRequest, ChatResponse, ModelPrice, RunEvent } from "../../index.ts";
+import { type ChatModel, type ChatRequest, type ChatResponse, type ModelPrice, priceOf, type RunEvent } from "../../index.ts";
 import { aFunction, aText, having, iterable, object, orNothing, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
@@ -75,11 +75,11 @@ export interface SurrogateOptions {
   /** The function that the fit was made with. */
   readonly classOf: ClassOf;
   readonly seed: string | number;
-  /** Answers requests of a class that the fit lacks, such as a live model. Default: such a request is an error. */
+  /** Answers requests of a class that the fit lacks, such as a live model, at its own price. Default: such a request is an error. */
   readonly otherwise?: ChatModel;
   /** Default "surrogate-" with the seed. */
   readonly id?: string;
-  /** Default: nothing. */
+  /** Default: nothing; beside `otherwise` the price of that, and then an answer of the fit counts as one token. */
   readonly price?: ModelPrice;
 }
 
@@ -111,18 +111,37 @@ export function surrogateModel(options: SurrogateOptions): ChatModel {
   takes("surrogateModel", "what is given", options, someSurrogate);
   checkKnownOptions("surrogateModel", options, surrogateOptions);
   const { fit, classOf, seed, otherwise, id = `surrogate-${seed}`, price } = options;
+  const isFree = price === undefined && otherwise !== undefined;
   const known = policyModel({
     id,
     seed,
     ...(price === undefined ? {} : { price }),
-    answer: (request, random) => drawn(fit, classOf(request), random()),
+    answer: (request, random) => ({ ...drawn(fit, classOf(request), random()), ...(isFree ? { usage: NEARLY_NOTHING } : {}) }),
   });
   if (otherwise === undefined) return known;
   const modelFor = (request: ChatRequest): ChatModel => (Object.hasOwn(fit.classes, classOf(request)) ? known : otherwise);
   return {
-    ...known,
+    ...bounded(otherwise, price ?? priceOf(otherwise)),
+    id,
     chat: (request, o) => modelFor(request).chat(request, o),
     stream: (request, o) => modelFor(request).stream(request, o),
+  };
+}
+
+/** The usage of an answer from a fit beside another model, whose price is that of both: the least that a ledger takes for reported. */
+const NEARLY_NOTHING = { inputTokens: 1, outputTokens: 0 };
+
+/** Returns what a caller must know of a model before it asks. */
+function bounded(
+  { maxOutputTokens, timeouts, streams, extra }: ChatModel,
+  price: ModelPrice | undefined,
+): Pick<ChatModel, "maxOutputTokens" | "timeouts" | "streams" | "extra" | "price"> {
+  return {
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(timeouts === undefined ? {} : { timeouts }),
+    ...(streams === undefined ? {} : { streams }),
+    ...(extra === undefined ? {} : { extra }),
+    ...(price === undefined ? {} : { price }),
   };
 }
 

@@ -167,6 +167,8 @@ describe("a table", () => {
   it("refuses columns that are not there, or are no numbers", () => {
     expect(() => experimentTable(rows, { by: ["m"] })).toThrow(/Expected a column of the rows, got "m"/);
     expect(() => experimentTable(rows, { by: ["n"], of: ["kind"] })).toThrow(/Expected numbers in the column kind/);
+    expect(() => experimentTable([{ n: 1, x: 1, x_se: 2 }], { by: ["n"] })).toThrow(/got x and x_se/);
+    for (const name of ["runs", "failed"]) expect(() => experiment({ params: { [name]: [1] }, world: road })).toThrow(/columns/);
   });
 
   it("is read from the folder of a sweep, also while it is cut off", async () => {

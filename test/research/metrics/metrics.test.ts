@@ -276,6 +276,10 @@ describe("tables of messages", () => {
     createMessage("=1+1", { id: "3", sentFrom: "Ünï,", sendTo: ["A"], instructContent: { a: [1, "\u0000"] }, timestamp: 1.5 }),
   ];
 
+  it("refuse columns that would be hidden by those of a message", () => {
+    expect(() => messageRows([], { columns: { role: "buyer" } })).toThrow(/other columns of messageRows.*"role"/);
+  });
+
   it("have a row for each message, or for each recipient", () => {
     expect(messageRows(hostile, { columns: { seed: 7 } })[0]).toEqual({
       seed: 7,

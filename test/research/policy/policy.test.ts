@@ -160,12 +160,32 @@ describe("a surrogate", () => {
   });
 });
 
+it("a surrogate pays for what another model answers in its place, and for nothing else", async () => {
+  const otherwise = policyModel({ answer: () => "a live answer", price: { input: 1, output: 8 } });
+  const vote = { answer: { content: "yes", toolCalls: [], finishReason: "stop" }, times: 1 } as const;
+  const classOf = ({ messages }: { readonly messages: readonly unknown[] }): string =>
+    JSON.stringify(messages).includes("vote") ? "vote" : "";
+  const model = surrogateModel({ fit: { classes: { vote: [vote] } }, classOf, seed: 1, otherwise });
+  const costOf = async (prompt: string): Promise<number> => {
+    const Say = defineAction({ name: "Say", prompt: () => prompt });
+    const room = new Environment({ seed: 1, model }).addRole(defineRole({ name: "Ada", actions: [Say] }));
+    room.publishMessage(createMessage("go"));
+    const { cost } = await room.run();
+    expect(cost.unpriced).toBe(0);
+    return cost.known;
+  };
+  expect(await costOf("vote")).toBe(1);
+  const live = await costOf("something else");
+  expect(live).toBeGreaterThan(1);
+  expect(live, "the tokens of this question and answer, and not the most that a call can cost").toBeLessThan(1_000);
+});
+
 it("a policy counts tokens, and keeps the usage that it tells", async () => {
   const usage = { inputTokens: 3, outputTokens: 9 };
   const tell = policyModel({
     answer: ({ messages }): Partial<ChatResponse> => (messages.length > 1 ? { content: "long", usage } : { content: "12345678" }),
   });
-  expect((await tell.chat(asked("?"), { signal })).usage).toMatchObject({ outputTokens: 2, estimated: true });
+  expect((await tell.chat(asked("?"), { signal })).usage).toEqual({ inputTokens: expect.any(Number), outputTokens: 2 });
   expect((await tell.chat({ messages: [...asked("?").messages, ...asked("!").messages] }, { signal })).usage).toEqual(usage);
   const world = new Environment({ model: tell });
   world.addRole(defineRole({ name: "Ada", actions: [defineAction({ name: "Say", prompt: () => "say" })] }));
