@@ -7,7 +7,7 @@ import { postgres } from "../../src/adapters/postgres.ts";
 import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import { runFolder } from "../../src/fleet/run-folder.ts";
 import { type RunDriver, runWorkspaces, startWorker } from "../../src/fleet/index.ts";
-import { canonical, type ChatRequest, type Journal, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
+import { canonical, type ChatRequest, type ChatResponse, type Journal, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";
 import { fileWorkspace, runProcess } from "../../src/workspace/index.ts";
 import { type Child, run, start } from "../cli/child.ts";
@@ -15,6 +15,7 @@ import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { tries } from "../effort.ts";
 import { Member, troublesOf } from "./member.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
+import { calculatorAnswer } from "../roles/calculator.ts";
 import { startProvider } from "./provider.ts";
 
 const TEAMS = fileURLToPath(new URL("company-teams.mjs", import.meta.url));
@@ -24,18 +25,32 @@ const played = new Map(ideas.map((idea) => [idea.id, demoModel(idea)]));
 async function answer(question: string): Promise<string> {
   const { idea, request } = JSON.parse(question) as { readonly idea: string; readonly request: ChatRequest };
   const reply = await played.get(idea)?.chat(request, { signal: AbortSignal.timeout(10_000) });
-  return JSON.stringify(reply);
+  return JSON.stringify(reply ?? calculated(request));
+}
+
+/** An answer for the product of size L, which engineers write side by side in forks of the project. */
+function calculated({ messages }: ChatRequest): ChatResponse {
+  const usage = { inputTokens: 100, outputTokens: 100 };
+  const said = calculatorAnswer(messages as Parameters<typeof calculatorAnswer>[0]);
+  if (typeof said === "string") return { content: said, toolCalls: [], finishReason: "stop", usage };
+  const calls = (said.toolCalls ?? []).map(
+    ({ id = "", name, arguments: given }) => ({ id, type: "function", function: { name, arguments: given } }) as const,
+  );
+  return { content: "", toolCalls: calls, finishReason: "tool_calls", usage };
 }
 
 const provider = await startProvider(() => 20, answer);
 process.env["FLEET_PROVIDER"] = provider.url;
 afterAll(() => provider.close());
 
+/** The name of the product of size L, which is no bundled idea. */
+const CALCULATOR = "calculator";
+
 /** The idea of each team of the module. */
-const IDEAS: Readonly<Record<string, string>> = { company: "shopping", waterfall: "life", crew: "shopping" };
+const IDEAS: Readonly<Record<string, string>> = { company: "shopping", waterfall: "life", crew: "shopping", large: CALCULATOR };
 
 function ideaOf(team: string): string {
-  return ideas.find(({ id }) => id === IDEAS[team])?.idea ?? "";
+  return ideas.find(({ id }) => id === IDEAS[team])?.idea ?? "Calculate";
 }
 
 interface Means {

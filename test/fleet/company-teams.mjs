@@ -31,4 +31,5 @@ function teamOf(name, idea, rolesIn) {
 
 export const company = teamOf("company", "shopping", softwareCompany);
 export const waterfall = teamOf("waterfall", "life", waterfallCompany);
+export const large = teamOf("large", "calculator", softwareCompany);
 export const crew = teamOf("crew", "shopping", (ports) => openCrew(crewFile, ports).roles);
