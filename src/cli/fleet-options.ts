@@ -18,6 +18,8 @@ export interface FleetFlags {
   readonly id?: string;
   readonly follow?: boolean;
   readonly worker?: string;
+  readonly answer?: string;
+  readonly question?: string;
 }
 
 const WORKER_EXAMPLES = `
@@ -86,6 +88,8 @@ function addSubmit(program: Command, run: RunCommand): void {
     .option("--team <name>", "the team that works on it (default: the team of a run that is known)")
     .option("-f, --file <file>", "read the idea from a file")
     .option("--id <run>", "the id of the run; one that is known goes on, and needs no idea (default: a new one)")
+    .option("--answer <text>", "answer a question of the run --id, which goes on; JSON for a form")
+    .option("--question <id>", "the beginning of the id of that question; may be left out where only one waits")
     .action((words: readonly string[], flags: Flags) =>
       run(flags, fleetFile, (commands, session) => commands.submit(session, words, flags)),
     );

@@ -186,6 +186,35 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await second.ended).toBe(0);
   });
 
+  it("an answer brings a run that waits for a person back to a worker", async () => {
+    const module = join(o.cwd, "askers.mjs");
+    const library = pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href;
+    await writeFile(
+      module,
+      `import { defineAction, defineRole, Team } from ${JSON.stringify(library)};
+       const asking = (name) =>
+         defineRole({ name, actions: [defineAction({ name: name + " asks", run: async (ctx) => "They said " + (await ctx.human.ask("Ready, " + name + "?")) })] });
+       export const askers = ({ journal, driver }) => new Team({ name: "askers", roles: [asking("Ann"), asking("Bob")], journal, driver });`,
+    );
+    const worker = start(["worker", module, "--json"], o);
+    running.push(worker);
+    await troupe("submit", "--team", "askers", "--id", "asked", "go");
+    expect((await troupe("logs", "-f", "asked")).stdout).toMatch(/run\.ended +waiting/);
+    const several = await troupe("submit", "--id", "asked", "--answer", "yes");
+    expect([several.code, several.stderr]).toEqual([2, expect.stringMatching(/QUESTION_MISSING/)]);
+    const [ann = ""] = /\w+(?= \(Ann)/.exec(several.stderr) ?? [];
+    expect(await troupe("submit", "--id", "asked", "--answer", "yes", "--question", ann)).toMatchObject({ code: 0 });
+    await worker.until("stderr", /(A run ends[^\n]*"run":"asked"[^]*){2}/);
+    expect(await troupe("submit", "--id", "asked", "--answer", "no")).toMatchObject({ code: 0 });
+    await worker.until("stderr", /(A run ends[^\n]*"run":"asked"[^]*){3}/);
+    const { stdout } = await troupe("logs", "asked", "--json");
+    expect(["They said yes", "They said no", '"status":"finished"'].filter((text) => !stdout.includes(text))).toEqual([]);
+    expect((await troupe("submit", "--id", "asked", "--answer", "no")).stderr).toContain("QUESTION_MISSING");
+    expect((await troupe("submit", "--answer", "no", "words")).stderr).toContain("OPTION_CONFLICT");
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
   it("FleetWorker.W5 a run that ends its process is given up, and those beside it finish", async () => {
     const module = join(o.cwd, "poison.mjs");
     const library = pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href;

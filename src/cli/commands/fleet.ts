@@ -4,7 +4,9 @@ import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
+import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
+import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
 import { giveCommand } from "../../team/command-wire.ts";
 import { isUnowned } from "../../team/commands.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
@@ -14,6 +16,7 @@ import { type Fleet, withFleet } from "../fleet-place.ts";
 import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
 import { eventNumber, invalidOption, wholeNumber } from "../option-values.ts";
 import { escapedJson, printLines, report, resultStyle } from "../output.ts";
+import { secretsIn } from "../secrets.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
@@ -37,6 +40,7 @@ const DRAIN_LIMIT = "120s";
 /** `troupe submit --team <name> "idea"`: gives an idea to the workers. `troupe submit --id <run>`: goes on with a run that is known. */
 export async function submit(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
   if (flags.id === "") throw invalidOption("--id", "the id of a run", "");
+  if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
   // A run that is known has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
   const idea = isAsked ? await readIdea(ideaIn(words, flags), readersOf(session.host)) : undefined;
@@ -53,6 +57,37 @@ export async function submit(session: Session, words: readonly string[], flags: 
     else await session.json.write({ type: "submitted", run: runId, team });
     return 0;
   });
+}
+
+/** `troupe submit --id <run> --answer "text"`: answers a question, and gives the run to the workers. */
+async function submitAnswered(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  const { id: runId = "", answer = "", team, file } = flags;
+  if (runId === "" || answer.trim() === "" || words.length > 0 || file !== undefined || team !== undefined) {
+    const expected = "Expected --answer with a text and --id with the run that waits, and no idea and no team";
+    throw new UsageError("OPTION_CONFLICT", `${expected}. Say: troupe submit --id <run> --answer "yes"`);
+  }
+  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+    const { signal } = session.interruptions;
+    const { submitAnswer } = await import("../../fleet/index.ts");
+    const { state } = await recordedState(journal, runId, (from) => journal.read(runId, from));
+    const question = flags.question ?? onlyQuestion(runId, pendingQuestions(state));
+    const secrets = secretsIn(session.host.env);
+    await submitAnswer(runId, question, answer, { journal, driver, secrets, clock: session.host.clock, signal });
+    const name = shown(runId, 60);
+    await report(session, `The answer is recorded, and ${name} goes on.`, { type: "answered", run: runId });
+    return 0;
+  });
+}
+
+/** @throws UsageError `QUESTION_MISSING` */
+function onlyQuestion(runId: string, pending: readonly PendingQuestion[]): string {
+  const [only, ...others] = pending;
+  if (only !== undefined && others.length === 0) return only.id;
+  const name = shown(runId, 60);
+  const waiting = pending.map(({ id, role, text }) => `${id} (${shown(role, 60)}: ${shown(text, 80)})`).join(", ");
+  const expected = only === undefined ? "a run with a question that waits" : `--question with the id of one of the questions of ${name}`;
+  const came = only === undefined ? `${name} has none. See: troupe logs ${name}` : `these wait: ${waiting}`;
+  throw new UsageError("QUESTION_MISSING", `Expected ${expected}, but ${came}`);
 }
 
 /** @throws UsageError `IDEA_MISSING` and its kin */
