@@ -4,6 +4,7 @@ import { formatUsd } from "../model/money.ts";
 import { type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
+import { addressSecrets } from "./secrets.ts";
 import { shown, type Style, styleFor, wantsColor } from "./screen/text.ts";
 import type { Variables } from "./settings.ts";
 
@@ -72,8 +73,8 @@ function budgetText({ data }: BudgetError): string {
 
 /** Hides the values of all variables that are named like secrets, and texts that look like keys. */
 function maskOf(env: Variables): (text: string) => string {
-  const secrets = Object.entries(env).flatMap(([name, value]) =>
-    /key|token|secret|password/i.test(name) && value !== undefined ? [value.trim()] : [],
+  const secrets = Object.entries(env).flatMap(([name, value = ""]) =>
+    /key|token|secret|password/i.test(name) ? [value.trim()] : addressSecrets(value),
   );
   return maskSecrets(secrets);
 }

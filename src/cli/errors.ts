@@ -1,4 +1,4 @@
-import { ControlError, JournalError, MemoryError, ModelError, UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { ControlError, JournalError, MemoryError, ModelError, TroupeError, UsageError, WorkspaceError } from "../kernel/errors.ts";
 import type { ResultStatus } from "../runtime/run-result.ts";
 
 /** The codes the process ends with. {@link EXIT_CODES} explains each. */
@@ -68,5 +68,7 @@ export function exitCodeOf({ status, errorCode = "", tests, isProven, interrupti
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof ControlError) return 130;
   if (error instanceof ModelError) return PROVIDER_CODES.has(error.code) ? 7 : 1;
-  return [UsageError, WorkspaceError, JournalError, MemoryError].some((kind) => error instanceof kind) ? 2 : 1;
+  const cannotBeUsed = [UsageError, WorkspaceError, JournalError, MemoryError].some((kind) => error instanceof kind);
+  // The engine of a fleet, as its database.
+  return cannotBeUsed || (error instanceof TroupeError && error.code.startsWith("DRIVER_")) ? 2 : 1;
 }

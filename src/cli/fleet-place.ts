@@ -12,6 +12,9 @@ export interface Fleet {
   readonly driver: FleetDriver;
 }
 
+/** Milliseconds for which a person waits for a database that is away. A worker waits longer. */
+const PATIENCE = 10_000;
+
 const POSTGRES = /^postgres(ql)?:\/\//;
 
 /** The address of the database, from the option or the environment. @throws UsageError `OPTION_INVALID` */
@@ -32,7 +35,7 @@ export async function withFleet<T>(session: Session, flags: Flags, work: (fleet:
   const o = {
     url: fleetAddress(session, flags),
     ...(flags.schema === undefined ? {} : { schema: flags.schema }),
-    ...(logger === undefined ? {} : { logger }),
+    ...(logger === undefined ? { patience: PATIENCE } : { logger }),
   };
   const driver = await openedDriver(engine, o);
   const { postgres } = await import("../adapters/postgres.ts");

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { onAbort } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type ExitCode, interruptionCode } from "./errors.ts";
@@ -29,6 +30,8 @@ export function isWorkerChild(host: Host): boolean {
 export interface ParentChannel {
   /** Tells the parent that the worker takes runs, and how the journal knows its process. */
   ready(identity: string): void;
+  /** Tells the parent that the worker has given its runs back, and ends. */
+  drained(): void;
   close(): void;
 }
 
@@ -43,6 +46,9 @@ export function toParent(drain: () => void): ParentChannel {
   if (!process.connected) drain();
   return {
     ready: (identity) => void process.send?.({ ready: identity }),
+    drained() {
+      if (process.connected) process.send?.({ drained: true });
+    },
     close() {
       process.removeListener("message", told);
       process.removeListener("disconnect", drain);
@@ -56,7 +62,8 @@ export function toParent(drain: () => void): ParentChannel {
  *
  * WorkerParent.P1 a worker that was ready, or was killed, is started again after its death, with a growing pause, and at most ten times in a row.
  * WorkerParent.P2 one that ends by itself before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
- * the child drain; the second, and the end of this process, kill it.
+ * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 one that ends as if all were well, and has not
+ * drained, has died: its module has ended it.
  */
 export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
   const { clock } = host;
@@ -65,16 +72,17 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
   for (;;) {
     const began = clock.now();
     const child = startedChild();
-    const { code, signal, identity } = await childEnd(child, { host, interruptions });
+    const { code, signal, identity, isDrained } = await childEnd(child, { host, interruptions });
     wasReady ||= identity !== undefined;
-    if (code !== 0 && identity !== undefined) {
+    if (!isDrained && identity !== undefined) {
       // Nobody waits for it: a database that is away must not keep the worker from its start.
       void died(identity).catch((error: unknown) =>
         logger.warn("The death of the worker could not be recorded.", { reason: thrownText(error) }),
       );
     }
     if (interruptions.first !== undefined) return code === 0 ? 0 : interruptionCode(interruptions.first);
-    if (code === 0) return 0;
+    if (isDrained) return 0;
+    if (!wasReady && code === 0) throw endedItself();
     if (!wasReady && signal === null) return isExitCode(code) ? code : 1;
     deaths = clock.now() - began > STEADY ? 1 : deaths + 1;
     if (deaths >= MOST_DEATHS) {
@@ -101,6 +109,15 @@ interface ChildEnd {
   readonly signal: NodeJS.Signals | null;
   /** How the journal knows its process; undefined for one that was never ready. */
   readonly identity: string | undefined;
+  /** True when it said that it has given its runs back. */
+  readonly isDrained: boolean;
+}
+
+function endedItself(): UsageError {
+  return new UsageError(
+    "TEAMS_INVALID",
+    "Expected the worker to take runs, but its process ended with 0 before that. Let the module of teams not end the process.",
+  );
 }
 
 /** The same command once more. */
@@ -114,6 +131,7 @@ function startedChild(): ChildProcess {
 function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "host" | "interruptions">): Promise<ChildEnd> {
   return new Promise((resolve) => {
     let identity: string | undefined;
+    let isDrained = false;
     const kill = (): void => void child.kill("SIGKILL");
     const offExit = host.onExit(kill);
     const drain = (): void => {
@@ -123,13 +141,14 @@ function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "h
     if (interruptions.signal.aborted) drain();
     child.on("message", (message) => {
       if (isRecord(message) && typeof message["ready"] === "string") identity = message["ready"];
+      if (isRecord(message) && message["drained"] === true) isDrained = true;
       // A signal may have come before the child listened.
       if (interruptions.signal.aborted) drain();
     });
     const end = (code: number | null, signal: NodeJS.Signals | null): void => {
       offExit();
       letGo();
-      resolve({ code, signal, identity });
+      resolve({ code, signal, identity, isDrained });
     };
     child.once("error", () => end(1, null));
     child.once("close", end);

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { object, type Shape, takes } from "../kernel/argument.ts";
+import { listenFailed } from "../server/listening.ts";
 import type { Worker } from "./worker.ts";
 
 /** A server that tells how a worker is. */
@@ -19,7 +20,7 @@ const aPort: Shape = {
  * Answers `GET /health` on a port of the loopback address: 200 while the worker takes runs, 503 while it drains, with `{ status, runs }`.
  *
  * @param port 0: a free one
- * @throws UsageError `ARGUMENT_INVALID`; the system's error when the port is taken
+ * @throws UsageError `ARGUMENT_INVALID`; `LISTEN_FAILED` for a taken port
  */
 export async function serveHealth(worker: Pick<Worker, "runs" | "isDraining">, port: number): Promise<HealthProbe> {
   takes("serveHealth", "worker", worker, aWorker);
@@ -31,7 +32,7 @@ export async function serveHealth(worker: Pick<Worker, "runs" | "isDraining">, p
     response.end(isKnown ? JSON.stringify({ status: isDraining ? "draining" : "working", runs }) : "{}");
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenFailed("127.0.0.1", port, error)));
     server.listen(port, "127.0.0.1", resolve);
   });
   const { port: bound } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { eventsOf } from "../team/submit.ts";
@@ -37,7 +37,7 @@ const AFTER_WAIT = 5_000;
  * are submitted by `team.submit`, in any process. A run that has come to rest is done, whatever its status; a person or a program goes on with
  * it. A run that waits for an answer with a deadline comes back when the deadline has passed.
  *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`; errors of the driver
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`; errors of the driver; JournalError for a journal that cannot be read
  * @example
  * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
  * import { startWorker } from "troupe/fleet";
@@ -55,7 +55,9 @@ const AFTER_WAIT = 5_000;
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const settings = workerSettings(options);
   const worker = new FleetWorker(settings);
-  const { driver, teams, concurrency } = settings;
+  const { driver, journal, teams, concurrency } = settings;
+  // A worker that cannot read the journal would fail every delivery.
+  await newestRuns(journal, { limit: 1 });
   worker.began(await driver.work((delivery) => worker.handle(delivery), { teams: [...teams.keys()], concurrency }));
   return worker;
 }
@@ -163,7 +165,13 @@ class FleetWorker implements Worker {
     const began = clock.now();
     logger.info("A run begins.", { run: runId, team: team.name, attempt, events: before.events });
     const folder = this.#folderOf(runId);
-    const result = await this.#result(place, delivery, { team, events: before.events, folder });
+    let result: RunResult;
+    try {
+      result = await this.#result(place, delivery, { team, events: before.events, folder });
+    } catch (error) {
+      // The team refuses the job, such as one without roles.
+      return this.#notNow(delivery, error);
+    }
     const ms = clock.now() - began;
     logger.info("A run ends.", { run: runId, team: team.name, status: result.status, ms, code: result.error?.code });
     return folder?.failure === undefined ? this.#verdict(delivery, result, before.events) : this.#withoutFolder(delivery, folder.failure);
@@ -203,14 +211,18 @@ class FleetWorker implements Worker {
   }
 
   async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Verdict> {
-    const { logger, journal, tries } = this.#settings;
-    const { runId, team, attempt } = delivery;
     const { error } = result;
-    const after = pauseOf(attempt);
     if (error === undefined) return { is: "done" };
-    const now = await lastOf(journal, runId);
+    const now = await lastOf(this.#settings.journal, delivery.runId);
     if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, ...begunJob(delivery, now) };
     if (isAtRest(now) && now.events > before) return this.#deadline(delivery, result, now.events);
+    return this.#notNow(delivery, error);
+  }
+
+  /** The verdict on a run that cannot go on here now. */
+  #notNow({ runId, team, attempt }: Delivery, error: unknown): Verdict {
+    const { logger, tries } = this.#settings;
+    const after = pauseOf(attempt);
     const { code, message } = errorRecord(error);
     if (!PASSING_CODES.has(code) && code !== "ABORTED" && attempt >= tries) {
       logger.error("A run is given up: it cannot go on here. Submit it again when that is mended.", {

@@ -57,7 +57,7 @@ export async function listenOn(
     serverOptions: { headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(failed(hostname, port, error)));
+    server.once("error", (error) => reject(listenFailed(hostname, port, error)));
     server.listen(port, hostname, resolve);
   });
   const address = server.address();
@@ -85,7 +85,8 @@ function closed(server: Server, grace: number): Promise<void> {
   });
 }
 
-function failed(hostname: string, port: number, cause: Error): UsageError {
+/** Returns the error for an address on which nobody can listen. */
+export function listenFailed(hostname: string, port: number, cause: Error): UsageError {
   return new UsageError("LISTEN_FAILED", `Expected to listen on ${hostname}:${port}, but ${cause.message}. Choose another port.`, {
     cause,
   });

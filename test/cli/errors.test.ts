@@ -1,5 +1,14 @@
 import type { ResultStatus } from "../../src/runtime/run-result.ts";
-import { AbortedError, BudgetError, JournalError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
+import {
+  AbortedError,
+  BudgetError,
+  JournalError,
+  ModelError,
+  OutputError,
+  TroupeError,
+  UsageError,
+  WorkspaceError,
+} from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
 import { errorLines, errorReport } from "../../src/cli/error-report.ts";
 import { EXIT_CODES, exitCodeOf, exitCodeOfError, interruptionCode } from "../../src/cli/errors.ts";
@@ -52,6 +61,12 @@ describe("errorReport", () => {
     expect(all).toContain("/home/somebody");
   });
 
+  it("hides an address with a password, and the password, wherever the environment has it", () => {
+    const env = { TROUPE_JOURNAL: " postgres://me:hunt%20er2@h/x ", MIRROR: "postgres://h/x?password=hunter3", PAGE: "https://h/x" };
+    const said = "got postgres://me:hunt%20er2@h/x, hunt%20er2, hunt er2, hunter3 and https://h/x";
+    expect(errorReport(new UsageError("X", said), env).message).toBe("got [secret], [secret], [secret], [secret] and https://h/x");
+  });
+
   it("tells an interruption as none of an error's", () => {
     const lines = errorLines(errorReport(new AbortedError("Ctrl-C was pressed"), {}), plain);
     expect(lines).toEqual(["Stopped: Ctrl-C was pressed."]);
@@ -80,6 +95,7 @@ describe("exitCodeOfError", () => {
     [new UsageError("X", "x"), 2],
     [new WorkspaceError("WORKSPACE_NOT_EMPTY", "x"), 2],
     [new JournalError("RUN_OWNED", "x"), 2],
+    [new TroupeError("DRIVER_REFUSED", "x"), 2],
     [new ModelError("MODEL_AUTH", "x"), 7],
     [new ModelError("MODEL_REFUSED", "x"), 1],
     [new OutputError("OUTPUT_INVALID", "x"), 1],

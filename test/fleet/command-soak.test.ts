@@ -258,5 +258,43 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain("TEAMS_UNREADABLE");
     expect((await run(["worker", TEAMS], { ...o, env: { TROUPE_JOURNAL: "mysql://u:secret@h/x" } })).stderr).not.toContain("secret");
+    const bad = async (code: string, url = o.env.TROUPE_JOURNAL): Promise<string> => {
+      const module = join(o.cwd, "bad.mjs");
+      await writeFile(module, code);
+      const ended = await run(["worker", module], { ...o, env: { ...o.env, TROUPE_JOURNAL: url } });
+      expect([ended.code, ended.stderr.trim().split("\n").length]).toEqual([2, 1]);
+      return ended.stderr;
+    };
+    const made = `import { Team } from ${JSON.stringify(pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href)};
+      const made = ({ journal }) => new Team({ name: "same", journal });`;
+    expect(await bad("throw new Error(process.env.TROUPE_JOURNAL)", "postgres://troupe:hunter2@127.0.0.1/x")).not.toContain("hunter2");
+    expect(await bad("export const writers = 5")).toContain("export writers, got 5");
+    expect(await bad(`${made} export const [one, other] = [made, made]`)).toContain('"same" twice');
+    expect(await bad(`${made} export { made }`, o.env.TROUPE_JOURNAL.replace("troupe@", "nobody@"))).toContain("JOURNAL_UNWRITABLE");
+  });
+
+  it("WorkerParent.P4 tell that a module has ended the process, and end at once when they are asked to while it loads", async () => {
+    const [ends, hangs] = [join(o.cwd, "ends.mjs"), join(o.cwd, "hangs.mjs")];
+    await writeFile(ends, "process.exit(0)");
+    expect(await run(["worker", ends], o)).toMatchObject({ code: 2, stderr: expect.stringContaining("ended with 0") });
+    await writeFile(hangs, `process.stdout.write("loading"); await new Promise(() => undefined)`);
+    const worker = start(["worker", hangs], o);
+    running.push(worker);
+    await worker.until("stdout", /loading/);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
+  it("refuse tables of a newer version, and a port that is taken", async () => {
+    const { default: pg } = await import("pg");
+    const client = new pg.Client({ connectionString: o.env.TROUPE_JOURNAL });
+    await client.connect();
+    await run(["submit", "--schema", "newer", "--team", "writers", "x"], o);
+    await client.query("UPDATE newer.troupe_parts SET version = version + 1 WHERE part = 'journal'");
+    await client.end();
+    const newer = await run(["worker", TEAMS, "--schema", "newer"], o);
+    expect([newer.code, newer.stderr.includes("JOURNAL_NEWER")]).toEqual([2, true]);
+    const { port } = new URL(provider.url);
+    expect(await run(["worker", TEAMS, "--health", port], o)).toMatchObject({ code: 2, stderr: expect.stringContaining("LISTEN_FAILED") });
   });
 });

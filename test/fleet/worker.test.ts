@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/kernel/clock.ts";
 import type { Logger } from "../../src/kernel/emit.ts";
+import { JournalError } from "../../src/kernel/errors.ts";
 import { canonical, defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { startWorker, type Delivery, type DeliveryHandler, type RunDriver, type RunJob } from "../../src/fleet/index.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
+import { appendingBy } from "../team/recorded.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 /** A gate that a step waits at. */
@@ -204,6 +206,25 @@ describe("a worker", () => {
     expect(await deliver({ events, attempt: 3 })).toEqual({ is: "done" });
     expect(told.at(-1)).toContain("TEAM_CHANGED");
     expect(await eventsOf(journal, "a")).toEqual(before);
+  });
+
+  it("FleetWorker.W3 gives a run up that its team refuses, as one without roles does", async () => {
+    const { driver, deliver } = handed();
+    const journal = memoryJournal();
+    const told: string[] = [];
+    await startWorker({ driver, journal, teams: [new Team({ name: "tailors", journal })], tries: 2, logger: recorded(told) });
+    expect(await deliver({ idea: "a coat" })).toEqual({ is: "again", after: 500 });
+    expect(await deliver({ idea: "a coat", attempt: 2 })).toEqual({ is: "done" });
+    expect(told.at(-1)).toContain("ROLES_NONE");
+  });
+
+  it("does not start where it cannot read the journal", async () => {
+    const { driver, deliver } = handed();
+    const journal = memoryJournal();
+    const refused = new JournalError("JOURNAL_NEWER", "Expected tables of version 2, got 3.");
+    const closed: Journal = { ...appendingBy(journal, () => Promise.reject(refused)), runs: () => Promise.reject(refused) };
+    expect(await codeOf(() => startWorker({ driver, journal: closed, teams: [shop({ journal: closed })] }))).toBe("JOURNAL_NEWER");
+    await expect(deliver({ idea: "a coat" })).rejects.toThrow("no worker");
   });
 
   it("brings a run back when the deadline of its question has passed", async () => {

@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
-import { JournalError, UsageError } from "../../kernel/errors.ts";
+import { JournalError, TimeoutError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
@@ -252,14 +252,14 @@ function isUnderWay(last: RunEvent["type"] | undefined): boolean {
   return last !== undefined && last !== "run.ended";
 }
 
-/** Tells the owner of a run to stop it. @returns false where nobody drives it */
+/** Tells the owner of a run to stop it. @returns false where nobody drives it @throws UsageError `RUN_NOT_STOPPED` */
 async function isTold({ interruptions }: Session, journal: Journal, runId: string, timeout: number): Promise<boolean> {
   try {
     await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" }, { timeout, signal: interruptions.signal });
     return true;
   } catch (error) {
     if (isUnowned(error)) return false;
-    throw error;
+    throw error instanceof TimeoutError ? notStopped(runId, timeout, error) : error;
   }
 }
 
@@ -272,11 +272,12 @@ async function untilEnded({ host: { clock }, interruptions }: Session, journal: 
   }
 }
 
-function notStopped(runId: string, limit: number): UsageError {
+function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
   const expected = `Expected the owner of ${shown(runId, 60)} to stop it within ${limit / 1000} s, but its record has no end`;
   return new UsageError(
     "RUN_NOT_STOPPED",
     `${expected}. It is out of the queue, and a step of it may take no notice of a stop. Wait longer: --grace, or see: troupe logs`,
+    cause === undefined ? {} : { cause },
   );
 }
 

@@ -1,21 +1,22 @@
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
+import { AbortedError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import type { Worker } from "../../fleet/index.ts";
 import { jsonLogger } from "../../server/json-logger.ts";
 import { OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { fleetEngine } from "../fleet-engine.ts";
-import { fleetAddress, withFleet } from "../fleet-place.ts";
+import { type Fleet, fleetAddress, withFleet } from "../fleet-place.ts";
 import type { Host } from "../host.ts";
 import { workerFolders } from "../moving-workspaces.ts";
 import { oneOf, portNumber, wholeNumber } from "../option-values.ts";
 import { report } from "../output.ts";
-import { secretsIn } from "../secrets.ts";
+import { addressSecrets, secretsIn } from "../secrets.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { teamsOf } from "../team-module.ts";
 import { timeIn } from "../time-limits.ts";
-import { isWorkerChild, superviseWorker, toParent } from "../worker-parent.ts";
+import { isWorkerChild, type ParentChannel, superviseWorker, toParent } from "../worker-parent.ts";
 
 const MOST_CONCURRENCY = 10_000;
 const MOST_TRIES = 1_000_000;
@@ -43,7 +44,7 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
   const { host } = session;
   const level = oneOf("--log-level", flags.logLevel ?? "info", OPTION_WORDS["--log-level"]);
   const keys = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].flatMap((name) => host.env[name] ?? []).filter((key) => key !== "");
-  const secrets = [...secretsIn(host.env), ...keys, url];
+  const secrets = [...secretsIn(host.env), ...keys, url, ...addressSecrets(url)];
   const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
   if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
@@ -77,46 +78,78 @@ async function kept<T>({ clock }: Host, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-function work(
+interface StartedWorker {
+  readonly started: Worker;
+  readonly teams: readonly string[];
+}
+
+interface Work {
+  readonly choices: WorkerChoices;
+  readonly logger: Logger;
+}
+
+function work(session: Session, module: string, flags: Flags, o: Work): Promise<ExitCode> {
+  const { host, interruptions } = session;
+  const begin = async (fleet: Fleet): Promise<ExitCode> => {
+    const leaving = new AbortController();
+    let drain = (): void => leaving.abort(new AbortedError("the worker was asked to end before it took runs"));
+    const parent = toParent(() => drain());
+    const letGo = onAbort(interruptions.signal, () => drain());
+    if (interruptions.signal.aborted) drain();
+    try {
+      const start = (): Promise<StartedWorker> => startedWorker(session, module, flags, { ...o, fleet });
+      const working = await withTimeout(host.clock, START, "the start of the worker", leaving.signal, start);
+      drain = () => void working.started.drain();
+      await worked(session, working, o.choices, parent);
+    } catch (error) {
+      if (!leaving.signal.aborted) throw error;
+    } finally {
+      letGo();
+    }
+    parent.drained();
+    parent.close();
+    return 0;
+  };
+  return withFleet(session, flags, begin, o.logger);
+}
+
+async function startedWorker(
   session: Session,
   module: string,
   flags: Flags,
-  { choices, logger }: { readonly choices: WorkerChoices; readonly logger: Logger },
-): Promise<ExitCode> {
-  const { host, interruptions } = session;
-  return withFleet<ExitCode>(
-    session,
-    flags,
-    async ({ journal, driver }) => {
-      const { workspaces, moving } = await workerFolders(session, flags, logger);
-      const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
-      const { startWorker, serveHealth } = await import("../../fleet/index.ts");
-      const { health, ...bounds } = choices;
-      const stored = moving === undefined ? {} : { workspaces: moving };
-      const start = (): Promise<Worker> => startWorker({ driver, journal, teams, ...bounds, ...stored, logger, clock: host.clock });
-      const started = await withTimeout(host.clock, START, "the start of the worker", new AbortController().signal, start);
-      const probe = health === undefined ? undefined : await serveHealth(started, health);
-      const parent = toParent(() => void started.drain());
-      const letGo = onAbort(interruptions.signal, () => void started.drain());
-      if (interruptions.signal.aborted) void started.drain();
-      try {
-        const { identityText } = await import("../../adapters/process-identity.ts");
-        // Before the report: whoever reads it may kill the worker, which is to be started again.
-        parent.ready(identityText());
-        await report(session, `The worker takes runs of ${teams.map(({ name }) => name).join(", ")}.`, {
-          type: "working",
-          pid: process.pid,
-          teams: teams.map(({ name }) => name),
-          ...(probe === undefined ? {} : { health: probe.url }),
-        });
-        await started.ended;
-        return 0;
-      } finally {
-        letGo();
-        parent.close();
-        await probe?.close();
-      }
-    },
-    logger,
-  );
+  { choices, logger, fleet: { journal, driver } }: Work & { readonly fleet: Fleet },
+): Promise<StartedWorker> {
+  const { host } = session;
+  const { workspaces, moving } = await workerFolders(session, flags, logger);
+  const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
+  const { startWorker } = await import("../../fleet/index.ts");
+  const { health: _health, ...bounds } = choices;
+  const stored = moving === undefined ? {} : { workspaces: moving };
+  const started = await startWorker({ driver, journal, teams, ...bounds, ...stored, logger, clock: host.clock });
+  return { started, teams: teams.map(({ name }) => name) };
+}
+
+/** Reports a worker that takes runs, and waits for its end. */
+async function worked(
+  session: Session,
+  { started, teams }: StartedWorker,
+  { health }: WorkerChoices,
+  parent: ParentChannel,
+): Promise<void> {
+  const { serveHealth } = await import("../../fleet/index.ts");
+  const probe = health === undefined ? undefined : await serveHealth(started, health);
+  try {
+    const { identityText } = await import("../../adapters/process-identity.ts");
+    // Before the report: whoever reads it may kill the worker, which is to be started again.
+    parent.ready(identityText());
+    await report(session, `The worker takes runs of ${teams.join(", ")}.`, {
+      type: "working",
+      pid: process.pid,
+      teams,
+      ...(probe === undefined ? {} : { health: probe.url }),
+    });
+    await started.ended;
+  } finally {
+    await probe?.close();
+  }
 }
