@@ -5,6 +5,7 @@ import { z } from "zod";
 import { defineTool } from "../../src/agent/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, type Role, Team } from "../../src/index.ts";
+import { drop } from "../../src/edges/index.ts";
 import { type ScriptedReply, scriptedModel } from "../../src/testing/index.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
@@ -47,6 +48,41 @@ describe("troupe runs show", () => {
     expect(stdout, stderr).toMatch(/\nROLE +TOOL +CALLS +FAILED +COST\nRita +archive +2 +1 +\$0\.\d{4}\n/);
     const [shown] = linesIn((await command(cwd, ["runs", "show", "one", "--json"])).stdout);
     expect(shown).toMatchObject({ tools: [{ role: "Rita", tool: "archive", calls: 2, failed: 1, cost: { unpriced: 0 } }] });
+  });
+});
+
+describe("troupe runs show of a simulation", () => {
+  it("names the scheduler, the simulated time, what is delayed, the edges and what they did", async () => {
+    const cwd = freshFolder();
+    mkdirSync(join(cwd, ".troupe"));
+    const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+    const ann = defineRole({
+      name: "Ann",
+      watch: ["UserRequirement"],
+      step: (_state, _message, out) => {
+        out.say("hello", { sendTo: "Bob" });
+        out.after(2.5, "later", { sendTo: "<self>" });
+        out.after(9, "much later", { sendTo: "<self>" });
+      },
+    });
+    const bob = defineRole({ name: "Bob", watch: [], step: () => undefined });
+    await new Team({ roles: [ann, bob], scheduler: "events", edges: [drop(1).on("*->Bob")], journal }).run("go", { id: "one", rounds: 2 })
+      .result;
+    await journal.close();
+    const { stdout } = await command(cwd, ["runs", "show", "one"]);
+    for (const fact of [
+      "Order    events",
+      "Time     2.5",
+      "Edges    drop, rate 1, on *->Bob",
+      "Faults   2 lost",
+      "Delayed  3 messages not due yet",
+    ])
+      expect(stdout).toContain(`\n${fact}`);
+    expect(stdout).toMatch(/, 2 activations\n/);
+    expect(stdout).toContain("Ann to Bob (lost), Ann: hello");
+    expect(stdout).toContain("Ann to Ann at 2.5, Ann: later");
+    const [shown] = linesIn((await command(cwd, ["runs", "show", "one", "--json"])).stdout);
+    expect(shown).toMatchObject({ scheduler: "events", clock: "time", tick: 2.5, faults: { lost: 2 }, edges: [{ name: "drop" }] });
   });
 });
 
