@@ -83,7 +83,17 @@ export const changing = experiment({ name: "changing", params: { n: [1, 2] }, wo
   });
 
   it("says so where the memory that is given is too little for any process", async () => {
-    const error = await errorOf(() => runExperiment(walks, { module, workers: 1, memory: 1 }));
+    const file = join(scratchFolder(), "loading.mjs");
+    const from = (entry: string): string => JSON.stringify(new URL(`../../../dist/src/${entry}`, import.meta.url).href);
+    writeFileSync(
+      file,
+      `import { experiment } from ${from("research/index.js")};
+if (process.env.TROUPE_CELL !== undefined) await new Promise((resolve) => setTimeout(resolve, 600_000));
+export const loading = experiment({ name: "loading", params: { n: [1] }, world: () => undefined });
+`,
+    );
+    const { loading } = (await import(pathToFileURL(file).href)) as { readonly loading: AnyExperiment };
+    const error = await errorOf(() => runExperiment(loading, { module: pathToFileURL(file).href, workers: 1, memory: 1 }));
     expect(error).toMatchObject({ code: "EXPERIMENT_UNREADABLE", message: expect.stringContaining("it took more than 1 megabytes") });
   });
 
