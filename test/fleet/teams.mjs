@@ -1,7 +1,9 @@
 // A module of teams as a user writes one. The provider is a server of the tests, which counts its calls.
 import { defineAction, defineRole, Team } from "../../dist/src/index.js";
 
-const { FLEET_PROVIDER = "", FLEET_VERSION = "1" } = process.env;
+const { FLEET_VERSION = "1" } = process.env;
+/** It is read at each call, because tests of one process share this module. */
+const provider = () => process.env["FLEET_PROVIDER"] ?? "";
 
 /** Asks the provider. The answer is a function of the question. */
 const model = {
@@ -10,7 +12,7 @@ const model = {
   streams: false,
   async chat({ messages }, { signal }) {
     const asked = messages.map(({ content }) => content).join("\n");
-    const reply = await fetch(FLEET_PROVIDER, { method: "POST", body: asked, signal });
+    const reply = await fetch(provider(), { method: "POST", body: asked, signal });
     return { content: await reply.text(), toolCalls: [], usage: { inputTokens: 1, outputTokens: 1 }, finishReason: "stop" };
   },
 };
