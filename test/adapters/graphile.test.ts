@@ -45,8 +45,10 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     let ending = 0;
     const working = await driver.work(
       async ({ runId }) => {
+        const isFirst = !delivered.has(runId);
         delivered.set(runId, (delivered.get(runId) ?? 0) + 1);
-        if (delivered.size % 5 === 0) {
+        // A job delivered again causes no second death while the server starts.
+        if (isFirst && delivered.size % 5 === 0) {
           // The jobs beside this one end at the same moment, and find no server.
           const dead = mine.kill();
           ending += 1;

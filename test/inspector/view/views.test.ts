@@ -83,7 +83,8 @@ describe("views of a run", () => {
         for (const { message, activation, direction, proof } of chain.links) {
           const one = activations[activation];
           expect((direction === "in" ? one?.took : one?.said)?.includes(message)).toBe(true);
-          if (proof === "took") expect(one?.took).toEqual([message]);
+          // A copied delivery is taken as often as it was copied.
+          if (proof === "took") expect([...new Set(one?.took)]).toEqual([message]);
           if (proof === "said") expect(direction).toBe("out");
         }
         for (const { kind, steps, place } of chain.nodes) {
