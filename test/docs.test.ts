@@ -38,6 +38,14 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
+it("a decision has a number of its own, in its name and in its heading", () => {
+  const decisions = filesBelow("docs/decisions", ".md");
+  const numbers = decisions.map((path) => Number(/\/(\d{4})-/.exec(path)?.[1]));
+  expect(decisions.length).toBeGreaterThan(40);
+  expect(numbers.filter((number, place) => numbers.indexOf(number) !== place)).toEqual([]);
+  expect(decisions.map((path) => Number(/^# (\d+)\. \w/.exec(read(path))?.[1]))).toEqual(numbers);
+});
+
 it("README.md and docs/design.md are among the pages", () => {
   expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/design.md"]));
 });
