@@ -28,7 +28,8 @@ import {
 // #region graphs
 const latticeWith = (moved: number, seed: number) => wattsStrogatz(40, { degree: 4, rewiring: moved, seed });
 const { diameter, clustering } = topologyMetrics(latticeWith(0, 1));
-console.log(`lattice: ${diameter} steps across, clustering ${clustering}, held by ${algebraicConnectivity(latticeWith(0, 1)).toFixed(3)}`);
+const held = await algebraicConnectivity(latticeWith(0, 1));
+console.log(`lattice: ${diameter} steps across, clustering ${clustering}, held by ${held.toFixed(3)}`);
 // #endregion
 
 // #region roles

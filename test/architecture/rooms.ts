@@ -18,7 +18,7 @@ const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 /** What a room may load when it first needs it, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
-  research: ["hyparquet-writer", "jstat", "vega", "vega-interpreter", "vega-lite"],
+  research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {

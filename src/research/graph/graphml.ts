@@ -1,46 +1,47 @@
+import type { XmlDocument, XmlElement, XmlNode } from "@rgrove/parse-xml";
 import { aText, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { valueText } from "../../kernel/value-text.ts";
+import { thrownText, valueText } from "../../kernel/value-text.ts";
+import { optionalPackage } from "../optional-package.ts";
 import { assertTopology, type Topology, type TopologyEdge, topologyOf } from "./topology.ts";
+
+/** Limit on the characters of a text: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
+const MOST_CHARACTERS = 32_000_000;
 
 /**
  * Reads a graph in GraphML: its nodes by their ids, and its edges. Other data of nodes and edges is left out. Where some edges have a
  * direction and others have none, those lead both ways. It is read strictly: a document type, which could name files or grow without bound, is
- * refused, and so are ports, hyperedges, and graphs within nodes.
+ * refused, and so are ports, hyperedges, and graphs within nodes. It needs the package `@rgrove/parse-xml`.
  *
- * @throws UsageError `GRAPHML_INVALID` naming the place; `TOPOLOGY_INVALID` for what is no graph without loops; `TOPOLOGY_TOO_LARGE`
+ * @throws UsageError `GRAPHML_INVALID` naming the place; `TOPOLOGY_INVALID` for what is no graph without loops; `TOPOLOGY_TOO_LARGE`, also for
+ * more than 32,000,000 characters; `PACKAGE_MISSING`
  * @example
  * import { readGraphml } from "troupe/research";
  *
  * const text = '<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>';
- * console.log(readGraphml(text).edges); // [ [ 'a', 'b' ] ]
+ * console.log((await readGraphml(text)).edges); // [ [ 'a', 'b' ] ]
  */
-export function readGraphml(text: string): Topology {
+export async function readGraphml(text: string): Promise<Topology> {
   takes("readGraphml", "text", text, aText);
   const nodes: string[] = [];
   const edges: { readonly pair: TopologyEdge; readonly directed: boolean }[] = [];
-  const open: string[] = [];
   let isDirected: boolean | undefined;
-  for (const { name, kind, attributes, at } of tagsOf(text)) {
-    if (kind === "end") {
-      if (open.pop() !== name) throw invalid(at, `an end of what was begun`, `</${name}>`);
-      continue;
-    }
-    const isPart = open.length === 2 && open[0] === "graphml" && open[1] === "graph";
+  for (const element of elementsIn(await documentOf(text))) {
+    const name = localName(element);
+    const isPart = isGraph(element.parent);
     if (name === "graph") {
-      if (isDirected !== undefined) throw invalid(at, "one graph, and none within a node", "another <graph>");
-      isDirected = directionOf(attributes.get("edgedefault"), at);
-    } else if (isPart && name === "node") nodes.push(needed(attributes, "id", at));
+      if (isDirected !== undefined) throw invalid(element, "one graph, and none within a node", "another <graph>");
+      isDirected = directionOf(element);
+    } else if (name === "hyperedge" || name === "port") throw invalid(element, "edges between two nodes", `<${name}>`);
+    else if (isPart && name === "node") nodes.push(needed(element, "id"));
     else if (isPart && name === "edge") {
-      const own = attributes.get("directed");
-      if (own !== undefined && own !== "true" && own !== "false") throw invalid(at, "directed to be true or false", own);
-      const pair = [needed(attributes, "source", at), needed(attributes, "target", at)] as const;
+      const own = element.attributes["directed"];
+      if (own !== undefined && own !== "true" && own !== "false") throw invalid(element, "directed to be true or false", own);
+      const pair = [needed(element, "source"), needed(element, "target")] as const;
       edges.push({ pair, directed: own === undefined ? isDirected === true : own === "true" });
-    } else if (name === "hyperedge" || name === "port") throw invalid(at, "edges between two nodes", `<${name}>`);
-    if (kind === "begin") open.push(name);
+    }
   }
-  if (open.length > 0) throw invalid(text.length, `an end of <${open.at(-1)}>`, "the end of the text");
-  if (isDirected === undefined) throw invalid(text.length, "a <graph>", "none");
+  if (isDirected === undefined) throw invalid(undefined, "a <graph>", "none");
   const directed = edges.some((edge) => edge.directed) || (edges.length === 0 && isDirected);
   const pairs = edges.flatMap(({ pair, directed: own }) => (directed && !own ? [pair, [pair[1], pair[0]] as const] : [pair]));
   return topologyOf(pairs, { nodes, directed });
@@ -53,7 +54,7 @@ export function readGraphml(text: string): Topology {
  * @example
  * import { graphmlText, readGraphml, ringTopology } from "troupe/research";
  *
- * console.log(readGraphml(graphmlText(ringTopology(5))).edges.length); // 5
+ * console.log((await readGraphml(graphmlText(ringTopology(5)))).edges.length); // 5
  */
 export function graphmlText(topology: Topology): string {
   assertTopology("graphmlText", topology);
@@ -70,42 +71,59 @@ export function graphmlText(topology: Topology): string {
   return `${lines.join("\n")}\n`;
 }
 
-interface Tag {
-  readonly name: string;
-  readonly kind: "begin" | "end" | "alone";
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly at: number;
+/** @throws UsageError `GRAPHML_INVALID`, `TOPOLOGY_TOO_LARGE`, `PACKAGE_MISSING` */
+async function documentOf(text: string): Promise<XmlDocument> {
+  if (text.length > MOST_CHARACTERS)
+    throw new UsageError(
+      "TOPOLOGY_TOO_LARGE",
+      `Expected at most ${MOST_CHARACTERS} characters of GraphML, got ${text.length}. Give the edges to topologyOf instead.`,
+    );
+  const { parseXml } = await optionalPackage("@rgrove/parse-xml", "4.2", () => import("@rgrove/parse-xml"));
+  const document = parsed(() => parseXml(withoutReturns(text), { includeOffsets: true, preserveDocumentType: true }));
+  const type = document.children.find((node) => node.type === "doctype");
+  if (type !== undefined) throw invalid(type, "no document type", "<!DOCTYPE>");
+  return document;
 }
 
-/** Text, comments, instructions, raw text, and tags. */
-const TOKEN =
-  /([^<]+)|<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[[^]*?\]\]>|<(\/?)(?:[\w.-]+:)?([A-Za-z_][\w.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
-const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** The package splits a text at each return, and copies the rest, so that its time grows with the square of their number. */
+function withoutReturns(text: string): string {
+  return text.replaceAll(/\r\n?/g, "\n");
+}
 
-function* tagsOf(text: string): Generator<Tag> {
-  const token = new RegExp(TOKEN);
-  while (token.lastIndex < text.length) {
-    const at = token.lastIndex;
-    const found = token.exec(text);
-    if (found === null) throw invalid(at, "a tag of XML, and no document type", text.slice(at, at + 40));
-    const [, , slash, name, attributes = "", alone] = found;
-    if (name === undefined) continue;
-    const pairs = [...attributes.matchAll(ATTRIBUTE)].map(([, key = "", one, other]) => [key, plain(one ?? other ?? "", at)] as const);
-    yield { name, kind: slash === "/" ? "end" : alone === "/" ? "alone" : "begin", attributes: new Map(pairs), at };
+function parsed(parse: () => XmlDocument): XmlDocument {
+  try {
+    return parse();
+  } catch (cause) {
+    // RangeError: the package calls itself for each level, so elements that are nested too deeply end its stack.
+    const came = cause instanceof RangeError ? "elements in too many others" : thrownText(cause).split("\n")[0];
+    throw new UsageError("GRAPHML_INVALID", `Expected a GraphML text that is well-formed XML, got ${came}.`, { cause });
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+/** The elements of a document, in the order of the text. */
+function* elementsIn({ root }: XmlDocument): Generator<XmlElement> {
+  const open = root === null ? [] : [root];
+  for (let element = open.pop(); element !== undefined; element = open.pop()) {
+    yield element;
+    // A spread list of so many arguments would end the stack.
+    for (const child of element.children.toReversed()) if (isElement(child)) open.push(child);
+  }
+}
 
-function plain(text: string, at: number): string {
-  return text.replace(/&([^;]{0,10};?)/g, (_, inner: string) => {
-    const known = /^(amp|lt|gt|quot|apos);$/.exec(inner)?.[1];
-    if (known !== undefined) return ENTITIES[known] ?? "";
-    const number = /^#(?:x([\da-f]{1,6})|(\d{1,7}));$/i.exec(inner);
-    const code = number === null ? Number.NaN : Number.parseInt(number[1] ?? number[2] ?? "", number[1] === undefined ? 10 : 16);
-    if (code <= 0x10ffff && !UNHOLDABLE.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
-    throw invalid(at, "an entity of XML", `&${inner}`);
-  });
+function isElement(node: XmlNode): node is XmlElement {
+  return node.type === "element";
+}
+
+/** The name of an element without its prefix. */
+function localName({ name }: XmlElement): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+/** True for the graph of a document, whose children are its nodes and edges. */
+function isGraph(node: XmlNode | null): boolean {
+  if (node === null || !isElement(node) || localName(node) !== "graph") return false;
+  const { parent } = node;
+  return parent !== null && isElement(parent) && localName(parent) === "graphml" && parent.parent?.type === "document";
 }
 
 /** Characters that XML cannot hold, in whatever form. */
@@ -116,17 +134,19 @@ function escaped(name: string): string {
   return name.replace(/[&<>"'\t\n\r]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-function directionOf(edgedefault: string | undefined, at: number): boolean {
-  if (edgedefault === "directed" || edgedefault === "undirected") return edgedefault === "directed";
-  throw invalid(at, 'the edgedefault of <graph> to be "directed" or "undirected"', edgedefault);
+function directionOf(graph: XmlElement): boolean {
+  const direction = graph.attributes["edgedefault"];
+  if (direction === "directed" || direction === "undirected") return direction === "directed";
+  throw invalid(graph, 'the edgedefault of <graph> to be "directed" or "undirected"', direction);
 }
 
-function needed(attributes: ReadonlyMap<string, string>, name: string, at: number): string {
-  const value = attributes.get(name);
-  if (value === undefined || value === "") throw invalid(at, `a tag with ${name}`, value);
+function needed(element: XmlElement, name: string): string {
+  const value = element.attributes[name];
+  if (value === undefined || value === "") throw invalid(element, `a tag with ${name}`, value);
   return value;
 }
 
-function invalid(at: number, expected: string, came: unknown): UsageError {
-  return new UsageError("GRAPHML_INVALID", `Expected ${expected} at character ${at} of a GraphML text, got ${valueText(came)}.`);
+function invalid(node: XmlNode | undefined, expected: string, came: unknown): UsageError {
+  const place = node === undefined ? "in" : `at character ${node.start} of`;
+  return new UsageError("GRAPHML_INVALID", `Expected ${expected} ${place} a GraphML text, got ${valueText(came)}.`);
 }
