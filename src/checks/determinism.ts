@@ -1,10 +1,13 @@
-import type { AnyNode, Program } from "acorn";
+import type { AnyNode } from "acorn";
 import nodeModule from "node:module";
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { isNode, namesOf, nodesIn, parseJavaScript, stringIn } from "./javascript.ts";
+import { type PartKind, partsOf } from "./determinism-parts.ts";
+import { type SourceKind, sourceAt } from "./determinism-sources.ts";
+import { FileNames } from "./file-names.ts";
+import { namesOf, nodesIn, parseJavaScript } from "./javascript.ts";
 
-/** A place in a role whose value differs from run to run. */
+/** A place in a role, an experiment, a policy of edges or a scheduler whose value differs from run to run. */
 export interface DeterminismFault {
   /** From 1. */
   readonly line: number;
@@ -12,42 +15,47 @@ export interface DeterminismFault {
   readonly column: number;
   /** The source of the value: `Math.random`, `Date.now`. */
   readonly name: string;
+  /** What it is found in. */
+  readonly part: "experiment" | "edge" | "scheduler" | "role";
   /** One sentence with the replacement. */
   readonly text: string;
 }
 
-const CHANCE = "draw from out.random() or rc.random(), which the seed decides";
-const TIME = "take the time from out.now() or rc.now(), which the record keeps";
-const LATER = "send a message that arrives later with out.after(ticks, text), or wait inside of rc.step()";
-
-/** Sources that are members of a global object. */
-const MEMBERS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    "Math.random": CHANCE,
-    "Date.now": TIME,
-    "performance.now": TIME,
-    "performance.timeOrigin": TIME,
-    "process.hrtime": TIME,
-    "process.uptime": TIME,
-    "crypto.randomUUID": CHANCE,
-    "crypto.getRandomValues": CHANCE,
-    "crypto.randomBytes": CHANCE,
-    "crypto.randomInt": CHANCE,
-  }),
-);
-/** Sources that are global functions. */
-const FUNCTIONS: ReadonlyMap<string, string> = new Map(Object.entries({ setTimeout: LATER, setInterval: LATER, setImmediate: LATER }));
-/** Modules of Node.js whose named exports are sources, by the object that stands for them above. */
-const MODULES: ReadonlyMap<string, string> = new Map(Object.entries({ crypto: "crypto", perf_hooks: "performance", process: "process" }));
-const TIMER_MODULES = /^(node:)?timers(\/promises)?$/;
-/** What makes roles and actions, by its exported name. */
-const MAKERS: ReadonlySet<string> = new Set(["defineRole", "defineAction"]);
-const BASES: ReadonlySet<string> = new Set(["Role", "Action"]);
+/** What stands in place of a source, by the part that names it. */
+const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> = {
+  role: {
+    chance: "draw from out.random() or rc.random(), which the seed decides",
+    time: "take the time from out.now() or rc.now(), which the record keeps",
+    later: "send a message that arrives later with out.after(ticks, text), or wait inside of rc.step()",
+  },
+  experiment: {
+    chance: "draw from environment.stream(name), which the seed of the run decides",
+    time: "count in rounds, or in ticks as progress.tick has them",
+    later: "bound the run by rounds, and send what is to arrive later with out.after(ticks, text)",
+  },
+  edge: {
+    chance: "draw from the random stream that decide({ random }) is given",
+    time: "take the tick that decide({ tick }) is given",
+    later: 'return { kind: "delay", ticks } from decide',
+  },
+  scheduler: {
+    chance: "draw from the function that select({ random }) is given",
+    time: "take the tick that select({ tick }) is given",
+    later: 'give the scheduler the clock "time" and a function wait',
+  },
+};
 
 /**
- * Finds what makes the roles of a file differ from run to run: `Math.random`, the clock of the machine, timers, random bytes. It reads the parts
- * of `defineRole` and `defineAction`, classes that extend `Role` or `Action`, and the functions and values of the file that these use. Code inside of
- * `rc.step(...)` may do such things, because its answer is recorded. It does not follow imports, and does not run the file.
+ * Finds what makes the runs of a file differ from each other: `Math.random`, the clock of the machine, timers, random bytes. It reads these, and
+ * the functions and values of the file that they use:
+ *
+ * - roles: the parts of `defineRole` and `defineAction`, and classes that extend `Role` or `Action`. Code inside of `rc.step(...)` may do such
+ *   things, because its answer is recorded;
+ * - experiments: the definition that `experiment` is given, with `params`, `world`, `begin`, `rounds`, `stop`, `collect` and `measure`;
+ * - policies of edges: what `edge`, `byzantine`, `corrupt` and the option `edges` are given, and objects whose `decide` returns a decision;
+ * - schedulers: the option `scheduler`, and objects and classes with `delivery` and `select`.
+ *
+ * It does not follow imports, and does not run the file.
  *
  * @param text JavaScript, or TypeScript where Node.js can strip types (from 22.13)
  * @throws UsageError `SOURCE_INVALID` for a text that cannot be parsed
@@ -64,10 +72,17 @@ export async function findNondeterminism(text: string): Promise<readonly Determi
   if (script === undefined || program === undefined) throw unreadable();
   const names = new FileNames(program);
   const found = new Map<number, DeterminismFault>();
-  for (const part of rolePartsOf(program, names))
-    for (const node of reached(part, names)) {
+  for (const { kind: part, node: start } of partsOf(program, names))
+    for (const node of reached(start, names)) {
       const source = sourceAt(node, names);
-      if (source !== undefined) found.set(node.start, { ...placeOf(script, node.start), ...source });
+      if (source === undefined) continue;
+      const { name, kind } = source;
+      found.set(node.start, {
+        ...placeOf(script, node.start),
+        name,
+        part,
+        text: `${name} differs from run to run: ${ADVICE[part][kind]}.`,
+      });
     }
   return [...found.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
@@ -88,76 +103,6 @@ function unreadable(): UsageError {
     "SOURCE_INVALID",
     `Expected JavaScript, or TypeScript that Node.js can strip of its types, got a text that Node.js ${process.versions.node} cannot read. Use Node.js 22.13 or later, or give the built file.`,
   );
-}
-
-/** The names that a file declares and imports. */
-class FileNames {
-  /** Functions and values of the file, by name. */
-  readonly declared: Map<string, AnyNode> = new Map();
-  /** Imported names, by the member of a global object that they stand for: `randomUUID` is `crypto.randomUUID`. */
-  readonly imported: Map<string, string> = new Map();
-  /** What makes roles and actions, and their base classes, by the name that the file gives them. */
-  readonly makers: Map<string, string> = new Map();
-  /** Names that the file gives to something of its own, which hide global ones. */
-  readonly own: Set<string> = new Set();
-
-  constructor(program: Program) {
-    for (const node of nodesIn(program)) {
-      if (node.type === "ImportDeclaration") this.#imports(node);
-      else if (node.type === "VariableDeclarator") this.#variable(node);
-      else if ((node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && node.id !== null)
-        this.#declare(node.id.name, node);
-    }
-  }
-
-  #declare(name: string, node: AnyNode): void {
-    this.declared.set(name, node);
-    this.own.add(name);
-  }
-
-  #imports(node: Extract<AnyNode, { type: "ImportDeclaration" }>): void {
-    const from = String(node.source.value);
-    const object = MODULES.get(from.replace(/^node:/, ""));
-    for (const one of node.specifiers) {
-      const local = one.local.name;
-      const name = one.type === "ImportSpecifier" && one.imported.type === "Identifier" ? one.imported.name : undefined;
-      if (name !== undefined && (MAKERS.has(name) || BASES.has(name))) this.makers.set(local, name);
-      if (TIMER_MODULES.test(from)) this.imported.set(local, name === "setTimeout" || name === "setInterval" ? name : "setTimeout");
-      else if (object === undefined) this.own.add(local);
-      else this.imported.set(local, name === undefined || name === object ? object : `${object}.${name}`);
-    }
-  }
-
-  #variable({ id, init }: Extract<AnyNode, { type: "VariableDeclarator" }>): void {
-    if (id.type === "Identifier" && isNode(init)) this.#declare(id.name, init);
-    if (id.type !== "ObjectPattern" || !isNode(init)) return;
-    const object = namesOf(init).join(".");
-    for (const property of id.properties) {
-      if (property.type !== "Property" || property.key.type !== "Identifier" || property.value.type !== "Identifier") continue;
-      if (MEMBERS.has(`${object}.${property.key.name}`)) this.imported.set(property.value.name, `${object}.${property.key.name}`);
-    }
-  }
-}
-
-/** The parts of a program that are roles and actions. */
-function rolePartsOf(program: Program, { makers, declared }: FileNames): AnyNode[] {
-  const nameOf = (node: AnyNode): string => {
-    const [name = "", ...rest] = namesOf(node);
-    return rest.at(-1) ?? makers.get(name) ?? name;
-  };
-  const isRole = (node: AnyNode, seen: readonly AnyNode[] = []): boolean => {
-    if (seen.includes(node) || !isClass(node) || !isNode(node.superClass)) return false;
-    const base = declared.get(nameOf(node.superClass));
-    return BASES.has(nameOf(node.superClass)) || (base !== undefined && isRole(base, [...seen, node]));
-  };
-  return [...nodesIn(program)].flatMap((node): readonly AnyNode[] => {
-    if (node.type === "CallExpression" && MAKERS.has(nameOf(node.callee))) return node.arguments;
-    return isClass(node) && isRole(node) ? [node.body] : [];
-  });
-}
-
-function isClass(node: AnyNode): node is Extract<AnyNode, { type: "ClassDeclaration" | "ClassExpression" }> {
-  return node.type === "ClassDeclaration" || node.type === "ClassExpression";
 }
 
 /** The nodes that a part has, and those of functions and values of the file that it names. Effects of recorded steps are left out. */
@@ -190,35 +135,6 @@ function labelOf(node: AnyNode): AnyNode | undefined {
 /** True for `rc.step("name", request, effect)`. */
 function isStep(node: AnyNode): node is Extract<AnyNode, { type: "CallExpression" }> {
   return node.type === "CallExpression" && node.callee.type === "MemberExpression" && namesOf(node.callee).at(-1) === "step";
-}
-
-function sourceAt(node: AnyNode, names: FileNames): Pick<DeterminismFault, "name" | "text"> | undefined {
-  const name = nameAt(node, names);
-  const advice = name === undefined ? undefined : (MEMBERS.get(name) ?? FUNCTIONS.get(name) ?? (name === "new Date()" ? TIME : undefined));
-  if (name === undefined || advice === undefined) return undefined;
-  return { name, text: `${name} differs from run to run: ${advice}.` };
-}
-
-function nameAt(node: AnyNode, { own, imported }: FileNames): string | undefined {
-  if (node.type === "MemberExpression") return memberName(node, own, imported);
-  if (node.type === "Identifier")
-    return imported.get(node.name) ?? (own.has(node.name) || !FUNCTIONS.has(node.name) ? undefined : node.name);
-  const isDate = (node.type === "NewExpression" && node.arguments.length === 0) || node.type === "CallExpression";
-  return isDate && node.callee.type === "Identifier" && node.callee.name === "Date" && !own.has("Date") ? "new Date()" : undefined;
-}
-
-function memberName(
-  node: Extract<AnyNode, { type: "MemberExpression" }>,
-  own: ReadonlySet<string>,
-  imported: ReadonlyMap<string, string>,
-): string | undefined {
-  const computed = node.computed ? stringIn(node.property) : undefined;
-  const all = namesOf(node);
-  const path = all[0] === "globalThis" ? all.slice(1) : all;
-  const [object = "", ...rest] = computed === undefined ? path : [...path.slice(0, -1), computed];
-  if (own.has(object)) return undefined;
-  const name = [imported.get(object) ?? object, ...rest].join(".");
-  return MEMBERS.has(name) || FUNCTIONS.has(name) ? name : undefined;
 }
 
 function placeOf(text: string, at: number): Pick<DeterminismFault, "line" | "column"> {

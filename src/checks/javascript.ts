@@ -81,7 +81,7 @@ export function importsOf(program: Program): Import[] {
 }
 
 /** The address in `require("a")`, `require("a").b` or `await import("a")`. */
-function requiredIn(init: AnyNode): string | undefined {
+export function requiredIn(init: AnyNode): string | undefined {
   let node = init;
   while (node.type === "MemberExpression" || node.type === "AwaitExpression")
     node = node.type === "MemberExpression" ? node.object : node.argument;

@@ -186,7 +186,7 @@ function addCheck(program: Command, run: RunCommand): void {
       "check a crew before it costs anything: silence, sleepers, circles, models, and the most it can cost; ends with 2 if it has faults",
     )
     .argument("[crew]", "a file such as crew.yaml or crew.mjs (default company.yaml)")
-    .option("--determinism", "read a program instead, and find what makes its roles differ from run to run: Math.random, clocks, timers")
+    .option("--determinism", "read a program instead, and find what makes its runs differ: Math.random, clocks, timers")
     .action((file: string | undefined, flags: Flags) =>
       flags.determinism === true
         ? run(flags, programChecks, (commands, session) => commands.checkDeterminism(session, file))

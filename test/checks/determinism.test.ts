@@ -99,3 +99,91 @@ describe("what differs from run to run in a role", () => {
     for (const file of files) expect(await findNondeterminism(readFileSync(join(folder, file), "utf8")), file).toEqual([]);
   });
 });
+
+describe("what differs from run to run around the roles", () => {
+  const lab =
+    'import { experiment } from "troupe/research";\nimport { Environment, Team } from "troupe";\nimport { byzantine, corrupt, edge } from "troupe/edges";\n';
+  const partsIn = async (source: string): Promise<readonly string[]> =>
+    (await findNondeterminism(lab + source)).map(({ part, name }) => `${part} ${name}`);
+  const study = (member: string): string =>
+    `export const coins = experiment({ params: { n: [1] }, world: () => new Environment({}), ${member} });`;
+
+  it.each([
+    ["world: () => new Environment({ seed: Math.random() })", "experiment Math.random"],
+    ["begin: (world) => world.publishMessage(`${Date.now()}`)", "experiment Date.now"],
+    ["stop: () => performance.now() > 9", "experiment performance.now"],
+    ["collect: { mood: () => Math.random() }", "experiment Math.random"],
+    ["measure: async () => ({ at: new Date().getTime() })", "experiment new Date()"],
+    ["rounds: () => Math.random() * 9", "experiment Math.random"],
+    ["measure: () => new Promise((done) => setTimeout(done, 9))", "experiment setTimeout"],
+  ])("is found in an experiment: %s", async (member, found) => {
+    expect(await partsIn(study(member))).toEqual([found]);
+  });
+
+  it("is found in an experiment behind other names, in its functions elsewhere, and with the advice of its part", async () => {
+    const renamed =
+      'import * as lab from "troupe/research";\nconst gini = () => Math.random();\nlab.experiment({ world, measure: () => ({ g: gini() }) });';
+    expect(await partsIn(renamed)).toEqual(["experiment Math.random"]);
+    const loaded =
+      'const { experiment: made } = await import("troupe/research");\nconst base = { params };\nmade({ ...base, world, stop: () => Date.now() });';
+    expect(await partsIn(loaded)).toEqual(["experiment Date.now"]);
+    const nested = study("measure: () => ({ n: Math.random() })").replace(
+      "() => new Environment({})",
+      "() => defineRole({ step: () => Math.random() })",
+    );
+    const faults = await findNondeterminism(lab + nested);
+    expect(faults.map(({ part, text }) => [part, /out\.random|environment\.stream/.exec(text)?.[0]])).toEqual([
+      ["role", "out.random"],
+      ["experiment", "environment.stream"],
+    ]);
+  });
+
+  it.each([
+    ["edge({ name: 'rain', decide: () => (Math.random() < 0.5 ? { kind: 'drop' } : undefined) }).on('a->b');", "edge Math.random"],
+    ["export const late = { name: 'late', decide: () => ({ kind: 'delay', ticks: Date.now() % 3 }) };", "edge Date.now"],
+    ["class Rain { name = 'rain'; decide() { return Math.random() < 0.5 ? { kind: 'drop' } : undefined; } }", "edge Math.random"],
+    [
+      "const wet = () => Math.random() < 0.5;\nconst rain = (to) => ({ name: to, decide: () => pick(wet()) });\nnew Team({ edges: [rain('a')] });",
+      "edge Math.random",
+    ],
+    [
+      "const options = { edges: [byzantine('a', () => ({ kind: 'rewrite', content: crypto.randomUUID() }))] };\nnew Environment({ ...options });",
+      "edge crypto.randomUUID",
+    ],
+    ["corrupt(0.1, () => ({ content: `${Math.random()}` }));", "edge Math.random"],
+    [
+      "const odd = { name: 'odd', delivery: 'turn', select: ({ ready }) => [Math.floor(Math.random() * ready.length)] };",
+      "scheduler Math.random",
+    ],
+    ["class Odd { name = 'odd'; delivery = 'turn'; select() { return [Date.now() % 2]; } }", "scheduler Date.now"],
+    ["const wait = () => Math.random();\nnew Environment({ scheduler: oddly(wait) });", "scheduler Math.random"],
+    [
+      "function select() { setTimeout(f, 1); return [0]; }\nexport default { name: 'odd', delivery: 'round', select };",
+      "scheduler setTimeout",
+    ],
+  ])("is found in policies of edges and schedulers: %s", async (source, found) => {
+    expect(await partsIn(source)).toEqual([found]);
+  });
+
+  it("is not found in what only looks like them, and where the value is given", async () => {
+    const clean = [
+      'import { experiment } from "growthbook";\nexperiment({ world: 1, at: Date.now() });',
+      "experiment({ name: 'no world', at: Date.now() });",
+      study("stop: ({ tick }) => tick > 9, measure: ({ world }) => ({ n: world.stream('m')() })"),
+      `${study("rounds: 3")}\nconst started = performance.now();\nsetInterval(show, 100);\nconsole.log(performance.now() - started);`,
+      "const player = { name: 'p', decide: () => Math.random() < 0.5 };",
+      "const rules = [{ tool: 'mail', decide: 'allow', at: Date.now() }];",
+      "const chain = { nodes: ['a'], edges: [[0, Math.floor(Math.random() * 9)]] };",
+      'import { edge } from "./graph.js";\nedge(Math.random(), 2);',
+      "const menu = { select: () => Math.random(), deliver: 1 };",
+      "new Environment({ seed: Date.now() });",
+      "new Environment({ edges: [edge({ name: 'rain', decide: ({ random }) => (random() < 0.5 ? { kind: 'drop' } : undefined) })] });",
+      "new Team({ scheduler: { name: 'odd', delivery: 'turn', select: ({ ready, random }) => [Math.floor(random() * ready.length)] } });",
+    ];
+    // The imports of the laboratory stand before all, so that those that hide one of them stand without.
+    const found = await Promise.all(
+      clean.map(async (source) => (source.startsWith("import") ? await namesIn(source) : await partsIn(source))),
+    );
+    expect(found).toEqual(clean.map(() => []));
+  });
+});

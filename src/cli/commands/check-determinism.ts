@@ -8,7 +8,7 @@ import { printLines } from "../output.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 
-/** `troupe check --determinism <file>`: tells what makes the roles of a program differ from run to run. Ends with 2 when there is something. */
+/** `troupe check --determinism <file>`: tells what makes the runs of a program differ. Ends with 2 when there is something. */
 export async function checkDeterminism(session: Session, file: string | undefined): Promise<ExitCode> {
   if (file === undefined)
     throw new UsageError("OPTION_INVALID", "Expected a program to check, got none. Name a file: troupe check --determinism study.js");
@@ -20,7 +20,9 @@ export async function checkDeterminism(session: Session, file: string | undefine
   const exitCode = faults.length === 0 ? 0 : 2;
   if (session.json !== undefined) await session.json.write({ type: "determinism", file, exitCode, faults });
   else if (faults.length === 0)
-    await printLines(session, ["Nothing in the roles of this file differs from run to run, as far as its own text shows."]);
+    await printLines(session, [
+      "Nothing in the roles, experiments, policies of edges and schedulers of this file differs from run to run, as far as its own text shows.",
+    ]);
   else
     await printLines(
       session,
