@@ -7,7 +7,7 @@ import { scriptedModel } from "troupe/testing";
 // #region watch
 const Thank = defineAction({
   name: "Thank",
-  prompt: ({ memory }) => `Answer politely: ${JSON.stringify(memory.get())}`,
+  prompt: ({ memory }) => ["Answer the last line politely:", ...memory.get().map(({ content }) => content)].join("\n"),
   sendTo: (ctx) => [ctx.name === "Ada" ? "Ben" : "Ada"],
 });
 const Ask = defineAction({ name: "Ask", prompt: () => "Ask for a test.", sendTo: () => ["Tess"] });

@@ -1,7 +1,7 @@
 // A blackboard: knowledge sources share no code and send each other nothing. Each watches one level of the board, and posts what it can add. Here they
 // place eight queens: the source of a row extends each partial solution of the row before by every square that no queen attacks.
 import { defineRole, Environment, UserRequirement } from "troupe";
-import { figure, figuresText } from "troupe/research";
+import { study } from "troupe/research";
 
 const SIZE = 8;
 
@@ -24,21 +24,10 @@ board.publishMessage("place the queens");
 const { outputs, messages } = await board.run();
 const posts = Array.from({ length: SIZE }, (_, place) => messages.filter(({ causeBy }) => causeBy === `Row${place + 1}`).length);
 const profile = [8, 42, 140, 344, 568, 550, 312, 92];
+const alike = posts.filter((count, level) => count === profile[level]);
 
-export const figures = [
-  figure({ name: "blackboard: solutions of eight queens", source: "Nauck 1850", expected: 92, found: outputs.length }),
-  figure({
-    name: "blackboard: posts, nodes of the search tree without its root",
-    source: "Knuth 1975",
-    expected: 2056,
-    found: messages.length - 1,
-  }),
-  figure({
-    name: "blackboard: levels with the published number of posts",
-    source: "Knuth 1975",
-    expected: SIZE,
-    found: posts.filter((count, level) => count === profile[level]).length,
-  }),
-];
-console.log(figuresText(figures));
-if (figures.some(({ holds }) => !holds)) process.exitCode = 1;
+export const figures = study({ name: "blackboard", source: "Knuth 1975" }).report([
+  { name: "solutions of eight queens", source: "Nauck 1850", expected: 92, found: outputs.length },
+  { name: "posts, nodes of the search tree without its root", expected: 2056, found: messages.length - 1 },
+  { name: "levels with the published number of posts", expected: SIZE, found: alike.length },
+]);

@@ -1,31 +1,28 @@
 // A rumour is pushed: in every round each person who knows it tells one random other person, until all know it.
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
-import { figure, figuresText } from "troupe/research";
+import { completeTopology, hireOn, study, type Topology } from "troupe/research";
 
-const seed = process.env["SEED"] ?? randomUUID();
-
-/** Returns the rounds until all of `people` know the rumour. */
-async function spread(people: number, rep: number): Promise<number> {
-  const person = defineRole({
-    name: "Person",
-    watch: [],
-    state: z.object({ knows: z.boolean().default(false) }),
-    step(state, message, out) {
-      if (state.knows && message.sentFrom !== out.name) return undefined;
-      const other = Math.floor(out.random() * (people - 1));
-      out.say("rumour", { sendTo: `p${other < Number(out.name.slice(1)) ? other : other + 1}` });
-      out.say("again", { sendTo: "<self>" });
-      return { knows: true };
-    },
-  });
-  const town = new Environment({ seed: `${seed}/${rep}` });
-  for (let place = 0; place < people; place += 1) town.addRole(person, { name: `p${place}` });
-  town.publishMessage(createMessage("rumour", { sendTo: "p0" }));
+/** Returns the rounds until all know the rumour. */
+async function spread(people: Topology, seed: string): Promise<number> {
+  const town = new Environment({ seed });
+  hireOn(town, people, ({ name, neighbours }) =>
+    defineRole({
+      name,
+      watch: [],
+      state: z.object({ knows: z.boolean().default(false) }),
+      step({ knows }, { sentFrom }, out) {
+        if (knows && sentFrom !== name) return undefined;
+        out.say("rumour", { sendTo: neighbours[Math.floor(out.random() * neighbours.length)] ?? name });
+        out.say("again", { sendTo: "<self>" });
+        return { knows: true };
+      },
+    }),
+  );
+  town.publishMessage(createMessage("rumour", { sendTo: "p1" }));
   const { rounds } = await town.run({
     rounds: 1_000,
-    stopWhen: ({ state }) => town.roleNames.every((name) => state(name)?.["knows"] === true),
+    stopWhen: ({ state }) => people.nodes.every((name) => state(name)?.["knows"] === true),
   });
   return rounds - 1; // who is told in the last round knows it in the next one
 }
@@ -37,10 +34,7 @@ function expectedRounds(people: number): number {
     let told = [1]; // told[k]: the probability that k new persons were told so far in this round
     for (let call = 0; call < knowing; call += 1) {
       const fresh = told.map((_, k) => Math.max(0, people - knowing - k) / (people - 1));
-      told = Array.from(
-        { length: told.length + 1 },
-        (_, k) => (told[k] ?? 0) * (1 - (fresh[k] ?? 0)) + (told[k - 1] ?? 0) * (fresh[k - 1] ?? 0),
-      );
+      told = [...told, 0].map((chance, k) => chance * (1 - (fresh[k] ?? 0)) + (told[k - 1] ?? 0) * (fresh[k - 1] ?? 0));
     }
     const later = told.reduce((sum, chance, k) => sum + (k === 0 ? 0 : chance * (rounds[knowing + k] ?? 0)), 0);
     rounds[knowing] = (1 + later) / (1 - (told[0] ?? 0));
@@ -48,32 +42,14 @@ function expectedRounds(people: number): number {
   return rounds[1] ?? 0;
 }
 
-const small = await Promise.all(Array.from({ length: 200 }, (_, rep) => spread(32, rep)));
-const large = await Promise.all(Array.from({ length: 12 }, (_, rep) => spread(512, rep)));
+const { samples, report } = study({ name: "gossip", source: "Doerr and Künnemann 2014" });
+const [village, town] = [completeTopology(32), completeTopology(512)];
+const small = await samples(200, (seed) => spread(village, seed));
+const large = await samples(12, (seed) => spread(town, seed));
 const about = Math.log2(512) + Math.log(512);
-const bounds = "Doerr and Künnemann 2014";
 
-export const figures = [
-  figure({
-    name: "gossip: rounds for 32 people, exact chain",
-    source: "Frieze and Grimmett 1985",
-    expected: expectedRounds(32),
-    found: small,
-  }),
-  figure({
-    name: "gossip: rounds for 512 people, log2 n + ln n - 1.116",
-    source: bounds,
-    relation: "at least",
-    expected: about - 1.116,
-    found: large,
-  }),
-  figure({
-    name: "gossip: rounds for 512 people, log2 n + ln n + 2.765",
-    source: bounds,
-    relation: "at most",
-    expected: about + 2.765,
-    found: large,
-  }),
-];
-console.log(figuresText(figures));
-if (figures.some(({ holds }) => !holds)) process.exitCode = 1;
+export const figures = report([
+  { name: "rounds for 32 people, exact chain", source: "Frieze and Grimmett 1985", expected: expectedRounds(32), found: small },
+  { name: "rounds for 512 people, log2 n + ln n - 1.116", relation: "at least", expected: about - 1.116, found: large },
+  { name: "rounds for 512 people, log2 n + ln n + 2.765", relation: "at most", expected: about + 2.765, found: large },
+]);

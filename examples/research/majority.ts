@@ -1,12 +1,10 @@
 // A jury votes on questions. Each juror is right with the same probability, on its own. The majority is right more often: Condorcet's jury theorem.
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { defineRole, Environment, UserRequirement } from "troupe";
-import { figure, figuresText } from "troupe/research";
+import { study } from "troupe/research";
 
 const COMPETENCE = 0.6;
 const QUESTIONS = 1_000;
-const seed = process.env["SEED"] ?? randomUUID();
 
 const juror = defineRole({
   name: "Juror",
@@ -20,18 +18,15 @@ const chair = defineRole({
   watch: [UserRequirement],
   state: z.object({ asked: z.number().default(0) }),
   steps({ asked }, messages, out) {
-    if (asked > 0)
-      out.say(2 * messages.filter(({ content }) => content === "right").length > messages.length ? "right" : "wrong", {
-        causeBy: "Verdict",
-      });
+    const right = messages.filter(({ content }) => content === "right").length;
+    if (asked > 0) out.say(2 * right > messages.length ? "right" : "wrong", { causeBy: "Verdict" });
     if (asked < QUESTIONS) out.say(`question ${asked}`, { causeBy: "Question" });
     return { asked: asked + 1 };
   },
 });
 
-async function verdicts(jurors: number): Promise<readonly number[]> {
-  const court = new Environment({ seed: `${seed}/${jurors}` });
-  court.addRole(chair);
+async function verdicts(jurors: number, seed: string): Promise<readonly number[]> {
+  const court = new Environment({ seed }).addRole(chair);
   for (let place = 0; place < jurors; place += 1) court.addRole(juror, { name: `j${place}` });
   court.publishMessage("begin");
   const { outputs } = await court.run({ rounds: 3 * QUESTIONS });
@@ -49,12 +44,10 @@ function majorityOf(n: number): number {
   return sum;
 }
 
-const source = "Condorcet 1785; Grofman, Owen and Feld 1983";
+const { seed, report } = study({ name: "jury", source: "Condorcet 1785; Grofman, Owen and Feld 1983" });
 const sizes = [1, 11, 25];
-const found = await Promise.all(sizes.map(verdicts));
+const found = await Promise.all(sizes.map((size) => verdicts(size, `${seed}/${size}`)));
 
-export const figures = sizes.map((size, place) =>
-  figure({ name: `jury: a majority of ${size} is right, binomial`, source, expected: majorityOf(size), found: found[place] ?? [] }),
+export const figures = report(
+  sizes.map((size, place) => ({ name: `a majority of ${size} is right, binomial`, expected: majorityOf(size), found: found[place] ?? [] })),
 );
-console.log(figuresText(figures));
-if (figures.some(({ holds }) => !holds)) process.exitCode = 1;

@@ -1,11 +1,8 @@
 // A queue with one server in simulated time: customers come at random times, and each is served for a random time. In simulated time a role says when something
 // happens next; the clock jumps there.
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
-import { figure, figuresText } from "troupe/research";
-
-const RUNS = 40;
+import { study } from "troupe/research";
 
 // #region queue
 const COMING = 0.5;
@@ -13,7 +10,6 @@ const SERVING = 1;
 const CUSTOMERS = 2_000;
 /** Customers that are not counted: the queue is empty at first. */
 const FIRST = 200;
-const seed = process.env["SEED"] ?? randomUUID();
 const exponential = (random: number, rate: number): number => -Math.log(1 - random) / rate;
 
 const door = defineRole({
@@ -42,8 +38,8 @@ const server = defineRole({
 });
 
 /** Returns the mean time from the coming of a customer to the end of its service. */
-async function meanStay(rep: number): Promise<number> {
-  const shop = new Environment({ scheduler: "events", seed: `${seed}/${rep}`, memory: false });
+async function meanStay(seed: string): Promise<number> {
+  const shop = new Environment({ scheduler: "events", seed, memory: false });
   shop.addRoles([door, server]);
   shop.publishMessage(createMessage("open", { sendTo: "Door" }));
   await shop.run({ rounds: 10 * CUSTOMERS });
@@ -51,16 +47,7 @@ async function meanStay(rep: number): Promise<number> {
 }
 // #endregion
 
-const stays: number[] = [];
-for (let rep = 0; rep < RUNS; rep += 1) stays.push(await meanStay(rep));
+const { samples, report } = study({ name: "queue", source: "Erlang 1909; Kleinrock 1975" });
+const name = `mean time in the system, ${COMING} customers and ${SERVING} services in a unit of time`;
 
-export const figures = [
-  figure({
-    name: `queue: mean time in the system, ${COMING} customers and ${SERVING} services in a unit of time`,
-    source: "Erlang 1909; Kleinrock 1975",
-    expected: 1 / (SERVING - COMING),
-    found: stays,
-  }),
-];
-console.log(figuresText(figures));
-if (figures.some(({ holds }) => !holds)) process.exitCode = 1;
+export const figures = report([{ name, expected: 1 / (SERVING - COMING), found: await samples(40, meanStay) }]);

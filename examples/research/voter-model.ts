@@ -1,39 +1,37 @@
 // The voter model on the complete graph: again and again one random voter takes the opinion of a random other voter, until all agree.
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
-import { figure, figuresText } from "troupe/research";
+import { completeTopology, hireOn, study } from "troupe/research";
 
 const VOTERS = 10;
 const YES = 3;
-const seed = process.env["SEED"] ?? randomUUID();
-const name = (place: number): string => `v${place}`;
+const town = completeTopology(VOTERS);
+const State = z.object({ yes: z.boolean(), changes: z.number().default(0) });
 
 /** The turn goes from voter to voter: who has it asks a random other one for its opinion, takes it, and gives the turn to a random voter. */
-const voter = (place: number) =>
+const voter = (name: string, others: readonly string[]) =>
   defineRole({
-    name: name(place),
+    name,
     watch: [],
-    state: z.object({ yes: z.boolean().default(place < YES), changes: z.number().default(0) }),
-    step(state, message, out) {
-      const random = (n: number): number => Math.floor(out.random() * n);
-      if (message.content === "turn") out.say("opinion?", { sendTo: name((place + 1 + random(VOTERS - 1)) % VOTERS) });
-      else if (message.content === "opinion?") out.say(state.yes ? "yes" : "no", { sendTo: message.sentFrom });
-      else {
-        out.say("turn", { sendTo: name(random(VOTERS)) });
-        return { yes: message.content === "yes", changes: state.changes + 1 };
-      }
-      return undefined;
+    state: State.extend({ yes: z.boolean().default(town.nodes.indexOf(name) < YES) }),
+    step({ yes, changes }, { content, sentFrom }, out) {
+      const oneOf = (names: readonly string[]) => names[Math.floor(out.random() * names.length)] ?? name;
+      if (content === "turn") return void out.say("opinion?", { sendTo: oneOf(others) });
+      if (content === "opinion?") return void out.say(yes ? "yes" : "no", { sendTo: sentFrom });
+      out.say("turn", { sendTo: oneOf(town.nodes) });
+      return { yes: content === "yes", changes: changes + 1 };
     },
   });
 
-async function agree(rep: number): Promise<{ readonly yes: number; readonly steps: number }> {
-  const town = new Environment({ seed: `${seed}/${rep}` });
-  town.addRoles(Array.from({ length: VOTERS }, (_, place) => voter(place)));
-  const states = (): readonly { yes: boolean; changes: number }[] => town.roleNames.map((who) => town.getRole(who)?.state as never);
-  town.publishMessage(createMessage("turn", { sendTo: name(Math.floor(rep % VOTERS)) }));
-  await town.run({ rounds: 100_000, stopWhen: () => new Set(states().map(({ yes }) => yes)).size === 1 });
-  return { yes: states()[0]?.yes === true ? 1 : 0, steps: states().reduce((sum, { changes }) => sum + changes, 0) };
+/** Returns whether all say yes in the end, and the number of steps until then. */
+async function agree(seed: string) {
+  const world = new Environment({ seed });
+  hireOn(world, town, ({ name, neighbours }) => voter(name, neighbours));
+  const voters = () => town.nodes.map((name) => State.parse(world.getRole(name)?.state));
+  const first = Math.floor(world.stream("first")() * VOTERS);
+  world.publishMessage(createMessage("turn", { sendTo: town.nodes[first] ?? "" }));
+  await world.run({ rounds: 100_000, stopWhen: () => new Set(voters().map(({ yes }) => yes)).size === 1 });
+  return { yes: voters().every(({ yes }) => yes) ? 1 : 0, steps: voters().reduce((sum, { changes }) => sum + changes, 0) };
 }
 
 /** Returns the expected number of steps from `yes` voters, from the chain of their number. */
@@ -46,21 +44,11 @@ function expectedSteps(n: number, yes: number): number {
   return (n - 1) * (sum(1, yes, (j) => (n - yes) / (n - j)) + sum(yes + 1, n - 1, (j) => yes / j));
 }
 
-const runs = await Promise.all(Array.from({ length: 400 }, (_, rep) => agree(rep)));
+const { samples, report } = study({ name: "voter model" });
+const runs = await samples(400, agree);
+const [yes, steps] = [runs.map((run) => run.yes), runs.map((run) => run.steps)];
 
-export const figures = [
-  figure({
-    name: `voter model: all ${VOTERS} say yes, of ${YES} at first`,
-    source: "Holley and Liggett 1975",
-    expected: YES / VOTERS,
-    found: runs.map(({ yes }) => yes),
-  }),
-  figure({
-    name: "voter model: steps until all agree",
-    source: "Moran 1958",
-    expected: expectedSteps(VOTERS, YES),
-    found: runs.map(({ steps }) => steps),
-  }),
-];
-console.log(figuresText(figures));
-if (figures.some(({ holds }) => !holds)) process.exitCode = 1;
+export const figures = report([
+  { name: `all ${VOTERS} say yes, of ${YES} at first`, source: "Holley and Liggett 1975", expected: YES / VOTERS, found: yes },
+  { name: "steps until all agree", source: "Moran 1958", expected: expectedSteps(VOTERS, YES), found: steps },
+]);

@@ -71,6 +71,7 @@ export { csvTable, jsonLinesTable, parquetTable } from "./metrics/tables.ts";
 
 // A result of the literature beside what a study found.
 export { figure, type Figure, type FigureOptions, type FigureRelation, figuresText } from "./figures/figure.ts";
+export { study, type Study, type StudyFigure, type StudyOptions } from "./figures/study.ts";
 
 // Experiments.
 export {

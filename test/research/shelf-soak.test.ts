@@ -6,11 +6,13 @@ const studies = readdirSync(new URL("../../examples/research/", import.meta.url)
 
 it("the studies of the shelf find at least 12 exact and 10 stochastic results, with fresh seeds", async () => {
   vi.spyOn(console, "log").mockImplementation(() => {});
+  const print = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const found: Figure[] = [];
   for (const study of studies) {
     const { figures } = (await import(`../../examples/research/${study}.ts`)) as { readonly figures: readonly Figure[] };
     found.push(...figures);
   }
+  print.mockRestore();
   const missed = found.filter(({ holds }) => !holds);
   const exact = found.filter(({ standardError }) => standardError === undefined);
   expect(missed).toEqual([]);
