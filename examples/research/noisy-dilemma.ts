@@ -4,6 +4,7 @@ import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
 import { study } from "troupe/research";
 
+// #region dilemma
 const ROUNDS = 50;
 const SLIP = 0.05;
 /** The points of a move against another: C cooperates, D defects. */
@@ -34,3 +35,4 @@ async function pointsOfOne(seed: string): Promise<number> {
 const { samples, report } = study({ name: "dilemma", source: "Molander 1985" });
 
 export const figures = report([{ name: "points a round of noisy like for like", expected: 2.25, found: await samples(200, pointsOfOne) }]);
+// #endregion
