@@ -5,7 +5,7 @@
 // Statistics.
 export { bootstrapInterval, type BootstrapOptions } from "./statistics/bootstrap.ts";
 export { cohensD, pairedD } from "./statistics/effect-size.ts";
-export { type Interval, type IntervalOptions, tInterval } from "./statistics/interval.ts";
+export { type Interval, type IntervalOptions, shareInterval, tInterval } from "./statistics/interval.ts";
 export { compareBySeed, type PairedComparison, type PairedOptions, type SeededValue } from "./statistics/paired.ts";
 export { mean, standardDeviation, standardError } from "./statistics/sample.ts";
 export { type PrecisionOptions, sampleSize } from "./statistics/sample-size.ts";

@@ -13,7 +13,7 @@ export interface Interval {
   readonly confidence: number;
   /** The number of values. */
   readonly n: number;
-  readonly method: "t" | "percentile" | "bca";
+  readonly method: "t" | "wilson" | "percentile" | "bca";
 }
 
 /** Options of an interval. All have defaults. */
@@ -46,6 +46,44 @@ export async function tInterval(values: Iterable<number>, o: IntervalOptions = {
   const { tQuantile } = await distributions();
   const half = (tQuantile((1 + confidence) / 2, sample.length - 1) * deviationOf(sample, "tInterval")) / Math.sqrt(sample.length);
   return { estimate, low: estimate - half, high: estimate + half, confidence, n: sample.length, method: "t" };
+}
+
+/**
+ * Returns the score interval of a share (Wilson 1927), such as the accuracy of a model over some questions. It stays within 0 and 1, and has a width also
+ * where all values are equal, which a t interval has not. It needs the package `jstat`.
+ *
+ * @param values at least one: 1 for a hit and 0 for a miss
+ * @throws UsageError `SAMPLE_INVALID` for no value, or one that is neither 0 nor 1; `OPTION_INVALID`; `PACKAGE_MISSING`
+ * @example
+ * import { shareInterval } from "troupe/research";
+ *
+ * const { estimate, low, high } = await shareInterval([1, 1, 0, 1, 0]);
+ * console.log(estimate, low.toFixed(2), high.toFixed(2)); // 0.6 0.23 0.88
+ */
+export async function shareInterval(values: Iterable<number>, o: IntervalOptions = {}): Promise<Interval> {
+  checkKnownOptions("shareInterval", o, intervalOptions);
+  const confidence = checkedConfidence("shareInterval", o.confidence);
+  const sample = sampleOf("shareInterval", values, 1);
+  const other = sample.find((value) => value !== 0 && value !== 1);
+  if (other !== undefined)
+    throw new UsageError(
+      "SAMPLE_INVALID",
+      `Expected zeros and ones in the values of shareInterval, got ${valueText(other)}. Use tInterval for means.`,
+    );
+  const n = sample.length;
+  const estimate = meanOf(sample, "shareInterval");
+  const z = (await distributions()).normalQuantile((1 + confidence) / 2);
+  const half = z * Math.sqrt((estimate * (1 - estimate)) / n + (z / (2 * n)) ** 2);
+  const [low = 0, high = 1] = [-half, half].map((side) => (estimate + z ** 2 / (2 * n) + side) / (1 + z ** 2 / n));
+  // Rounding must not leave the estimate outside, as it would where all values are equal.
+  return {
+    estimate,
+    low: Math.max(0, Math.min(low, estimate)),
+    high: Math.min(1, Math.max(high, estimate)),
+    confidence,
+    n,
+    method: "wilson",
+  };
 }
 
 /** @throws UsageError `OPTION_INVALID` */

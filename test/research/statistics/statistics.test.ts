@@ -9,6 +9,7 @@ import {
   pairedD,
   sampleSize,
   type SeededValue,
+  shareInterval,
   standardDeviation,
   standardError,
   tInterval,
@@ -120,6 +121,34 @@ describe("tInterval", () => {
       if (low <= 10 && 10 <= high) covered += 1;
     }
     expect(Math.abs(covered / draws - 0.95)).toBeLessThan(4 * Math.sqrt((0.95 * 0.05) / draws));
+  });
+});
+
+describe("shareInterval", () => {
+  const heads = (hits: number, n: number): readonly number[] => Array.from({ length: n }, (_, place) => Number(place < hits));
+
+  it.each([
+    [81, 263, "0.2553", "0.3662"],
+    [15, 148, "0.0624", "0.1605"],
+    [0, 20, "0.0000", "0.1611"],
+    [1, 29, "0.0061", "0.1718"],
+  ])("gives what Newcombe 1998, table I, method 3 gives for %i of %i", async (hits, n, low, high) => {
+    const found = await shareInterval(heads(hits, n));
+    expect({ low: found.low.toFixed(4), high: found.high.toFixed(4) }).toEqual({ low, high });
+    expect(found).toMatchObject({ estimate: hits / n, n, method: "wilson", confidence: 0.95 });
+    expect((await shareInterval(heads(hits, n), { confidence: 0.99 })).high).toBeGreaterThan(found.high);
+  });
+
+  it("holds the estimate, mirrored for misses, and refuses what is neither a hit nor a miss", async () => {
+    for (const n of [1, 3, 5, 30])
+      for (let hits = 0; hits <= n; hits += 1) {
+        const [{ estimate, low, high }, misses] = [await shareInterval(heads(hits, n)), await shareInterval(heads(n - hits, n))];
+        expect(0 <= low && low <= estimate && estimate <= high && high <= 1 && low < high).toBe(true);
+        expect(misses.low).toBeCloseTo(1 - high, 12);
+      }
+    await expect(shareInterval([1, 0.5])).rejects.toThrow(/got 0.5. Use tInterval/);
+    await expect(shareInterval([])).rejects.toMatchObject({ code: "SAMPLE_INVALID" });
+    await expect(shareInterval([1], { confidence: 95 })).rejects.toMatchObject({ code: "OPTION_INVALID" });
   });
 });
 
