@@ -1,11 +1,10 @@
 // Chain, star and mesh of ten roles with ten calls of a model: in the mesh all tell all, in the star all tell the hub, and in the chain each hears the answers
 // before its own and gives the likelier one, so that the first decide all others. The model is a noisy oracle, right with probability 0.7, as theory wants.
-import { randomUUID } from "node:crypto";
 import { createMessage, defineRole, Environment } from "troupe";
-import { figure, figuresText, noisyOracle } from "troupe/research";
+import { noisyOracle, study, type StudyFigure } from "troupe/research";
 
 const [ROLES, ACCURACY, QUESTIONS] = [10, 0.7, 250];
-const seed = process.env["SEED"] ?? randomUUID();
+const { seed, samples, report } = study({ name: "cascade" });
 const model = noisyOracle({ seed, accuracy: ACCURACY, right: () => "yes", wrong: () => ["no"] });
 const names = Array.from({ length: ROLES }, (_, place) => `r${place}`);
 type Shape = "chain" | "star" | "mesh";
@@ -26,8 +25,8 @@ const memberOf = (shape: Shape, place: number, question: number) =>
     },
   });
 
-async function ask(shape: Shape, question: number): Promise<{ readonly right: number; readonly calls: number; readonly sent: number }> {
-  const team = new Environment({ seed: `${seed}/${question}`, model });
+async function ask(shape: Shape, own: string, question: number) {
+  const team = new Environment({ seed: own, model });
   team.addRoles(names.map((_, place) => memberOf(shape, place, question)));
   let calls = 0;
   team.on("step.ended", () => void (calls += 1));
@@ -46,15 +45,14 @@ const theory = [
   ["star", most, last, "Condorcet 1785"],
   ["mesh", most, ROLES * last, "Condorcet 1785"],
 ] as const;
-const studied = theory.map(async ([shape, expected, messages, source]) => {
-  const found = await Promise.all(Array.from({ length: QUESTIONS }, (_, question) => ask(shape, question)));
+const compared: StudyFigure[] = [];
+for (const [shape, expected, messages, source] of theory) {
+  const found = await samples(QUESTIONS, (own, question) => ask(shape, own, question));
   const highest = (count: "calls" | "sent"): number => Math.max(...found.map((one) => one[count]));
-  return [
-    figure({ name: `cascade: right answers of the ${shape}, ten calls`, source, expected, found: found.map(({ right }) => right) }),
-    figure({ name: `cascade: calls of the ${shape}`, source: "the equal budget", expected: ROLES, found: highest("calls") }),
-    figure({ name: `cascade: messages of the ${shape}`, source: "its edges", expected: messages, found: highest("sent") }),
-  ];
-});
-export const figures = (await Promise.all(studied)).flat();
-console.log(figuresText(figures));
-if (figures.some(({ holds }) => !holds)) process.exitCode = 1;
+  compared.push(
+    { name: `right answers of the ${shape}, ten calls`, source, expected, found: found.map(({ right }) => right) },
+    { name: `calls of the ${shape}`, source: "the equal budget", expected: ROLES, found: highest("calls") },
+    { name: `messages of the ${shape}`, source: "its edges", expected: messages, found: highest("sent") },
+  );
+}
+export const figures = report(compared);

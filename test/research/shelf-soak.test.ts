@@ -2,7 +2,9 @@ import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import type { Figure } from "../../src/research/index.ts";
 
-const studies = readdirSync(new URL("../../examples/research/", import.meta.url)).map((file) => file.replace(/\.ts$/, ""));
+const studies = readdirSync(new URL("../../examples/research/", import.meta.url))
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replace(/\.ts$/, ""));
 
 it("the studies of the shelf find at least 12 exact and 10 stochastic results, with fresh seeds", async () => {
   vi.spyOn(console, "log").mockImplementation(() => {});

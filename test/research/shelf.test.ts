@@ -8,3 +8,13 @@ it("a study of the shelf prints its figures, and meets the literature", async ()
   expect(figures.filter(({ holds }) => !holds)).toEqual([]);
   expect(String(text).trimEnd().split("\n")).toHaveLength(figures.length + 1);
 });
+
+it("the study of teams replays the recorded answers of a model: equal calls, and the figures of the recording", async () => {
+  const print = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  vi.stubEnv("RECORD", undefined);
+  const { figures } = await import("../../examples/research/teams.ts");
+  print.mockRestore();
+  expect(figures.filter(({ holds }) => !holds)).toEqual([]);
+  const calls = figures.filter(({ name }) => name.endsWith("calls"));
+  expect(calls.map(({ name, found }) => [name, found])).toEqual(["chain", "star", "mesh"].map((shape) => [`teams: ${shape}, calls`, 25]));
+});
