@@ -65,7 +65,8 @@ export function masked<T>(mask: Mask, value: T): T {
   const names = Object.keys(record);
   // A list is made for a value with a secret only: nearly every value of a record has none.
   let members: [string, unknown][] | undefined;
-  for (const [place, name] of names.entries()) {
+  for (let place = 0; place < names.length; place += 1) {
+    const name = names[place] as string;
     const member = record[name];
     const cleanName = isArray ? name : mask(name);
     const clean = masked(mask, member);
