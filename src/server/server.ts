@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import { bodyLimit as limitedBody } from "hono/body-limit";
 import type { EventsQueryValues } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import { boundedBody } from "./body-limit.ts";
 import { EventFrames } from "./event-frames.ts";
 import { EventStream } from "./event-stream.ts";
 import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
@@ -179,15 +179,15 @@ class TroupeServer implements RunServer {
     app.get("/readyz", () => this.#readiness());
     app.get("/openapi.json", () => Response.json(openApi(version)));
     app.get("/", () => this.#page());
-    const tooLong = (): Response => {
-      throw new UsageError("BODY_TOO_LONG", `Expected a body of at most ${bodyLimit} bytes, got a longer one. Send long texts in parts.`);
-    };
     // The token is checked here too, so that nobody without one has a body kept.
     app.use("/api/*", (context, next) => {
       this.#tenants.of(context.req.raw.headers.get("authorization"));
       return next();
     });
-    app.use("/api/*", limitedBody({ maxSize: bodyLimit, onError: tooLong }));
+    app.use("/api/*", async (context, next) => {
+      context.req.raw = await boundedBody(context.req.raw, bodyLimit);
+      return next();
+    });
     const { journal, open } = this.#settings;
     const parts: RouteParts = { journal, open, runs: this.#runs, stream: (request, query) => this.#stream(request, query) };
     for (const route of ROUTES) {

@@ -1,4 +1,6 @@
+import { Agent, request as ask } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { drop } from "../../src/edges/index.ts";
 import { defineRole, type EdgePolicy, memoryJournal, Team } from "../../src/index.ts";
@@ -164,6 +166,31 @@ describe("a server among others", () => {
     expect(await codeIn(await server.fetch(request("/api/runs?limit=0")))).toEqual([400, "QUERY_INVALID"]);
     expect(await codeIn(await server.fetch(request("/api/nothing")))).toEqual([404, "ROUTE_UNKNOWN"]);
     expect(await codeIn(await server.fetch(request("/api/runs/%00%ff/events")))).toEqual([404, "RUN_UNKNOWN"]);
+    await server.close();
+  });
+
+  it("tells a client that its body is too long, however it is sent, and answers its next request on the same connection", async () => {
+    const { server } = served({ team: shouters() });
+    const { url } = await server.listen();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const long = Buffer.from(JSON.stringify({ idea: "x".repeat(2_000_000) }));
+    const json = { "content-type": "application/json" };
+    const send = (method: string, headers: Record<string, string>, body: Buffer, path = "/api/runs"): Promise<readonly [number, string]> =>
+      new Promise((resolve, reject) => {
+        const asked = ask(url + path, { agent, method, headers }, (answer) => {
+          const { statusCode = 0 } = answer;
+          void text(answer).then((said) => resolve([statusCode, (JSON.parse(said) as { error: { code: string } }).error.code]), reject);
+        });
+        asked.on("error", reject);
+        asked.write(body);
+        asked.end();
+      });
+    for (const headers of [json, { ...json, "content-length": `${long.length}` }]) {
+      expect(await send("POST", headers, long)).toEqual([413, "BODY_TOO_LONG"]);
+      expect(await send("POST", json, Buffer.from("{"))).toEqual([400, "BODY_INVALID"]);
+      expect(await send("POST", json, Buffer.from("{}"), "/api/runs/none/messages")).toEqual([404, "RUN_UNKNOWN"]);
+    }
+    agent.destroy();
     await server.close();
   });
 
