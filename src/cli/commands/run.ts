@@ -133,6 +133,7 @@ function tryNext({ host: { env }, screen: { style }, output }: Session, runId: s
   const troupe = isNpm ? "npm start --" : "troupe";
   const where = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const commands = [
+    ["look at it in the browser: who said what to whom, and why", `${troupe} inspect ${runId}${where}`],
     ["play it again from its record, without a call", `${troupe} replay ${runId}${where}`],
     ["what each role said", `${troupe} runs show ${runId}${where}`],
     ["another crew, a game for the browser", `${troupe} demo 2048`],
