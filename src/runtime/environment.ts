@@ -21,7 +21,6 @@ import { roundsOf, type RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
-import { namesInEdges } from "./edges/pairs.ts";
 import { Engine, type RunBounds } from "./engine.ts";
 import {
   DEFAULT_CONCURRENCY,
@@ -37,6 +36,7 @@ import {
 } from "./environment-options.ts";
 import { assertAlias, checkOwnOptions, environmentJson, freshState, recordOf, writerOf } from "./environment-state.ts";
 import { HiredRoles } from "./hired-roles.ts";
+import { namedNobody } from "./named-nobody.ts";
 import { Announcer, ObserverRegistry } from "./observers.ts";
 import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
@@ -383,8 +383,7 @@ export class Environment {
         card.name,
         `${card.name} has no actions and no react or step of its own: it will only listen. Give it actions: [...].`,
       );
-    for (const name of namesInEdges(this.#options.edges))
-      if (!this.state.roles.has(name)) this.#engine.warn(undefined, `A policy of the edges names ${name}, and no role has that name.`);
+    for (const text of namedNobody(this.state, this.#options.edges)) this.#engine.warn(undefined, text);
   }
 
   #userMessage(content: string): Message {

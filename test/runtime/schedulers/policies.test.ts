@@ -110,8 +110,8 @@ describe("the order of activation under", () => {
     expect([environment.state.tick, environment.isIdle]).toEqual([7, true]);
   });
 
-  test("staged: stage after stage in one round, each with what those before it said; who is named in none comes last", async () => {
-    const scheduler = { name: "staged", stages: [["Cid"], ["worker"]] } as const;
+  test("staged: stage after stage in one round, each with what those before it said; who is named in none comes last, a stranger is warned of", async () => {
+    const scheduler = { name: "staged", stages: [["Cid"], ["worker", "Ghost"]] } as const;
     const said: string[] = [];
     const role = (name: string, profile: string, sendTo: readonly string[]): Role =>
       defineRole({
@@ -124,6 +124,8 @@ describe("the order of activation under", () => {
         },
       });
     const environment = new Environment({ scheduler, seed: 1 });
+    const warnings: string[] = [];
+    environment.on("warning", ({ text }) => warnings.push(text));
     environment.addRoles([
       role("Ann", "worker", ["Cid", "Bob"]),
       role("Bob", "worker", []),
@@ -134,6 +136,7 @@ describe("the order of activation under", () => {
     const { rounds, status } = await environment.run();
     expect(said).toEqual(["Cid 0: go", "Ann 0: go cid", "Dan 0: go", "Cid 1: ann dan", "Bob 1: ann"]);
     expect([rounds, status]).toEqual([2, "finished"]);
+    expect(warnings).toEqual([expect.stringMatching(/^A stage of the scheduler names Ghost, and no role has that name or profile\./)]);
   });
 });
 
