@@ -40,7 +40,7 @@ export function populationNeed(size: PopulationSize): number {
   takes("populationNeed", "size", size, object("an object with the number of roles"));
   checkKnownOptions("populationNeed", size, sizeParts);
   const { roles, messages = roles, shards = 1 } = size;
-  checkWhole(roles, "roles", 0);
+  checkWhole(roles, "roles", 0, "Say how many: { roles: 10_000 }.");
   checkWhole(messages, "messages", 0);
   checkWhole(shards, "shards", 1);
   const others = roles * (shards - 1) * BYTES_PER_STRANGER;

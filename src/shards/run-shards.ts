@@ -6,7 +6,7 @@ import { type ErrorRecord, StepError, TimeoutError, UsageError } from "../kernel
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { freshSeed } from "../kernel/random.ts";
-import { shownText } from "../kernel/value-text.ts";
+import { clauseText, shownText } from "../kernel/value-text.ts";
 import { checkSignal, checkWhole } from "../runtime/check-options.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
@@ -244,7 +244,7 @@ function shardFailed(module: string, shard: number, { code, message }: ErrorReco
   const isKnown = ["WORLD_INVALID", "SHARDS_SCHEDULER", "SHARDS_MAILBOX", "POPULATION_TOO_LARGE"].includes(code);
   return new UsageError(
     isKnown ? code : "SHARD_FAILED",
-    `Expected ${shownText(module)} to give a world for shard ${shard}, but ${shownText(message, 1_000)} Export const world = shardedWorld(...).`,
+    `Expected ${shownText(module)} to give a world for shard ${shard}, but ${clauseText(shownText(message, 1_000))}. Export const world = shardedWorld(...).`,
     { data: { shard, code } },
   );
 }

@@ -36,7 +36,7 @@ describe("troupe experiment", () => {
 
   it("table shows means and standard errors by parameter", async () => {
     const shown = await command(cwd, ["experiment", "table", "walks", "--by", "n"]);
-    expect([shown.code, shown.stdout]).toEqual([0, "n  runs  failed  size\n1  2     0       1.5 ± 0.5\n2  2     1       2\n"]);
+    expect([shown.code, shown.stdout]).toEqual([0, "n  runs  failed  size\n1  2     0       1.50 ± 0.50\n2  2     1       2\n"]);
     expect((await command(cwd, ["experiment", "table", "walks", "--by", "kind", "--csv"])).stdout.split("\r\n")[0]).toBe(
       "kind,runs,failed,size,size_se",
     );

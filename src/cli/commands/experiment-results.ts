@@ -23,8 +23,12 @@ import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 
-/** Digits of a mean that a table shows. */
+/** Digits of a mean without a standard error that a table shows. */
 const DIGITS = 4;
+/** Digits of a standard error; its mean is shown to the same decimal place, because further ones say nothing. */
+const DIGITS_OF_ERROR = 2;
+/** Limit on the decimal places. */
+const MOST_DECIMALS = 12;
 const MOST_ERRORS = 10;
 /** The columns `runs` and `failed` of each group. */
 const RUN_COUNTS = 2;
@@ -119,7 +123,10 @@ function cellText(row: Row, name: string): string {
   const value = row[name] ?? null;
   if (!(`${name}_se` in row)) return value === null ? "" : shown(String(value), 60);
   const error = row[`${name}_se`] ?? null;
-  return `${numberText(value)}${error === null ? "" : ` ± ${numberText(error)}`}`;
+  if (typeof value !== "number" || typeof error !== "number") return numberText(value);
+  const decimals = error > 0 ? Math.max(0, DIGITS_OF_ERROR - 1 - Math.floor(Math.log10(error))) : MOST_DECIMALS + 1;
+  if (decimals > MOST_DECIMALS) return `${numberText(value)} ± ${numberText(error)}`;
+  return `${value.toFixed(decimals)} ± ${error.toFixed(decimals)}`;
 }
 
 function numberText(value: unknown): string {

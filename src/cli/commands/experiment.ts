@@ -52,7 +52,7 @@ export async function experimentRun(session: Session, module: string, flags: Fla
     });
     bar.end();
     const exitCode = failed === 0 ? 0 : 1;
-    const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: troupe experiment table ${shellWord(relative(session.host.cwd, out) || ".")}`;
+    const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: troupe experiment ${failed === 0 ? "table" : "status"} ${shellWord(relative(session.host.cwd, out) || ".")}`;
     await report(session, sentence, { type: "experiment", out, runs: rows.length, failed, kept, exitCode });
     return exitCode;
   } finally {

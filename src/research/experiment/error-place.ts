@@ -19,7 +19,7 @@ export function placeOfError(thrown: unknown): string | undefined {
   const place = stack
     .slice(0, MOST_READ)
     .split("\n")
-    .map((line) => /^\s+at .*?((?:file:\/\/)?\/[^()]*:\d+:\d+)\)?$/.exec(line)?.[1])
+    .map((line) => /^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^()]*:\d+:\d+)\)?$/.exec(line)?.[1])
     .find((found) => found !== undefined && isOfProgram(found, own));
   return place?.startsWith("file:") === true ? fileURLToPath(place) : place;
 }

@@ -59,7 +59,7 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   if (manifest === undefined)
     throw new UsageError(
       "EXPERIMENT_UNKNOWN",
-      `Expected the folder of an experiment, got ${shownText(folder)}. Name the folder that was given as out.`,
+      `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
     );
   if (!isManifest(manifest))
     throw new UsageError(

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../src/adapters/sqlite.ts";
 import { canonical, createMessage, defineAction, defineRole, Environment, Team } from "../../../src/index.ts";
 import { experiment, experimentTable, readExperiment, replayCell, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
+import { placeOfError } from "../../../src/research/experiment/error-place.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 import { emptyRoad, road } from "./walkers.ts";
@@ -10,6 +11,20 @@ import { emptyRoad, road } from "./walkers.ts";
 const go = (made: Environment): unknown => made.publishMessage(createMessage("go", { sendTo: ["Walker"] }));
 const options = { name: "walks", params: { n: [1, 2] }, reps: 2, rounds: 3, world: emptyRoad, begin: go };
 const walks = experiment({ ...options, measure: ({ result }) => ({ last: result.messages.at(-1)?.content ?? "" }) });
+
+describe("the place of an error", () => {
+  it.each([
+    ["at process.processTicksAndRejections (node:internal/process/task_queues:95:5)", undefined],
+    ["at async file:///study/coins.mjs:3:4", "/study/coins.mjs:3:4"],
+    ["at async Object.measure (/study/coins.mjs:3:4)", "/study/coins.mjs:3:4"],
+    ["at /study/coins.mjs:3:4", "/study/coins.mjs:3:4"],
+    ["at Object.step (file:///study/a%20b/coins.mjs:3:4)", "/study/a b/coins.mjs:3:4"],
+    ["at draw (/study/node_modules/vega/index.js:3:4)", undefined],
+  ])("is a line of the program alone: %s", (line, place) => {
+    const error = Object.assign(new Error("It falls."), { stack: `Error: It falls.\n    ${line}` });
+    expect(placeOfError(error)).toBe(place);
+  });
+});
 
 describe("a replay of a cell", () => {
   it("has the row of the sweep, and its whole record in a journal", async () => {
