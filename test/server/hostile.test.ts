@@ -1,4 +1,4 @@
-import { Agent, request as ask } from "node:http";
+import { Agent, request as requestOf } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
@@ -177,7 +177,7 @@ describe("a server among others", () => {
     const json = { "content-type": "application/json" };
     const send = (method: string, headers: Record<string, string>, body: Buffer, path = "/api/runs"): Promise<readonly [number, string]> =>
       new Promise((resolve, reject) => {
-        const asked = ask(url + path, { agent, method, headers }, (answer) => {
+        const asked = requestOf(url + path, { agent, method, headers }, (answer) => {
           const { statusCode = 0 } = answer;
           void text(answer).then((said) => resolve([statusCode, (JSON.parse(said) as { error: { code: string } }).error.code]), reject);
         });
