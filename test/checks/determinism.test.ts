@@ -127,6 +127,8 @@ describe("what differs from run to run around the roles", () => {
     const loaded =
       'const { experiment: made } = await import("troupe/research");\nconst base = { params };\nmade({ ...base, world, stop: () => Date.now() });';
     expect(await partsIn(loaded)).toEqual(["experiment Date.now"]);
+    const shared = 'import { shared } from "./shared.js";\nexperiment({ ...shared, measure: () => ({ n: Math.random() }) });';
+    expect(await partsIn(shared)).toEqual(["experiment Math.random"]);
     const nested = study("measure: () => ({ n: Math.random() })").replace(
       "() => new Environment({})",
       "() => defineRole({ step: () => Math.random() })",
@@ -155,6 +157,7 @@ describe("what differs from run to run around the roles", () => {
       "const odd = { name: 'odd', delivery: 'turn', select: ({ ready }) => [Math.floor(Math.random() * ready.length)] };",
       "scheduler Math.random",
     ],
+    ["const odd = { scheduler: Math.random() < 0.5 ? 'single' : 'eager' };\nnew Team({ ...odd, seed: 1 });", "scheduler Math.random"],
     ["class Odd { name = 'odd'; delivery = 'turn'; select() { return [Date.now() % 2]; } }", "scheduler Date.now"],
     ["const wait = () => Math.random();\nnew Environment({ scheduler: oddly(wait) });", "scheduler Math.random"],
     [
