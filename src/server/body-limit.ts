@@ -21,7 +21,7 @@ export async function boundedBody(request: Request, limit: number): Promise<Requ
   const kept = await readBody(body, limit);
   if (kept === undefined)
     throw new UsageError("BODY_TOO_LONG", `Expected a body of at most ${limit} bytes, got a longer one. Send long texts in parts.`);
-  return new Request(request, { body: kept });
+  return new Request(request, { method: request.method, body: kept });
 }
 
 /** Reads a body to its end. Undefined when it is longer than `limit`. */
