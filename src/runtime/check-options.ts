@@ -55,10 +55,7 @@ export function checkTeamMemory(memory: unknown): void {
     );
 }
 
-/**
- * @param todo for an option that has no default
- * @throws UsageError `OPTION_INVALID` unless the value is a whole number that is large enough.
- */
+/** @throws UsageError `OPTION_INVALID` unless the value is a whole number that is large enough. */
 export function checkWhole(value: number, name: string, least: number, todo = "Leave it out for the default."): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw refused(name, `a whole number of ${least} or more`, value, todo);

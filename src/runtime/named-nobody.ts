@@ -3,31 +3,22 @@ import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import type { EdgePolicy } from "./edges/edge-policy.ts";
 import { namesInEdges } from "./edges/pairs.ts";
 
-/** The part of a run's state that knows its roles and its scheduler. */
 interface NamedState {
   readonly roles: ReadonlyMap<string, { readonly profile: string }>;
   readonly scheduler: string;
   readonly parameters: Json;
 }
 
-/** Returns a sentence for each name in the policies of the edges and in the stages of the scheduler that no role has. */
-export function namedNobody(state: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
-  const { roles } = state;
-  const inEdges = namesInEdges(edges).filter((name) => !roles.has(name));
-  const inStages = namesInStages(state).filter((name) => !roles.has(name));
-  const profiles = inStages.length === 0 ? undefined : new Set(Array.from(roles.values(), ({ profile }) => profile));
+/** Returns a sentence for each name in edges and in stages that no role has. */
+export function namedNobody({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
+  const isNobody = (name: string): boolean => !roles.has(name);
+  const stages = scheduler === "staged" && isRecord(parameters) ? parameters["stages"] : [];
+  const inStages = isList(stages) ? stages.filter(isList).flat().filter(isText).filter(isNobody) : [];
+  const absent = inStages.filter((name) => !Array.from(roles.values()).some(({ profile }) => profile === name));
   return [
-    ...inEdges.map((name) => `A policy of the edges names ${name}, and no role has that name.`),
-    ...inStages
-      .filter((name) => profiles?.has(name) !== true)
-      .map(
-        (name) =>
-          `A stage of the scheduler names ${name}, and no role has that name or profile. Roles that no stage names act in the last one.`,
-      ),
+    ...namesInEdges(edges)
+      .filter(isNobody)
+      .map((name) => `A policy of the edges names ${name}, and no role has that name.`),
+    ...absent.map((name) => `A stage names ${name}, and no role has that name or profile. Roles that no stage names act in the last one.`),
   ];
-}
-
-function namesInStages({ scheduler, parameters }: NamedState): readonly string[] {
-  const stages = scheduler === "staged" && isRecord(parameters) ? parameters["stages"] : undefined;
-  return isList(stages) ? stages.filter(isList).flat().filter(isText) : [];
 }

@@ -60,7 +60,7 @@ export function delay(state: RunState, pending: Pending, due: number): void {
 
 /** Returns the tick of the message that is due first; undefined where none waits. */
 export function firstDue({ delayed }: Pick<RunState, "delayed">): number | undefined {
-  // Most runs delay nothing, and a driver asks before every turn.
+  // A driver asks before every turn.
   return delayed.size === 0 ? undefined : delayed.first(1)[0]?.due;
 }
 

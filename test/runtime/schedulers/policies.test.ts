@@ -136,7 +136,7 @@ describe("the order of activation under", () => {
     const { rounds, status } = await environment.run();
     expect(said).toEqual(["Cid 0: go", "Ann 0: go cid", "Dan 0: go", "Cid 1: ann dan", "Bob 1: ann"]);
     expect([rounds, status]).toEqual([2, "finished"]);
-    expect(warnings).toEqual([expect.stringMatching(/^A stage of the scheduler names Ghost, and no role has that name or profile\./)]);
+    expect(warnings).toEqual([expect.stringMatching(/^A stage names Ghost, and no role has that name or profile\./)]);
   });
 });
 
