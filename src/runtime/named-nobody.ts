@@ -14,11 +14,12 @@ export function namedNobody({ roles, scheduler, parameters }: NamedState, edges:
   const isNobody = (name: string): boolean => !roles.has(name);
   const stages = scheduler === "staged" && isRecord(parameters) ? parameters["stages"] : [];
   const inStages = isList(stages) ? stages.filter(isList).flat().filter(isText).filter(isNobody) : [];
-  const absent = inStages.filter((name) => !Array.from(roles.values()).some(({ profile }) => profile === name));
   return [
     ...namesInEdges(edges)
       .filter(isNobody)
       .map((name) => `A policy of the edges names ${name}, and no role has that name.`),
-    ...absent.map((name) => `A stage names ${name}, and no role has that name or profile. Roles that no stage names act in the last one.`),
+    ...inStages
+      .filter((name) => ![...roles.values()].some(({ profile }) => profile === name))
+      .map((name) => `A stage names ${name}, and no role has that name or profile.`),
   ];
 }
