@@ -11,14 +11,14 @@ interface NamedState {
 
 /** Returns a sentence for each name in edges and in stages that no role has. */
 export function namedNobody({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
-  const isNobody = (name: string): boolean => !roles.has(name);
-  const stages = scheduler === "staged" && isRecord(parameters) ? parameters["stages"] : [];
-  const inStages = isList(stages) ? stages.filter(isList).flat().filter(isText).filter(isNobody) : [];
+  const absent = (name: string): boolean => !roles.has(name);
+  const lists = scheduler === "staged" && isRecord(parameters) && parameters["stages"];
+  const named = isList(lists) ? lists.flat().filter(isText).filter(absent) : [];
   return [
     ...namesInEdges(edges)
-      .filter(isNobody)
+      .filter(absent)
       .map((name) => `A policy of the edges names ${name}, and no role has that name.`),
-    ...inStages
+    ...named
       .filter((name) => ![...roles.values()].some(({ profile }) => profile === name))
       .map((name) => `A stage names ${name}, and no role has that name or profile.`),
   ];
