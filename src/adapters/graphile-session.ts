@@ -30,6 +30,9 @@ const LOOK = 1_000;
 /** Looks in a row after which a job that is in the queue under this worker, and not in its hands, is free again. */
 const LOOKS = 3;
 
+/** Afterwards the session is no worker's: it has no lock, and no name by which workers are listed. */
+const RELEASE = "SELECT pg_advisory_unlock_all(), set_config('application_name', '', false)";
+
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1_000;
 
@@ -51,7 +54,7 @@ export class GraphileSession {
   readonly #kept: Promise<void>;
   /** Looks in a row that found a row of this worker that is not in its hands. */
   #unheard: ReadonlyMap<string, number> = new Map();
-  #client: Client | undefined;
+  #connected: { readonly client: Client; readonly rows: PostgresConnection["rows"] } | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -83,8 +86,7 @@ export class GraphileSession {
       } catch {
         if (!signal.aborted) logger.warn("The worker lost its connection to the queue, and connects again.");
       } finally {
-        await this.#client?.end().catch(() => undefined);
-        this.#client = undefined;
+        await this.#leave();
       }
       await sleep(clock, pause, signal).catch(() => undefined);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
@@ -93,14 +95,23 @@ export class GraphileSession {
 
   async #connect(): Promise<PostgresConnection["rows"]> {
     const { queue, worker } = this.#parts;
-    const { client, rows } = await queue.database.connection();
-    this.#client = client;
+    this.#connected = await queue.database.connection();
+    const { client, rows } = this.#connected;
     client.on("notification", ({ payload = "" }) => this.#hear(payload));
     await rows(SEEN_STOPPED);
     await rows("SELECT set_config('application_name', $1, false)", [`troupe ${worker} ${queue.schemaName}`]);
     await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", [worker]);
     await rows(`LISTEN "${queue.channel}"`);
     return rows;
+  }
+
+  /** Ends the connection. A pooler frees the lock of an ended connection late, so a worker that stops frees it itself. */
+  async #leave(): Promise<void> {
+    const connected = this.#connected;
+    this.#connected = undefined;
+    if (connected === undefined) return;
+    if (this.#closing.signal.aborted) await connected.rows(RELEASE).catch(() => undefined);
+    await connected.client.end().catch(() => undefined);
   }
 
   async #watch(rows: PostgresConnection["rows"]): Promise<never> {
