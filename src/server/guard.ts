@@ -22,13 +22,18 @@ export interface GuardOptions {
  * pointed to this machine, nor with the credentials of a browser.
  */
 export class Guard {
-  readonly #hosts: ReadonlySet<string>;
+  readonly #hosts: Set<string>;
   readonly #origins: ReadonlySet<string>;
 
   /** @throws UsageError `OPTION_INVALID` */
   constructor({ hosts, origins }: GuardOptions) {
     this.#hosts = new Set([...LOOPBACK, ...hosts.map(hostOption)]);
     this.#origins = new Set(origins.map(originOption));
+  }
+
+  /** Lets the server be asked as a host too, such as the address that it listens on. */
+  admit(host: string): void {
+    this.#hosts.add(host.toLowerCase());
   }
 
   /**

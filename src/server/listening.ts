@@ -13,7 +13,7 @@ export interface ListenOptions {
 
 /** A server that listens. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:8080`. */
+  /** Such as `http://127.0.0.1:8080`. For all addresses (`0.0.0.0`, `::`) it has the loopback one, at which a program of this machine reaches it. */
   readonly url: string;
   readonly port: number;
   /** Takes no more connections, and cuts those off that are still open after `grace` milliseconds. */
@@ -64,9 +64,17 @@ export async function listenOn(
   const bound = typeof address === "object" && address !== null ? address.port : port;
   return {
     port: bound,
-    url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${bound}`,
+    url: `http://${reachedAs(hostname)}:${bound}`,
     close: (grace) => closed(server, grace),
   };
+}
+
+/** Returns the host of addresses at which a server that listens on an address is reached. */
+function reachedAs(hostname: string): string {
+  if (hostname === "0.0.0.0") return "127.0.0.1";
+  if (isIP(hostname) !== 6) return hostname;
+  const { hostname: written } = new URL(`http://[${hostname}]`);
+  return written === "[::]" ? "[::1]" : written;
 }
 
 /** Returns the address and the port of a text such as `0.0.0.0:8080`. */

@@ -141,6 +141,7 @@ class TroupeServer implements RunServer {
       throw new UsageError("OPTION_INVALID", "Expected a server that does not listen yet, but this one did. Create another.");
     }
     this.#listening = await listenOn(this.fetch, options, this.#tenants.hasTokens);
+    this.#guard.admit(new URL(this.#listening.url).hostname);
     // Clients may connect while runs of a former process go on; they are answered when that is done.
     void this.ready().catch(() => undefined);
     return this.#listening;

@@ -1,6 +1,7 @@
 import { Agent, request as requestOf } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { drop } from "../../src/edges/index.ts";
 import { defineRole, type EdgePolicy, memoryJournal, Team } from "../../src/index.ts";
@@ -325,6 +326,22 @@ describe("a server among others", () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     await bare.close({ grace: 0 });
   });
+
+  const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
+  const places: readonly (readonly [string, string])[] = [
+    ["0.0.0.0", "127.0.0.1"],
+    ["127.0.0.2", "127.0.0.2"],
+  ];
+  it.each(hasIPv6 ? [...places, ["::", "[::1]"] as const] : places)(
+    "listens on %s, and answers at the address that it tells",
+    async (hostname, host) => {
+      const server = createServer({ team: shouters(), token: "listen-token-0123456789" });
+      const { url, port } = await server.listen({ hostname });
+      expect(url).toBe(`http://${host}:${port}`);
+      expect((await fetch(`${url}/api/runs`)).status).toBe(401);
+      await server.close({ grace: 0 });
+    },
+  );
 
   it("answers no request that says where it goes in a hostile way, on a socket", async () => {
     const { server, client } = served({ team: shouters() });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
 import { readPage } from "../../inspector/page-file.ts";
+import { isLoopback } from "../../server/guard.ts";
 import type { ServerOptions } from "../../server/server-options.ts";
 import type { LogLevel } from "../../server/json-logger.ts";
 import type { Tenant } from "../../server/tenants.ts";
@@ -53,7 +54,8 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
       await server.ready();
       const address = users.shownToken === undefined ? url : `${url}/#token=${users.shownToken}`;
       const secret = users.shownToken === undefined ? "" : " The address has a token: keep it to yourself.";
-      await report(session, `Serving at ${address}\nCtrl-C ends it, and its runs go on at the next start.${secret}`, {
+      const told = `Serving at ${address}\nCtrl-C ends it, and its runs go on at the next start.${secret}`;
+      await report(session, `${told}${warningOf(flags)}`, {
         type: "serving",
         url,
         address,
@@ -65,6 +67,13 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
       await server.close({ grace: GRACE });
     }
   });
+}
+
+/** What the user should know of a server that other machines reach. */
+function warningOf({ listen = "127.0.0.1", hostName }: Flags): string {
+  if (isLoopback(listen)) return "";
+  const names = hostName === undefined ? " Requests under another name than its address are refused: --host-name adds one." : "";
+  return `\nWarning: other machines reach it, and plain HTTP shows tokens to the network. Put a proxy with TLS in front.${names}`;
 }
 
 interface Users {
