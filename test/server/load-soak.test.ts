@@ -71,7 +71,7 @@ describe("a server under load", () => {
     // The first rounds load code.
     const [from = 0, to = Infinity] = [heaps[WARM], heaps.at(-1)];
     const told = `megabytes after each round: ${heaps.map((used) => used.toFixed(1)).join(", ")}`;
-    console.log(`${events} events to 200 watchers in ${Math.round((performance.now() - begin) / 1_000)} s; ${told}`);
+    process.stdout.write(`${events} events to 200 watchers in ${Math.round((performance.now() - begin) / 1_000)} s; ${told}\n`);
     expect((to - from) / (heaps.length - 1 - WARM), told).toBeLessThan(MOST_GROWTH);
     await close();
   });
