@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { heapOfEach } from "./heap.ts";
 import { workOf } from "./work.ts";
 import { z } from "zod";
@@ -69,5 +69,52 @@ describe("a population of step roles", () => {
   it("takes few bytes for a role that waits, and for its message", async () => {
     // Measured 720 with a message in each mailbox.
     expect(await heapOfEach(2_000, () => ring(2_000))).toBeLessThan(1_000);
+  });
+});
+
+describe("StepState.SS4 a large record in a state that no step changes", () => {
+  const MESSAGES = 40;
+
+  /** One role that counts messages and keeps a record of so many members, until it has told itself to go on for so many. */
+  function keeper(size: number): Environment {
+    const big = Object.fromEntries(Array.from({ length: size }, (_, place) => [`r${place}`, { place }]));
+    const role = defineRole({
+      name: "Keeper",
+      watch: [],
+      state: z.object({ big: z.record(z.string(), z.object({ place: z.number() })).default(big), seen: z.number().default(0) }),
+      step({ seen, ...rest }, _message, out) {
+        out.say("go", { sendTo: "<self>" });
+        return { ...rest, seen: seen + 1 };
+      },
+    });
+    const environment = new Environment({ seed: 1, memory: false }).addRole(role);
+    environment.publishMessage(createMessage("go", { sendTo: "Keeper" }));
+    return environment;
+  }
+
+  async function workOfKeeper(size: number): Promise<number> {
+    const environment = keeper(size);
+    await environment.run({ rounds: 2 });
+    return workOf(() => environment.run({ rounds: MESSAGES }));
+  }
+
+  it("takes no work of a message, whatever its size", async () => {
+    await workOfKeeper(10);
+    const small = await workOfKeeper(10);
+    expect(await workOfKeeper(5_000)).toBeLessThan(small * 1.2);
+  });
+
+  it("is not walked by V8 at each message either", async () => {
+    const environment = keeper(5_000);
+    await environment.run({ rounds: 2 });
+    const { big } = environment.getRole("Keeper")?.state ?? {};
+    const walks = [vi.spyOn(Object, "isFrozen"), vi.spyOn(Object, "keys"), vi.spyOn(Object, "values"), vi.spyOn(Object, "entries")];
+    try {
+      await environment.run({ rounds: MESSAGES });
+      expect(walks.flatMap(({ mock }) => mock.calls).filter(([value]) => value === big).length).toBeLessThan(4);
+    } finally {
+      for (const walk of walks) walk.mockRestore();
+    }
+    expect(environment.getRole("Keeper")?.state["seen"]).toBe(MESSAGES + 2);
   });
 });

@@ -9,6 +9,7 @@ import { changeOf, type StateChange } from "../record/state-change.ts";
  * StepState.SS1 (`plain`) a state is plain JSON, and equals its recorded form.
  * StepState.SS2 (`heldState`, `plainRecord`, `plainList`) a state cannot be changed.
  * StepState.SS3 (`stateChange`) a change names exactly the keys with another value than before.
+ * StepState.SS4 (`isHeld`, `plain`) what no step changed is not walked again, however large it is.
  */
 
 /** The place of a value in a state. */
@@ -25,10 +26,19 @@ const root: Place = { key: "state", above: undefined, depth: 1 };
 
 /** Freezes a state and returns it. A state from a record or a mask may not be frozen yet. */
 export function heldState(state: JsonObject): JsonObject {
-  if (Object.isFrozen(state)) return state;
-  for (const member of Object.values(state))
-    if (typeof member === "object" && member !== null && !Object.isFrozen(member)) deepFreeze(member);
+  if (isHeld(state)) return state;
+  for (const member of Object.values(state)) if (typeof member === "object" && member !== null && !isHeld(member)) deepFreeze(member);
   return Object.freeze(state);
+}
+
+/** Large records that were found frozen: V8 walks all members of one to tell that. */
+const largeAndFrozen = new WeakSet<object>();
+
+function isHeld(value: object): boolean {
+  if (largeAndFrozen.has(value)) return true;
+  if (!Object.isFrozen(value)) return false;
+  if (!Array.isArray(value) && Object.keys(value).length > MANY_KEYS) largeAndFrozen.add(value);
+  return true;
 }
 
 /**
@@ -47,9 +57,7 @@ export function stateChange(before: JsonObject, given: object): StateChange | un
     if (key === "__proto__") throw protoFault(root);
     const had = memberOf(before, key);
     if (had === undefined) added += 1;
-    const value = (given as Record<string, unknown>)[key];
-    // An identical value was checked before.
-    const member = value === had && had !== undefined ? had : plain(value, had, key, root);
+    const member = plain((given as Record<string, unknown>)[key], had, key, root);
     if (member === had) continue;
     changed.push(key);
     after[key] = member;
@@ -78,6 +86,8 @@ function memberOf(state: JsonObject | undefined, key: string): Json | undefined 
 }
 
 function plain(value: unknown, had: Json | undefined, key: string | number, above: Place): Json {
+  // An identical value was checked before.
+  if (had !== undefined && value === had) return had;
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -87,7 +97,7 @@ function plain(value: unknown, had: Json | undefined, key: string | number, abov
       // Adding 0 removes a negative zero, which JSON does not have.
       return value + 0;
     case "object":
-      if (value === null || value === had) return value as Json;
+      if (value === null) return value;
       return Array.isArray(value) ? plainList(value, had, below(key, above)) : plainRecord(value, had, below(key, above));
     default:
       throw fault(key, above, typeof value);
