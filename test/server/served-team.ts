@@ -1,7 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { toJSONSchema } from "zod";
 import { createClient, type RunClient } from "../../src/client/index.ts";
 import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { ROUTES } from "../../src/server/routes.ts";
+import { ErrorSchema } from "../../src/server/wire-schemas.ts";
 import { createServer, type RunServer, type ServerOptions } from "../../src/server/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
@@ -72,7 +75,27 @@ export function served(options: ServerOptions, token: string | undefined = optio
 }
 
 export function clientOf({ fetch }: RunServer, token?: string): RunClient {
-  return createClient({ url: "http://localhost", fetch, ...(token === undefined ? {} : { token }) });
+  return createClient({ url: "http://localhost", fetch: asDescribed(fetch), ...(token === undefined ? {} : { token }) });
+}
+
+/** Lets through what the document of the interface describes. @throws for a response of another form, or with a member that it does not name */
+function asDescribed(fetch: RunServer["fetch"]): RunServer["fetch"] {
+  return async (asked) => {
+    const response = await fetch(asked);
+    if (response.headers.get("content-type")?.startsWith("application/json") !== true) return response;
+    const { pathname } = new URL(asked.url);
+    const route = ROUTES.find(
+      ({ method, path }) => method === asked.method && new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`).test(pathname),
+    );
+    const schema = response.ok ? route?.response.schema : ErrorSchema;
+    if (schema === undefined) return response;
+    const body = schema.parse(await response.clone().json()) as object;
+    const { properties = {} } = toJSONSchema(schema, { unrepresentable: "any" });
+    const others = Object.keys(body).filter((name) => !Object.hasOwn(properties, name));
+    if (others.length > 0)
+      throw new Error(`The response of ${asked.method} ${pathname} has ${others.join(", ")}, which the document lacks.`);
+    return response;
+  };
 }
 
 export async function all(events: AsyncIterable<RunEvent>): Promise<readonly RunEvent[]> {
