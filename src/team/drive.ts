@@ -41,6 +41,8 @@ export interface TeamRun extends TeamParts {
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
   readonly former?: FormerOwner;
+  /** See `OwnedClaim`. */
+  readonly begun: () => void;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
   readonly idea?: Message;
 }
@@ -94,6 +96,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   for (const message of said) environment.publishMessage(message);
   for (const message of news) publishOnce(environment, message, mask);
   await environment.log.durable();
+  run.begun();
   controls.started();
   let isOver = false;
   controls.admits((change) => change.make(environment, { mask, isOver: () => isOver }));

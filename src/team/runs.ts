@@ -25,8 +25,14 @@ import type { ResumeOptions } from "./team-options.ts";
 /** The work that drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
 
+/** A run that this team owns for the time of some work. */
+export interface OwnedClaim extends Claim {
+  /** Says that this owner goes on with the run, and has recorded that. Until then the next claim is told how the owner before left the run. */
+  readonly begun: () => void;
+}
+
 /** A run that is claimed and read. */
-export interface ClaimedRun extends Claim {
+export interface ClaimedRun extends OwnedClaim {
   readonly state: RunState;
   /** The snapshot that the state was restored from. */
   readonly last: LastSnapshot | undefined;
@@ -46,9 +52,7 @@ export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptio
 interface OwningOptions extends ClaimOptions {
   /** The run is given back as drained where it aborts for that. */
   readonly signal?: AbortSignal;
-  /** The work makes a change and does not go on with the run. */
-  readonly onlyChanges?: boolean;
-  /** Comes before the work. When it rejects, the run was not gone on with. */
+  /** Comes before the work. When it rejects, the run was not continued. */
   readonly prepare?: () => Promise<void>;
 }
 
@@ -85,6 +89,8 @@ interface UnderWay {
  * Runs.U1 (`begin`): at most one run of an id is under way.
  * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
  * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
+ * Runs.U4 (`owning`): an owner that did not go on with a run, because its team differs for example, hides no death: the next claim is told how
+ * the owner before it left the run.
  */
 export class Runs {
   readonly #journal: Journal;
@@ -211,11 +217,7 @@ export class Runs {
   }
 
   /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
-  async owning<T>(
-    id: string,
-    work: (claim: Claim) => Promise<T>,
-    { signal, onlyChanges = false, prepare, ...o }: OwningOptions = {},
-  ): Promise<T> {
+  async owning<T>(id: string, work: (claim: OwnedClaim) => Promise<T>, { signal, prepare, ...o }: OwningOptions = {}): Promise<T> {
     const command = async (given: Json): Promise<Json> =>
       (await import("./command-wire.ts")).obeyed(given, this.#mask, (known) => this.#obey(id, known));
     const before = this.#owned.get(id);
@@ -225,13 +227,12 @@ export class Runs {
     try {
       if (before !== undefined) await before;
       const claim = await this.#journal.claim(id, { ...o, command });
-      let goesOn = false;
+      let hasBegun = false;
       try {
         await prepare?.();
-        goesOn = !onlyChanges;
-        return await work(claim);
+        return await work({ ...claim, begun: () => (hasBegun = true) });
       } finally {
-        await this.#journal.release(id, claim.epoch, goesOn ? { drained: isDrained(signal) } : { former: claim.former });
+        await this.#journal.release(id, claim.epoch, hasBegun ? { drained: isDrained(signal) } : { former: claim.former });
       }
     } finally {
       if (this.#owned.get(id) === mine) this.#owned.delete(id);
@@ -244,7 +245,7 @@ export class Runs {
     return this.owning(id, async (claim) => work(await this.#read(id, claim, signal)), o);
   }
 
-  async #read(id: string, claim: Claim, signal: AbortSignal): Promise<ClaimedRun> {
+  async #read(id: string, claim: OwnedClaim, signal: AbortSignal): Promise<ClaimedRun> {
     const { state, last } = await recordedState(this.#journal, id, (from) => readEvents(this.#journal, id, { from, signal }));
     const underWay = this.#underWay.get(id);
     if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
@@ -266,7 +267,7 @@ export class Runs {
       controls.follows(undefined);
       await o.prepare?.({ signal });
     };
-    const begin = async (claim: Claim): Promise<RunResult> => work(await this.#read(id, claim, signal));
+    const begin = async (claim: OwnedClaim): Promise<RunResult> => work(await this.#read(id, claim, signal));
     let follower: Follower | undefined;
     try {
       for (;;) {

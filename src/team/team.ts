@@ -15,7 +15,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { checkOwning, checkOptions, checkReuse, checkSeed, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
-import type { Claim, Journal } from "../runtime/record/journal.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { type Crew, rolesNone, Roster } from "./crew.ts";
@@ -24,7 +24,7 @@ import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChang
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
-import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, Runs, type RunWork } from "./runs.ts";
+import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, type OwnedClaim, Runs, type RunWork } from "./runs.ts";
 import type { SubmitOptions } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
@@ -304,8 +304,8 @@ export class Team {
       // Loaded here because most programs never fork.
       const { forkRun } = await import("./fork.ts");
       const { signal, lost } = controls;
-      const begin = async ({ epoch }: Claim): Promise<RunResult> =>
-        forkRun({ ...this.#parts, controls, crew: await crew(signal), epoch, parentId, said }, o);
+      const begin = async ({ epoch, begun }: OwnedClaim): Promise<RunResult> =>
+        forkRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, parentId, said }, o);
       return this.#runs.owning(id, begin, { signal, lost });
     });
   }
@@ -339,9 +339,9 @@ export class Team {
       admits: nothing,
       follows: nothing,
     };
-    const work = async ({ epoch, state }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, state }, change, onTeamChange);
-    return this.#runs.claimed(runId, signal, work, { onlyChanges: true });
+    const work = async ({ epoch, begun, state }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state }, change, onTeamChange);
+    return this.#runs.claimed(runId, signal, work);
   }
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */

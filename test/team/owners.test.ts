@@ -211,3 +211,46 @@ describe("a run that hears of a message between a death and its resume", () => {
     expect(causes(await events())).toEqual(["died"]);
   });
 });
+
+describe("an owner that does not go on with a run", () => {
+  const other = defineRole({ name: "Nell", watch: ["Nothing"], react: () => undefined });
+  const done = (): Role[] => [caller(() => Promise.resolve("done"))];
+  const refused: readonly (readonly [string, (journal: Journal) => Team])[] = [
+    ["TEAM_CHANGED", (journal) => new Team({ journal, roles: [...done(), other] })],
+    ["ROLES_FAILED", (journal) => new Team({ journal, roles: () => Promise.reject(new Error("no place")) })],
+    ["DELIVERY_DIFFERS", (journal) => new Team({ journal, roles: done(), delivery: "sender" })],
+  ];
+
+  test.each(refused)("hides no death before it: %s", async (code, teamOf) => {
+    const { start, events } = world();
+    const first = start();
+    await calling(first);
+    first.kill();
+    expect((await teamOf(start().journal).resume("r").result).error?.code).toBe(code);
+    expect((await new Team({ journal: start().journal, roles: done() }).resume("r").result).status).toBe("finished");
+    expect(causes(await events())).toEqual(["died"]);
+  });
+
+  test.each(refused)("hides no drain before it: %s", async (code, teamOf) => {
+    const { start, events } = world();
+    const run = await calling(start());
+    run.drain();
+    await run.result;
+    expect((await teamOf(start().journal).resume("r").result).error?.code).toBe(code);
+    expect((await new Team({ journal: start().journal, roles: done() }).resume("r").result).status).toBe("finished");
+    expect(causes(await events())).toEqual(["drained"]);
+  });
+
+  test("between deaths of one activation does not keep it from being poisoned", async () => {
+    const { start, events } = world();
+    const ended: unknown[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const process = start();
+      const run = await calling(process);
+      if (n === 3) ended.push((await run.result).error?.code);
+      process.kill();
+      await new Team({ journal: start().journal, roles: [...done(), other] }).resume("r").result;
+    }
+    expect([ended, causes(await events())]).toEqual([["POISONED"], ["died", "died", "died"]]);
+  });
+});
