@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
+import { journalOwnersContract } from "../../src/testing/contracts/journal-owners.ts";
 import type { Claim, Journal } from "../../src/runtime/record/journal.ts";
 import { inSoak } from "../effort.ts";
 import { hasPostgres } from "./postgres-process.ts";
@@ -20,6 +21,17 @@ async function twoJournals(): Promise<Two> {
 
 describe.runIf(hasPostgres)("a server of the tests", () => {
   journalContract({ describe, it, expect }, "postgres", () => journalIn(newSchema()));
+  journalOwnersContract(
+    { describe, it, expect },
+    {
+      name: "postgres",
+      takes: true,
+      make: async () => {
+        const { one: first, other: second } = await twoJournals();
+        return { first, second, close: async () => void (await Promise.all([first.close(), second.close()])) };
+      },
+    },
+  );
 });
 
 describe.runIf(hasPostgres)("a run that another owner has", () => {
