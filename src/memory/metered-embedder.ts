@@ -58,6 +58,7 @@ async function called(call: EmbedderCall): Promise<readonly string[]> {
   const { embedder, model, policy, signal, until = Infinity } = call;
   const price = priceOf({ id: model, ...(embedder.price === undefined ? {} : { price: embedder.price }) }, policy.prices);
   if (price === undefined && policy.requirePrice === true) throw unpriced(model);
+  policy.onPrice?.(model, price);
   for (let n = 1; ; n++) {
     try {
       return await limitedTry(call, price);

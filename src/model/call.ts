@@ -50,6 +50,8 @@ export interface CallPolicy extends CallTuning {
   /** A model without a known price is an error: a budget cannot bind it. Default false. */
   readonly requirePrice?: boolean | undefined;
   readonly logger?: Logger | undefined;
+  /** Told of the price by which a call will be settled, before it is made; undefined: none is known. */
+  readonly onPrice?: ((model: string, price: ModelPrice | undefined) => void) | undefined;
 }
 
 /** The parts of one call besides its request. */
@@ -83,6 +85,7 @@ export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: 
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
+  deps.onPrice?.(model.id, price);
   const sent = boundedRequest(model, request, deps.prices);
   // Each call has a signal of its own: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =

@@ -97,6 +97,7 @@ export { heldSeries } from "./experiment/held-series.ts";
 export { type CellReplay, replayCell, type ReplayCellOptions } from "./experiment/replay.ts";
 export { type FailedRun, type KeptExperiment, readExperiment } from "./experiment/results.ts";
 export type { Row } from "./experiment/row.ts";
+export type { ModelSpending, SweepSpending } from "./experiment/spending.ts";
 export { type ExperimentResult, runExperiment, type RunExperimentOptions, type SweepProgress } from "./experiment/sweep.ts";
 // Failures of coordination in the log of a run.
 export { FAILURE_MODES, type FailureFinding, type FailureName } from "./detectors/finding.ts";

@@ -1,11 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
+import { formatCost, usd } from "../../model/money.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import {
   experimentTable as tableOf,
   heldSeries,
   type KeptExperiment,
+  type ModelSpending,
+  type SweepSpending,
   plotHtml,
   type PlotOptions,
   plotSvg,
@@ -38,7 +41,7 @@ type Column = readonly string[];
 
 /** `troupe experiment status <dir>`: ends with 1 while runs are left or where one failed. */
 export async function experimentStatus(session: Session, dir: string, _flags: Flags): Promise<ExitCode> {
-  const { manifest, total, done, failed, failures, ms } = await readExperiment(resolve(session.host.cwd, dir));
+  const { manifest, total, done, failed, failures, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
   const { experiment, versions, commit, machine, began } = manifest;
   const exitCode = done === total && failed === 0 ? 0 : 1;
   const errors = failures.map(({ cell, rep, error, place }) => {
@@ -47,7 +50,7 @@ export async function experimentStatus(session: Session, dir: string, _flags: Fl
   });
   if (session.json !== undefined) {
     const { module: _module, ...facts } = manifest;
-    await session.json.write({ type: "status", exitCode, total, done, failed, ms, manifest: facts, errors });
+    await session.json.write({ type: "status", exitCode, total, done, failed, ms, spent, lost, manifest: facts, errors });
     return exitCode;
   }
   const changed = commit?.changed === true ? ", with changes" : "";
@@ -58,6 +61,7 @@ export async function experimentStatus(session: Session, dir: string, _flags: Fl
         ["name", shown(experiment.name, 100)],
         ["cells", `${counted(experiment.cells.length)}, ${plural(experiment.reps, "repetition")}, seed ${shown(experiment.seed, 60)}`],
         ["runs", `${counted(done)} of ${counted(total)}, ${counted(failed)} failed, ${elapsed(ms)} of work`],
+        ["spent", spentText({ spent, lost })],
         ["began", shown(began, 40)],
         ["commit", commit === null ? undefined : `${shown(commit.id.slice(0, 12), 20)}${changed}`],
         ["made by", `troupe ${shown(versions.troupe, 40)}, Node.js ${shown(versions.node, 40)}, ${shown(machine.cpu, 80)}`],
@@ -68,6 +72,14 @@ export async function experimentStatus(session: Session, dir: string, _flags: Fl
     ...(errors.length > MOST_ERRORS ? [`and ${counted(errors.length - MOST_ERRORS)} more`] : []),
   ]);
   return exitCode;
+}
+
+/** `40 calls, $0.12; 3 calls, $0.01 of it are in no row: the run failed, or its process died` */
+function spentText({ spent, lost }: SweepSpending): string | undefined {
+  const told = (of: ModelSpending): string => `${plural(of.calls, "call")}, ${formatCost({ known: usd(of.usd), unpriced: of.unpriced })}`;
+  const isNothing = (of: ModelSpending): boolean => of.calls + of.usd + of.unpriced === 0;
+  if (isNothing(spent)) return undefined;
+  return isNothing(lost) ? told(spent) : `${told(spent)}; ${told(lost)} of it are in no row: the run failed, or its process died`;
 }
 
 /** `troupe experiment table <dir>` */

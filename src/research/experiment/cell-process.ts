@@ -6,6 +6,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText } from "../../kernel/value-text.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
+import type { CellUse } from "./cell-use.ts";
 import { CELL_SCRIPT, MEMORY_MARK } from "./cell-script.ts";
 
 /** The most characters kept of what a process wrote to its error stream. */
@@ -38,6 +39,9 @@ export type ProcessAnswer =
   | { readonly kind: "ended"; readonly reply: CellReply }
   | { readonly kind: "gone"; readonly why: "died" | "late" | "memory"; readonly text: string };
 
+/** A request as it travels to a process. */
+export type WireRequest = Omit<CellRequest, "signal" | "onUse">;
+
 interface Told {
   readonly [name: string]: unknown;
 }
@@ -58,6 +62,7 @@ export class CellProcess {
   #answer: ((told: Told | undefined) => void) | undefined;
   #early: Told | undefined;
   #requests = 0;
+  #onUse: ((fresh: Partial<CellUse>) => void) | undefined;
 
   private constructor(options: CellProcessOptions) {
     this.#options = options;
@@ -101,9 +106,13 @@ export class CellProcess {
     throw unreadable(options.module, String(told["unreadable"]), String(told["code"]));
   }
 
-  /** @throws ControlError when the signal aborts */
-  async run(request: Omit<CellRequest, "signal">): Promise<ProcessAnswer> {
+  /**
+   * @param onUse told what the run takes of models, also of one whose process dies
+   * @throws ControlError when the signal aborts
+   */
+  async run(request: WireRequest, onUse: (fresh: Partial<CellUse>) => void): Promise<ProcessAnswer> {
     this.#requests += 1;
+    this.#onUse = onUse;
     this.#said = "";
     const id = this.#requests;
     const answer = this.#next();
@@ -146,7 +155,8 @@ export class CellProcess {
   }
 
   #tell(told: Told): void {
-    if (this.#answer === undefined) this.#early = told;
+    if (isRecord(told["fresh"])) this.#onUse?.(told["fresh"]);
+    else if (this.#answer === undefined) this.#early = told;
     else this.#answer(told);
   }
 

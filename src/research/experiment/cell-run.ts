@@ -1,10 +1,10 @@
 import { AbortedError, errorRecord, UsageError } from "../../kernel/errors.ts";
-import { textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { EVENT_TYPES } from "../every-event.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, isCellValue, OWN_COLUMNS } from "./cell.ts";
+import { type CellUse, UseWatch } from "./cell-use.ts";
 import { placeOfError } from "./error-place.ts";
 import {
   type CellBudget,
@@ -41,10 +41,7 @@ export interface CellDone {
   readonly counts: CellCounts;
   readonly measures: { readonly [name: string]: CellValue };
   readonly series: readonly SeriesPoint[];
-  /** The ids of the models that answered. */
-  readonly models: readonly string[];
-  /** The sha256 of each system prompt that a model was asked with. */
-  readonly prompts: readonly string[];
+  readonly use: CellUse;
 }
 
 export interface CellFailed {
@@ -53,6 +50,8 @@ export interface CellFailed {
   readonly message: string;
   /** The file, line and column at which it was thrown, where a stack has one outside of packages. No row has it: rows of equal runs are equal. */
   readonly place?: string;
+  /** What it took before it failed. No row has it: how far a run came may depend on time. */
+  readonly use: CellUse;
 }
 
 /** The way in which a run is run and watched. */
@@ -63,9 +62,9 @@ export interface CellWatch {
   readonly onConcurrency?: () => void;
   /** Called for every event. Default: no event is made. */
   readonly record?: (event: RunEvent) => void;
+  /** Called with what a run takes of models, as soon as it takes it. */
+  readonly onUse?: (fresh: Partial<CellUse>) => void;
 }
-
-type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 
 /** The number of points that one run may collect. */
 const MOST_POINTS = 1_000_000;
@@ -79,18 +78,19 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
   const identity: CellIdentity<P> = { params: given as P, rep, seed };
   const { rounds = DEFAULT_ROUNDS } = options;
   const { signal } = watch;
+  const use = new UseWatch(watch.onUse);
   try {
     const setting = settingOf(identity, options.budget ?? {}, watch);
     const world = await options.world(setting);
     assertWorld(world);
     const series = new CellSeries(options, identity);
     const limit = typeof rounds === "function" ? rounds(identity.params) : rounds;
-    const prompts = new Prompts();
     const begun = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
       await options.begin?.(world, setting);
       return { ran: world.run({ rounds: limit, stopWhen: (progress) => series.stops(progress), signal }) };
     };
-    const result = await watched(world, begun, { prompts, record: watch.record });
+    const result = await watched(world, begun, { use, record: watch.record });
+    use.take(result, series.calls);
     assertEnded(result, signal);
     const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
     const usd = result.cost.known / 1_000_000;
@@ -101,13 +101,12 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
       counts: { rounds: result.rounds, messages, calls, usd, unpriced: result.cost.unpriced },
       measures,
       series: series.points,
-      models: Object.keys(result.byModel).sort(),
-      prompts: prompts.hashes,
+      use: use.use,
     };
   } catch (error) {
     const { code, message } = errorRecord(error);
     const place = placeOfError(error);
-    return { kind: "failed", code, message, ...(place === undefined ? {} : { place }) };
+    return { kind: "failed", code, message, ...(place === undefined ? {} : { place }), use: use.use };
   }
 }
 
@@ -138,7 +137,7 @@ function assertWorld(world: unknown): void {
 }
 
 interface Watching {
-  readonly prompts: Prompts;
+  readonly use: UseWatch;
   readonly record: CellWatch["record"];
 }
 
@@ -146,14 +145,14 @@ interface Watching {
 async function watched(
   world: ExperimentWorld,
   begun: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,
-  { prompts, record }: Watching,
+  { use, record }: Watching,
 ): Promise<RunResult> {
-  const letGo = world.on === undefined ? undefined : observing({ on: world.on.bind(world) }, { prompts, record });
+  const letGo = world.on === undefined ? undefined : observing({ on: world.on.bind(world) }, { use, record });
   try {
     const { ran } = await begun();
     if (!isRun(ran)) return await ran;
     if (world.on === undefined) {
-      ran.on("step.started", (event) => prompts.note(event));
+      use.watch(ran.on.bind(ran));
       if (record !== undefined) for await (const event of ran) record(event);
     }
     return await ran.result;
@@ -162,10 +161,10 @@ async function watched(
   }
 }
 
-function observing(world: Required<Pick<ExperimentWorld, "on">>, { prompts, record }: Watching): () => void {
+function observing(world: Required<Pick<ExperimentWorld, "on">>, { use, record }: Watching): () => void {
   const types = record === undefined ? [] : EVENT_TYPES;
   const offs = types.map((type) => world.on(type, (event) => record?.(event)));
-  offs.push(world.on("step.started", (event) => prompts.note(event)));
+  offs.push(use.watch(world.on));
   return () => {
     for (const off of offs) off();
   };
@@ -173,26 +172,6 @@ function observing(world: Required<Pick<ExperimentWorld, "on">>, { prompts, reco
 
 function isRun(ran: Promise<RunResult> | Run): ran is Run {
   return "result" in ran && Symbol.asyncIterator in ran;
-}
-
-/** The most system prompts that are told apart in one run. */
-const MOST_PROMPTS = 1_000;
-
-/** The system prompts of a run. It owns their hashes. */
-class Prompts {
-  readonly #hashes = new Set<string>();
-
-  note({ kind, request }: Pick<StepStarted, "kind" | "request">): void {
-    if (kind !== "model" || !isRecord(request) || !Array.isArray(request["messages"])) return;
-    for (const said of request["messages"] as readonly unknown[]) {
-      if (!isRecord(said) || said["role"] !== "system" || typeof said["content"] !== "string") continue;
-      if (this.#hashes.size < MOST_PROMPTS) this.#hashes.add(textHash(said["content"]));
-    }
-  }
-
-  get hashes(): readonly string[] {
-    return [...this.#hashes].sort();
-  }
 }
 
 /** @throws the error of a run that failed, waits or was stopped */

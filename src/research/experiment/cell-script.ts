@@ -29,7 +29,10 @@ try {
   if (found.length !== 1) throw new Error("it exports " + found.length + " experiments of the name " + JSON.stringify(name) + ", not one");
   const [experiment] = found;
   const signal = new AbortController().signal;
-  process.on("message", async ({ id, request }) => tell({ id, reply: await experiment[key]({ ...request, signal }) }));
+  process.on("message", async ({ id, request }) => {
+    const onUse = (fresh) => void tell({ id, fresh });
+    await tell({ id, reply: await experiment[key]({ ...request, signal, onUse }) });
+  });
   await tell({ ready: JSON.stringify(experiment.plan), node: process.versions.node });
 } catch (error) {
   await tell({ unreadable: String(error?.message ?? error), code: String(error?.code ?? "") });

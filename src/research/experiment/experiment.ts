@@ -7,6 +7,7 @@ import { valueText } from "../../kernel/value-text.ts";
 import { canonical, type RunEvent } from "../../index.ts";
 import { type CellJob, type CellParams, cellsOf, jobsOf, OWN_COLUMNS, type Seeds } from "./cell.ts";
 import { type CellEnd, type CellWatch, runCell } from "./cell-run.ts";
+import type { CellUse } from "./cell-use.ts";
 import { type CellBudget, DEFAULT_ROUNDS, type ExperimentOptions, type ExperimentWorld } from "./experiment-options.ts";
 
 const budgetOptions: Known<CellBudget> = { messages: true, calls: true, usd: true };
@@ -44,6 +45,8 @@ export interface CellReply {
   /** Of its canonical record; left out where the record does not begin with the start of the run. */
   readonly hash?: string;
   readonly events?: readonly RunEvent[];
+  /** What tries took whose process died. */
+  readonly lost?: CellUse;
 }
 
 /** What of a definition is data. Two definitions with equal data may still differ in code. */

@@ -6,16 +6,15 @@ import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { isCount, isList, isRecord } from "../../kernel/value-kind.ts";
 import { shownText, valueText } from "../../kernel/value-text.ts";
-import { type ModelPrice, priceOf } from "../../index.ts";
 import { isCellValue } from "./cell.ts";
-import type { CellEnd } from "./cell-run.ts";
+import type { CellUse, UsedModel } from "./cell-use.ts";
 import type { ExperimentPlan } from "./experiment.ts";
 import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
 
 /** What a folder of results was made from, and where. */
 export interface Manifest {
   /** The form of the folder. */
-  readonly v: 1;
+  readonly v: 2;
   readonly experiment: ExperimentPlan;
   /** Null for an experiment that was run without a module. */
   readonly module: ModuleFiles | null;
@@ -31,25 +30,15 @@ export interface Manifest {
 
 /** The models and prompts of the runs of a sweep. */
 export interface UsedByRuns {
-  /** The models that answered, with their prices by this package's table; null where it has none. */
-  readonly models: readonly { readonly id: string; readonly price: ModelPrice | null }[];
+  /** The models that were asked, each with the price that its calls were settled by; null where none is known. One may have had several. */
+  readonly models: readonly UsedModel[];
   /** The number of different system prompts, and a sha256 over all of them. */
   readonly prompts: { readonly count: number; readonly sha256: string };
 }
 
-/** Returns what runs used. */
-export function usedBy(ends: Iterable<CellEnd>): UsedByRuns {
-  const models = new Set<string>();
-  const prompts = new Set<string>();
-  for (const end of ends) {
-    if (end.kind === "failed") continue;
-    for (const model of end.models) models.add(model);
-    for (const prompt of end.prompts) prompts.add(prompt);
-  }
-  return {
-    models: [...models].sort().map((id) => ({ id, price: priceOf({ id }) ?? null })),
-    prompts: { count: prompts.size, sha256: textHash([...prompts].sort().join("\n")) },
-  };
+/** Returns what runs used, the failed ones too. */
+export function usedBy({ models, prompts }: CellUse): UsedByRuns {
+  return { models, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
 }
 
 /** Milliseconds that git may take. */
@@ -63,7 +52,7 @@ export async function manifestOf(
 ): Promise<Manifest> {
   const [cpu] = cpus();
   return {
-    v: 1,
+    v: 2,
     experiment: plan,
     module: module === undefined ? null : await moduleFiles(module),
     versions: { troupe: o.troupe, node: process.versions.node, v8: process.versions.v8 },
@@ -110,7 +99,7 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
 
 /** True for the manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
-  if (!isRecord(value) || value["v"] !== 1 || !isPlan(value["experiment"])) return false;
+  if (!isRecord(value) || value["v"] !== 2 || !isPlan(value["experiment"])) return false;
   const { module, versions, machine } = value;
   return (module === null || (isRecord(module) && typeof module["text"] === "string")) && isRecord(versions) && isRecord(machine);
 }

@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
 import { shownText } from "../../kernel/value-text.ts";
-import { CellProcess, type CellProcessOptions } from "./cell-process.ts";
-import type { CellEnd } from "./cell-run.ts";
-import type { CellReply, CellRequest } from "./experiment.ts";
+import { CellProcess, type CellProcessOptions, type WireRequest } from "./cell-process.ts";
+import type { CellFailed } from "./cell-run.ts";
+import { type CellUse, UseSum } from "./cell-use.ts";
+import type { CellReply } from "./experiment.ts";
 
 /** Processes that may die during one run. */
 const DEFAULT_TRIES = 3;
@@ -24,28 +25,26 @@ export class ProcessSlot {
    *
    * @throws UsageError where no process can load the module; ControlError when the signal aborts
    */
-  async run(request: Omit<CellRequest, "signal">): Promise<CellReply> {
+  async run(request: WireRequest): Promise<CellReply> {
     let text = "";
+    const lost = new UseSum();
     for (let tried = 0; tried < this.#tries; tried += 1) {
       const process = (this.#process ??= await this.#started());
-      const answer = await process.run(request);
-      if (answer.kind === "ended") return answer.reply;
+      const taken = new UseSum();
+      const answer = await process.run(request, (fresh) => taken.add(fresh));
+      if (answer.kind === "ended") return tried === 0 ? answer.reply : { ...answer.reply, lost: lost.use };
       this.#process = undefined;
+      lost.add(taken.use);
       const { memory, timeLimit } = this.#options;
-      if (answer.why === "late") return { end: late(timeLimit), usesConcurrency: false };
-      if (answer.why === "memory")
-        return {
-          usesConcurrency: false,
-          end: {
-            kind: "failed",
-            code: "EXPERIMENT_MEMORY",
-            message: `Expected the run to take at most ${memory} megabytes, but it took more. Raise memory.`,
-          },
-        };
+      if (answer.why === "late") return gone(late(timeLimit, lost.use));
+      if (answer.why === "memory") {
+        const message = `Expected the run to take at most ${memory} megabytes, but it took more. Raise memory.`;
+        return gone({ kind: "failed", code: "EXPERIMENT_MEMORY", message, use: lost.use });
+      }
       text = answer.text;
     }
     const message = `Expected the process of the run to live, but ${text}, in each of ${this.#tries} tries.`;
-    return { end: { kind: "failed", code: "EXPERIMENT_DIED", message }, usesConcurrency: false };
+    return gone({ kind: "failed", code: "EXPERIMENT_DIED", message, use: lost.use });
   }
 
   async #started(): Promise<CellProcess> {
@@ -68,10 +67,15 @@ export class ProcessSlot {
   }
 }
 
+function gone(end: CellFailed): CellReply {
+  return { end, usesConcurrency: false };
+}
+
 /** The end of a run whose time was up. */
-export function late(timeLimit: number): CellEnd {
+export function late(timeLimit: number, use: CellUse): CellFailed {
   return {
     kind: "failed",
+    use,
     code: "EXPERIMENT_LATE",
     message: `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`,
   };

@@ -7,6 +7,7 @@ import type { CellEnd } from "./cell-run.ts";
 import { isManifest, type Manifest } from "./manifest.ts";
 import { errorText, type Row } from "./row.ts";
 import { endsOf, rowsOf } from "./ends.ts";
+import { type SweepSpending, SweepUse } from "./spending.ts";
 import { finishedIn, jobName, manifestIn } from "./sweep-folder.ts";
 
 /** A run that failed. */
@@ -20,7 +21,7 @@ export interface FailedRun {
 }
 
 /** What a folder of results has. */
-export interface KeptExperiment {
+export interface KeptExperiment extends SweepSpending {
   readonly manifest: Manifest;
   /** All runs of the experiment. */
   readonly total: number;
@@ -76,5 +77,17 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
     return end?.kind === "failed" ? [{ cell: job.cell, rep: job.rep, error: errorText(end), place: end.place }] : [];
   });
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
-  return { manifest, total: jobs.length, done: rows.length, failed, failures, ms, params: Object.keys(cells[0] ?? {}), rows, series };
+  const { spending } = new SweepUse(finished);
+  return {
+    ...spending,
+    manifest,
+    total: jobs.length,
+    done: rows.length,
+    failed,
+    failures,
+    ms,
+    params: Object.keys(cells[0] ?? {}),
+    rows,
+    series,
+  };
 }

@@ -8,6 +8,7 @@ import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
 import type { CellJob } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
+import type { CellUse } from "./cell-use.ts";
 import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./row.ts";
 
 /** A run that has ended, as its line in the folder has it. */
@@ -17,6 +18,8 @@ export interface FinishedCell {
   readonly end: CellEnd;
   /** Milliseconds that it took, which no row has: rows of equal runs are equal. */
   readonly ms: number;
+  /** What tries of it took whose process died: no row has it. */
+  readonly lost?: CellUse;
 }
 
 /** Milliseconds to wait for the lock of a folder: another process may just be looking whether its owner is gone. */
@@ -167,6 +170,7 @@ function isFinished(value: unknown): value is FinishedCell {
   const end = value["end"];
   return (
     isRecord(end) &&
+    isRecord(end["use"]) &&
     (end["kind"] === "failed" ||
       (end["kind"] === "done" && isRecord(end["counts"]) && isRecord(end["measures"]) && Array.isArray(end["series"])))
   );

@@ -18,6 +18,7 @@ import { assertSame, manifestOf, usedBy } from "./manifest.ts";
 import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
 import { parquetTable } from "../metrics/tables.ts";
 import { endsOf, rowsOf } from "./ends.ts";
+import { type SweepSpending, SweepUse } from "./spending.ts";
 import type { Row } from "./row.ts";
 import { type FinishedCell, jobName, manifestIn, SweepFolder } from "./sweep-folder.ts";
 
@@ -48,7 +49,7 @@ export interface RunExperimentOptions extends ProcessBounds {
 const runOptions: Known<RunExperimentOptions> = { ...processBounds, out: true, workers: true, again: true, onProgress: true };
 
 /** The results of a sweep, in the order of cells and repetitions. */
-export interface ExperimentResult {
+export interface ExperimentResult extends SweepSpending {
   /** The folder of the results, if there is one. */
   readonly out: string | undefined;
   /** One row for each run. */
@@ -139,6 +140,7 @@ class Sweep {
   readonly #o: RunExperimentOptions & { readonly clock: Clock };
   readonly #jobs: readonly CellJob[];
   readonly #ends: Map<string, CellEnd>;
+  readonly #use: SweepUse;
   readonly #left: readonly CellJob[];
   #given = 0;
   #failed = 0;
@@ -153,7 +155,9 @@ class Sweep {
     this.#o = o;
     this.#jobs = experiment.jobs;
     this.#began = o.clock.now();
-    const kept = [...endsOf(folder?.finished ?? [])];
+    const { finished = [] } = folder ?? {};
+    const kept = [...endsOf(finished)];
+    this.#use = new SweepUse(finished);
     this.#ends = new Map(kept.filter(([, end]) => end.kind === "done" || o.again !== true));
     this.#left = this.#jobs.filter((job) => !this.#ends.has(jobName(job)));
     this.#kept = this.#ends.size;
@@ -191,7 +195,7 @@ class Sweep {
       const { end } = await this.#experiment[CELLS]({ job, concurrency: CONCURRENCY, signal: AbortSignal.any([signal, limit.signal]) });
       cancel();
       throwIfAborted(signal);
-      await this.#ended(job, limit.signal.aborted ? late(timeLimit) : end, clock.now() - began);
+      await this.#ended(job, { end: limit.signal.aborted ? late(timeLimit, end.use) : end }, clock.now() - began);
     }
   }
 
@@ -202,8 +206,8 @@ class Sweep {
     try {
       for (let job = this.#next(); job !== undefined; job = this.#next()) {
         const began = clock.now();
-        const { end } = await processes.run({ job, concurrency: CONCURRENCY });
-        await this.#ended(job, end, clock.now() - began);
+        const { end, lost } = await processes.run({ job, concurrency: CONCURRENCY });
+        await this.#ended(job, lost === undefined ? { end } : { end, lost }, clock.now() - began);
       }
     } finally {
       processes.close();
@@ -226,9 +230,11 @@ class Sweep {
     return this.#left[this.#given - 1];
   }
 
-  async #ended(job: CellJob, end: CellEnd, ms: number): Promise<void> {
-    const finished: FinishedCell = { cell: job.cell, rep: job.rep, end, ms };
+  async #ended(job: CellJob, ended: Pick<FinishedCell, "end" | "lost">, ms: number): Promise<void> {
+    const finished: FinishedCell = { cell: job.cell, rep: job.rep, ...ended, ms };
     await this.#folder?.add(finished);
+    const { end } = ended;
+    this.#use.add(finished);
     this.#ends.set(jobName(job), end);
     if (end.kind === "failed") this.#failed += 1;
     this.#tell();
@@ -264,7 +270,7 @@ class Sweep {
     if (series.length > 0) await this.#folder?.writeRows("series", series);
     await this.#writeParquet({ rows, series });
     const manifest = this.#folder && (await manifestIn(this.#folder.path));
-    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(this.#ends.values()) });
-    return { out: this.#folder?.path, rows, series, failed, kept: this.#kept };
+    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(this.#use.use) });
+    return { out: this.#folder?.path, rows, series, failed, kept: this.#kept, ...this.#use.spending };
   }
 }

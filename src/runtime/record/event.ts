@@ -4,6 +4,7 @@ import type { MemoryOp } from "../../memory/memory-draft.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
+import type { ModelPrice } from "../../model/price.ts";
 import type { EdgeFault, RecordedEdge } from "./edge-fault.ts";
 import type { StateChange } from "./state-change.ts";
 
@@ -353,6 +354,8 @@ export type RunNotice =
     }
   /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
+  /** A model or embedder is about to be asked: the price by which the call will be settled, or null where none is known. */
+  | { readonly type: "model.priced"; readonly model: string; readonly price: ModelPrice | null }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
   | { readonly type: "message.dropped"; readonly message: Message; readonly role: string }
   /** The edges did something with a message on its way to a recipient. */

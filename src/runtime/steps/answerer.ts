@@ -11,7 +11,7 @@ import type { CallPolicy, CallTuning } from "../../model/call.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
-import type { PriceTable } from "../../model/price.ts";
+import type { ModelPrice, PriceTable } from "../../model/price.ts";
 import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
@@ -75,7 +75,13 @@ export class Answerer {
       prices,
       requirePrice,
       logger,
+      onPrice: (model, price) => this.#tellPrice(model, price),
     };
+  }
+
+  /** Observed values are frozen, and the price may be an object of the program. */
+  #tellPrice(model: string, price: ModelPrice | undefined): void {
+    this.#parts.tell("model.priced")?.({ type: "model.priced", model, price: price === undefined ? null : structuredClone(price) });
   }
 
   /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */

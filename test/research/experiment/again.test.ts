@@ -100,7 +100,7 @@ describe("a replay of a cell", () => {
       [1, "idle", "done"],
     ]);
     const { used } = (await readExperiment(out)).manifest;
-    expect(used).toMatchObject({ models: [{ price: null }], prompts: { count: 1 } });
+    expect(used).toMatchObject({ models: [{ price: { input: 0, output: 0 } }], prompts: { count: 1 } });
     const { events, changed } = await replayCell(greetings, { cell: 0, out });
     expect([changed, events.some(({ type }) => type === "step.ended")]).toEqual([[], true]);
   });

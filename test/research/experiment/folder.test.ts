@@ -41,7 +41,7 @@ describe("the folder of a sweep", () => {
     expect(read(out, "series.jsonl").trim().split("\n")).toHaveLength(series.length);
     expect(read(out, "rows.csv").split("\r\n")[0]).toBe("cell,n,rep,seed,status,ended,rounds,messages,calls,usd,unpriced,error");
     expect(JSON.parse(read(out, "manifest.json"))).toMatchObject({
-      v: 1,
+      v: 2,
       experiment: { seed: "1", reps: 2 },
       versions: { node: process.versions.node },
       module: null,

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type AnyExperiment, type Row, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
+import { type AnyExperiment, readExperiment, type Row, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
 import { olderOrNewerNode } from "../nodes.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 
@@ -44,6 +44,27 @@ describe("a sweep over processes", () => {
     const isHarmed = ({ steps, rep }: Row): boolean => steps === 8 && rep === 1;
     expect(rows.filter((row) => !isHarmed(row))).toEqual(whole.filter((row) => !isHarmed(row)));
     expect(rows.find(isHarmed)?.["error"]).toContain(said);
+  });
+
+  it("UseWatch.W2 counts what runs spent whose process died, in the tries of one that ended well too", async () => {
+    const file = join(import.meta.dirname, "asking.mjs");
+    const { asking } = (await import(file)) as { readonly asking: AnyExperiment };
+    const out = scratchFolder();
+    process.env["ASKING_MARK"] = join(out, "mark");
+    const { rows, spent, lost } = await runExperiment(asking, { module: pathToFileURL(file).href, out, workers: 1, tries: 2 });
+    delete process.env["ASKING_MARK"];
+    expect(rows.map(({ status, calls }) => [status, calls])).toEqual([
+      ["done", 2],
+      ["done", 2],
+      ["failed", null],
+    ]);
+    expect([spent, lost]).toEqual([
+      { calls: 10, usd: 0.003, unpriced: 0 },
+      { calls: 6, usd: 0.0018, unpriced: 0 },
+    ]);
+    const { manifest, ...kept } = await readExperiment(out);
+    expect(kept).toMatchObject({ spent, lost });
+    expect(manifest.used?.models).toEqual([{ id: "priced", price: { input: 1, output: 2 } }]);
   });
 
   it.skipIf(olderOrNewerNode() === undefined)("is verified in processes of two versions of Node", async () => {

@@ -1,0 +1,138 @@
+import { canonicalJson, textHash } from "../../kernel/json.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import type { ModelPrice, Observed, RunEvent, RunResult } from "../../index.ts";
+
+/** A model or embedder that was asked. */
+export interface UsedModel {
+  readonly id: string;
+  /** The price that its calls were settled by; null where none is known. */
+  readonly price: ModelPrice | null;
+}
+
+/** What was taken of models. */
+export interface CellUse {
+  /** Answers. */
+  readonly calls: number;
+  /** Known costs. */
+  readonly microUsd: number;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
+  readonly models: readonly UsedModel[];
+  /** The sha256 of each system prompt that a model was asked with. */
+  readonly prompts: readonly string[];
+}
+
+/**
+ * The sum of several uses. It owns their models and prompts.
+ *
+ * UseSum.U1 (`add`) each model at each price, and each prompt, is there once.
+ * UseSum.U2 (`use`) the order in which uses were added makes no difference.
+ */
+export class UseSum {
+  #calls = 0;
+  #microUsd = 0;
+  #unpriced = 0;
+  readonly #models = new Map<string, UsedModel>();
+  readonly #prompts = new Set<string>();
+
+  add({ calls = 0, microUsd = 0, unpriced = 0, models = [], prompts = [] }: Partial<CellUse>): void {
+    this.#calls += calls;
+    this.#microUsd += microUsd;
+    this.#unpriced += unpriced;
+    for (const model of models) this.#models.set(canonicalJson([model.id, model.price]), model);
+    for (const prompt of prompts) this.#prompts.add(prompt);
+  }
+
+  get use(): CellUse {
+    const models = [...this.#models].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, model]) => model);
+    const sums = { calls: this.#calls, microUsd: this.#microUsd, unpriced: this.#unpriced };
+    return { ...sums, models, prompts: [...this.#prompts].sort() };
+  }
+}
+
+type Listening = <T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void) => () => void;
+type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
+type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
+
+/** The most system prompts that are told apart in one run. */
+const MOST_PROMPTS = 1_000;
+
+/**
+ * Watches what a run takes of models. It owns the steps under way.
+ *
+ * UseWatch.W1 (`#ended`) each try that was open is counted once, and an answer that was taken from a record is none.
+ * UseWatch.W2 (`#tell`) what is told is what is new, as soon as a try has ended: so a process that dies later has told it.
+ */
+export class UseWatch {
+  readonly #sum = new UseSum();
+  readonly #told: ((fresh: Partial<CellUse>) => void) | undefined;
+  readonly #steps = new Map<string, { readonly isAnswer: boolean; readonly isOpen: boolean }>();
+  readonly #known = new Set<string>();
+  #isWatching = false;
+
+  /** @param told is given all that is new */
+  constructor(told?: (fresh: Partial<CellUse>) => void) {
+    this.#told = told;
+  }
+
+  get use(): CellUse {
+    return this.#sum.use;
+  }
+
+  /** Watches a world or a run, until what it returns is called. */
+  watch(on: Listening): () => void {
+    this.#isWatching = true;
+    const offs = [
+      on("step.started", (event) => this.#started(event)),
+      on("step.ended", (event) => this.#ended(event)),
+      on("model.priced", ({ model, price }) => this.#priced({ id: model, price })),
+    ];
+    return () => {
+      for (const off of offs) off();
+    };
+  }
+
+  /** Takes what the result of a run tells, where neither the world nor the run could be watched. */
+  take({ cost, byModel }: Pick<RunResult, "cost" | "byModel">, calls: number): void {
+    if (this.#isWatching) return;
+    const models = Object.keys(byModel).map((id) => ({ id, price: null }));
+    this.#tell({ calls, microUsd: cost.known, unpriced: cost.unpriced, models });
+  }
+
+  #started({ act, key, kind, request, reused }: StepStarted): void {
+    this.#steps.set(`${act} ${key}`, { isAnswer: kind === "model" && reused === undefined, isOpen: true });
+    if (kind !== "model" || !isRecord(request) || !Array.isArray(request["messages"])) return;
+    for (const said of request["messages"] as readonly unknown[]) {
+      if (!isRecord(said) || said["role"] !== "system" || typeof said["content"] !== "string") continue;
+      const hash = textHash(said["content"]);
+      if (this.#known.size < MOST_PROMPTS && this.#isNew(hash)) this.#tell({ prompts: [hash] });
+    }
+  }
+
+  #priced(model: UsedModel): void {
+    if (this.#isNew(canonicalJson([model.id, model.price]))) this.#tell({ models: [model] });
+  }
+
+  #ended({ act, key, retry, cost, basis }: StepEnded): void {
+    const name = `${act} ${key}`;
+    const step = this.#steps.get(name);
+    if (step === undefined) return;
+    if (retry === true) this.#steps.set(name, { ...step, isOpen: false });
+    else this.#steps.delete(name);
+    const isUnpriced = step.isOpen && cost === null && basis !== "none";
+    const microUsd = step.isOpen ? (cost ?? 0) : 0;
+    const calls = step.isAnswer && retry !== true ? 1 : 0;
+    if (isUnpriced || microUsd + calls > 0) this.#tell({ calls, microUsd, unpriced: isUnpriced ? 1 : 0 });
+  }
+
+  #isNew(name: string): boolean {
+    if (this.#known.has(name)) return false;
+    this.#known.add(name);
+    return true;
+  }
+
+  #tell(fresh: Partial<CellUse>): void {
+    this.#sum.add(fresh);
+    this.#told?.(fresh);
+  }
+}
