@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { barLine, progressText } from "../../src/cli/commands/experiment.ts";
-import { experiment, runExperiment } from "../../src/research/index.ts";
+import { createMessage, defineAction, defineRole, Environment } from "../../src/index.ts";
+import { experiment, policyModel, runExperiment } from "../../src/research/index.ts";
 import { inSoak } from "../effort.ts";
 import { emptyRoad, road } from "../research/experiment/walkers.ts";
 import { main } from "../../src/cli/program.ts";
@@ -32,6 +33,31 @@ describe("troupe experiment", () => {
     expect(stdout).toContain("cell 1, repetition 1: EXPERIMENT_INVALID");
     const [facts] = linesIn((await command(cwd, ["experiment", "status", "walks", "--json"])).stdout);
     expect(facts).toMatchObject({ type: "status", total: 4, done: 4, failed: 1, manifest: { experiment: { name: "walks" } } });
+  });
+
+  it("status tells what was spent, and the part of it that no row has", async () => {
+    const model = policyModel({
+      price: { input: 1, output: 2 },
+      answer: () => ({ content: "Yes.", usage: { inputTokens: 100, outputTokens: 100 } }),
+    });
+    const Ask = defineAction({
+      name: "Ask",
+      async run(ctx) {
+        await ctx.ask("Well?");
+        if (ctx.text === "2") throw new RangeError("It falls.");
+        return "";
+      },
+    });
+    const asks = experiment({
+      params: { n: [1, 2] },
+      world: ({ seed }) => new Environment({ seed, model }).addRole(defineRole({ name: "Asker", actions: [Ask] })),
+      begin: (world, { params }) => world.publishMessage(createMessage(`${params.n}`, { sendTo: "Asker" })),
+    });
+    await runExperiment(asks, { out: join(cwd, "asks") });
+    const { stdout } = await command(cwd, ["experiment", "status", "asks"]);
+    expect(stdout).toContain("2 calls, $0.0006; 1 call, $0.0003 of it are in no row: the run failed, or its process died");
+    const [facts] = linesIn((await command(cwd, ["experiment", "status", "asks", "--json"])).stdout);
+    expect(facts).toMatchObject({ spent: { calls: 2, usd: 0.0006 }, lost: { calls: 1, usd: 0.0003 } });
   });
 
   it("table shows means and standard errors by parameter", async () => {
