@@ -1,6 +1,6 @@
 import { object, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
-import { systemClock } from "../kernel/clock.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { isText } from "../kernel/value-kind.ts";
@@ -10,13 +10,22 @@ import { aJournal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { freshSeed } from "../kernel/random.ts";
-import { serializeMessage } from "../message/message.ts";
-import { checkOptions } from "./check-options.ts";
+import { createMessage, type Message, serializeMessage } from "../message/message.ts";
+import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { recordedEdges } from "./edges/edge-policy.ts";
-import { environmentOptions, type EnvironmentOptions, type RunBacking } from "./environment-options.ts";
+import type { RunBounds } from "./engine.ts";
+import {
+  DEFAULT_ROUNDS,
+  environmentOptions,
+  type EnvironmentOptions,
+  environmentRunOptions,
+  type EnvironmentRunOptions,
+  type RunBacking,
+} from "./environment-options.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { RunState, type ShardRange } from "./record/run-state.ts";
+import { roundsOf, RunState, type ShardRange } from "./record/run-state.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
+import { progressOf } from "./stop-condition.ts";
 import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 
 /** A team, and a function that restores, have already checked the options that they pass on. */
@@ -41,6 +50,21 @@ function invalid(expected: string, came: string, todo: string): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${came}. ${todo}`);
 }
 
+/**
+ * Returns the bounds of one run of an environment.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
+ */
+export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds & { readonly roundLimit: number } {
+  checkKnownOptions("run of an environment", o, environmentRunOptions);
+  const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
+  checkWhole(rounds, "rounds", 0);
+  checkStopCondition(stopWhen);
+  checkSignal(signal);
+  const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
+  return { roundLimit: roundsOf(state) + rounds, checkpoint, signal };
+}
+
 /** Returns the state of an environment before its first event. */
 export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {
   const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
@@ -53,6 +77,13 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   state.shard = shard;
   measureMailboxes(state);
   return state;
+}
+
+/** Returns a text from outside as a message, with the next free id of a user. */
+export function userMessage({ outside, told }: RunState, content: string, clock: Clock = systemClock): Message {
+  let nth = outside + 1;
+  while (told.has(`user#${nth}`)) nth += 1;
+  return createMessage(content, { id: `user#${nth}`, timestamp: clock.now() });
 }
 
 /** The record of a run, and the right to write it. */

@@ -1,6 +1,6 @@
 import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
@@ -9,34 +9,39 @@ import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import { createMessage, type Message, type Receipt } from "../message/message.ts";
+import type { Message, Receipt } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
-import { maskedError } from "./record/masking.ts";
 import { RunLog } from "./record/run-log.ts";
 import { copyState } from "./record/state-copy.ts";
-import { roundsOf, type RunState } from "./record/run-state.ts";
+import type { RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
-import { checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
 import { Engine, type RunBounds } from "./engine.ts";
 import {
   DEFAULT_CONCURRENCY,
   DEFAULT_MESSAGE_LIMIT,
-  DEFAULT_ROUNDS,
   type EnvironmentOptions,
   type EnvironmentRecord,
-  environmentRunOptions,
   type EnvironmentRunOptions,
   type RestoreOptions,
   restoreOptions,
   type RunBacking,
 } from "./environment-options.ts";
-import { assertAlias, checkOwnOptions, environmentJson, freshState, recordOf, writerOf } from "./environment-state.ts";
+import {
+  assertAlias,
+  boundsOf,
+  checkOwnOptions,
+  environmentJson,
+  freshState,
+  recordOf,
+  userMessage,
+  writerOf,
+} from "./environment-state.ts";
+import { firstWarnings } from "./first-warnings.ts";
 import { HiredRoles } from "./hired-roles.ts";
-import { namedNobody } from "./named-nobody.ts";
 import { Announcer, ObserverRegistry } from "./observers.ts";
 import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
@@ -45,15 +50,15 @@ import type { OwnRun } from "./own-run.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
-import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
-import { progressOf } from "./stop-condition.ts";
+import { recordedEnd } from "./recorded-end.ts";
+import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
 
 /**
  * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only where it is given
  * a journal; a {@link Team} adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds of one `run`, a random seed.
  * It owns the hired roles, and the log that alone writes the run's state.
  *
- * Environment.E1 (`run`): at most one run is under way.
+ * Environment.E1 (`#alone`): at most one run is under way. It is over when its record is released.
  *
  * @example
  * import { createMessage, defineRole, Environment } from "troupe";
@@ -77,8 +82,10 @@ export class Environment {
   readonly #observers: ObserverRegistry;
   /** Memories that outlast the run. @internal */
   readonly memories: RoleMemories;
-  /** True also while a run completes without waiting. */
-  #isRunning = false;
+  /** True also while a run completes without waiting, and until its record is released. */
+  #isUnderWay = false;
+  /** True while roles may act. */
+  #isDriving = false;
   #hasWarned = false;
   #streams: RandomStream | undefined;
 
@@ -149,7 +156,7 @@ export class Environment {
     this.#hired.add(role, name);
     if (isNew) this.#opening?.hired(name);
     // A message may reach the role before the turn that hired it has ended.
-    if (this.#isRunning) this.#opening?.record();
+    if (this.#isDriving) this.#opening?.record();
     return this;
   }
 
@@ -164,7 +171,7 @@ export class Environment {
    * `UserFeedback`.
    */
   publishMessage(message: Message | string): Receipt {
-    return this.#engine.publish(typeof message === "string" ? this.#userMessage(message) : message);
+    return this.#engine.publish(typeof message === "string" ? userMessage(this.state, message, this.#options.clock) : message);
   }
 
   /**
@@ -174,40 +181,50 @@ export class Environment {
    * @throws UsageError `RUN_TWICE` while a run is under way; `OPTION_INVALID` for an invalid option.
    */
   async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
-    checkKnownOptions("run of an environment", o, environmentRunOptions);
-    const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
-    checkWhole(rounds, "rounds", 0);
-    checkStopCondition(stopWhen);
-    checkSignal(signal);
-    const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(this.state)));
-    this.#assertAtRest();
-    const own = this.#own;
-    if (own === undefined)
-      return runResult(this.state, await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal }), this.#mask);
-    try {
-      own.begin(this.#log);
-      return await this.finish(await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal }));
-    } catch (error) {
-      return runResult(this.state, { reason: "interrupted", failure: { error }, control: undefined }, this.#mask);
-    } finally {
-      await own.release().catch((error: unknown) => this.warn(`The run is not given up: ${errorRecord(error).message}`));
-    }
+    const { roundLimit, ...bounds } = boundsOf(o, this.state);
+    const drive = async (): Promise<RunEnd> => this.drive(roundLimit, bounds);
+    const parts = { log: this.#log, mask: this.#mask, drive, warn: (text: string): void => this.warn(text) };
+    return this.#alone(async () => this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask));
   }
 
   /** Runs to an absolute number of rounds and returns why it stopped. @internal */
   async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
-    this.#assertAtRest();
+    this.#assertAtRest(this.#isDriving);
     try {
-      this.#isRunning = true;
-      this.#warnOfIdle();
+      this.#isDriving = true;
+      if (!this.#hasWarned)
+        for (const [role, text] of firstWarnings(this.#hired, this.state, this.#options.edges)) this.#engine.warn(role, text);
+      this.#hasWarned = true;
       const reason = await this.#engine.run(roundLimit, bounds);
       // Stores get only durable events. Without stores the end of the run is written together with the pending events.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
       return { reason, failure: this.#engine.failure, control: this.#engine.control };
     } finally {
-      this.#isRunning = false;
+      this.#isDriving = false;
     }
+  }
+
+  /**
+   * Waits until everything that was published is in the journal, and gives the run up, so that another process can go on with it. `run` does so at
+   * its end; this is for a message that was published after it, and for an environment that was restored and not run. Without a journal it does
+   * nothing. The next message or `run` claims the run again.
+   *
+   * @throws UsageError `RUN_TWICE` while a run is under way
+   * @throws JournalError when the journal refuses an event or the release
+   * @example
+   * import { defineRole, Environment, memoryJournal } from "troupe";
+   *
+   * const clerk = defineRole({ name: "Clerk", react: (rc) => rc.message("filed", { sendTo: "<none>" }) });
+   * const journal = memoryJournal();
+   * const office = new Environment({ journal, id: "office", seed: 1 }).addRole(clerk);
+   * office.publishMessage("a letter");
+   * await office.close();
+   * const later = await Environment.restore({ journal, id: "office" }, { roles: [clerk] });
+   * console.log((await later.run()).messages.length); // 2
+   */
+  async close(): Promise<void> {
+    await this.#alone(async () => this.#own?.close(this.#log));
   }
 
   /**
@@ -278,17 +295,7 @@ export class Environment {
 
   /** Records the end of the run, if it has not moved and its journal still takes events, and returns the result. @internal */
   async finish(end: RunEnd): Promise<RunResult> {
-    const { status, error } = statusOf(end, this.#mask);
-    if (status === "moved") return runResult(this.state, end, this.#mask);
-    try {
-      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: maskedError(this.#mask, error) }) });
-      await this.#log.durable();
-      if (status !== "stopped") await this.#log.rest();
-      return runResult(this.state, end, this.#mask);
-    } catch (broken) {
-      if (broken instanceof MovedError) return runResult(this.state, { ...end, control: broken }, this.#mask);
-      return runResult(this.state, { ...end, failure: end.failure ?? { error: broken } }, this.#mask);
-    }
+    return recordedEnd(this.#log, this.#mask, end);
   }
 
   /** The log of the run. @internal */
@@ -343,10 +350,7 @@ export class Environment {
 
   /** The present team with its definitions, in hire order. @internal */
   get team(): readonly (readonly [name: string, role: Role])[] {
-    return this.#hired.names.flatMap((name): readonly (readonly [string, Role])[] => {
-      const role = this.#hired.specOf(name)?.role;
-      return role === undefined ? [] : [[name, role]];
-    });
+    return this.#hired.team;
   }
 
   /** Returns the present state of a role; undefined for an unknown name. */
@@ -369,29 +373,20 @@ export class Environment {
     return environmentJson(this.state, this.description);
   }
 
-  #assertAtRest(): void {
-    if (!this.#isRunning) return;
+  /** Does work while no run is under way, as a run. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#assertAtRest();
+    this.#isUnderWay = true;
+    try {
+      return await work();
+    } finally {
+      this.#isUnderWay = false;
+    }
+  }
+
+  #assertAtRest(isBusy: boolean = this.#isUnderWay || this.#isDriving): void {
+    if (!isBusy) return;
     throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
-  }
-
-  /** A role that can do nothing is nearly always a mistake, but it may be there to remember. */
-  #warnOfIdle(): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    for (const { card } of this.#hired.idle)
-      this.#engine.warn(
-        card.name,
-        `${card.name} has no actions and no react or step of its own: it will only listen. Give it actions: [...].`,
-      );
-    for (const text of namedNobody(this.state, this.#options.edges)) this.#engine.warn(undefined, text);
-  }
-
-  #userMessage(content: string): Message {
-    const { outside, told } = this.state;
-    let nth = outside + 1;
-    while (told.has(`user#${nth}`)) nth += 1;
-    const clock = this.#options.clock ?? systemClock;
-    return createMessage(content, { id: `user#${nth}`, timestamp: clock.now() });
   }
 }
 

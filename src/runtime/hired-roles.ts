@@ -54,6 +54,14 @@ export class HiredRoles {
     return this.namesAt(this.#state.teamChanges);
   }
 
+  /** The present team with its definitions, in hire order. */
+  get team(): readonly (readonly [name: string, role: Role])[] {
+    return this.names.flatMap((name): readonly (readonly [string, Role])[] => {
+      const role = this.specOf(name)?.role;
+      return role === undefined ? [] : [[name, role]];
+    });
+  }
+
   /** The team after that many changes, in hire order. */
   namesAt(changes: number): readonly string[] {
     const there = [...this.#state.roles.values()].filter((role) => this.#hired[role.index] !== undefined && role.wasHired(changes));

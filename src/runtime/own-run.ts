@@ -1,4 +1,9 @@
+import { errorRecord } from "../kernel/errors.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { recordedEnd } from "./recorded-end.ts";
+import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
 import { resumption } from "./record/resumption.ts";
+import type { RunEvent } from "./record/event.ts";
 import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
 import type { OwnedRun, RunLog } from "./record/run-log.ts";
 import type { LastSnapshot } from "./snapshot/snapshot-writer.ts";
@@ -9,11 +14,22 @@ export interface ClaimedRecord {
   readonly last: LastSnapshot | undefined;
 }
 
+/** One run of an environment. */
+export interface OwnRunParts {
+  readonly log: RunLog;
+  readonly mask: Mask;
+  readonly drive: () => Promise<RunEnd>;
+  readonly warn: (text: string) => void;
+}
+
 /**
  * The record of an environment in a journal. It owns the claim of its run.
  *
- * OwnRun.O1 (`#claimed`) the run is claimed before its first event is written, and after a release before the next one.
- * OwnRun.O2 (`begin`) a run that has ended, or that was found in a journal, goes on with `run.resumed`.
+ * OwnRun.O1 (`#append`) the run is claimed before its first event is written, and after a release before the next one.
+ * OwnRun.O2 (`#begin`) a run that has ended, or that was found in a journal, goes on with `run.resumed`.
+ * OwnRun.O3 (`#inTurn`) no release comes between a claim and the append that it was made for.
+ * OwnRun.O4 (`#release`) a run that is not claimed is not released, and one that did not go on here tells the next owner how the owner before
+ * left it.
  */
 export class OwnRun {
   /** The right to write, as the log uses it. It is claimed when the log writes first. */
@@ -22,47 +38,85 @@ export class OwnRun {
   readonly #journal: Journal;
   readonly #runId: string;
   #isCreated: boolean;
-  #claim: Promise<Claim> | undefined;
+  #claim: Claim | undefined;
   /** How the owner before left the run, until the run goes on. Undefined for a run that began here. */
   #former: FormerOwner | undefined;
+  /** The end of the last append or release. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   /** @param found undefined for a new run */
   constructor(journal: Journal, runId: string, found?: ClaimedRecord) {
     this.#journal = journal;
     this.#runId = runId;
     this.#isCreated = found !== undefined;
-    this.#claim = found && Promise.resolve(found.claim);
+    this.#claim = found?.claim;
     this.#former = found?.claim.former;
     this.last = found?.last;
-    const append: Journal["append"] = async (id, _, seq, events) => journal.append(id, (await this.#claimed()).epoch, seq, events);
+    const append: Journal["append"] = async (_id, _epoch, seq, events) => this.#inTurn(async () => this.#append(seq, events));
     const keepSnapshot: Journal["keepSnapshot"] = async (id, _, snapshot) => {
       // After a release the next owner keeps its own.
-      if (this.#claim !== undefined) await journal.keepSnapshot?.(id, (await this.#claim).epoch, snapshot);
+      if (this.#claim !== undefined) await journal.keepSnapshot?.(id, this.#claim.epoch, snapshot);
     };
     this.owned = { journal: journal.keepSnapshot === undefined ? { append } : { append, keepSnapshot }, epoch: 0 };
   }
 
+  /** Goes on with the run, records its end and gives it up. The result tells what the journal refuses. */
+  async run({ log, mask, drive, warn }: OwnRunParts): Promise<RunResult> {
+    try {
+      this.#begin(log);
+      return await recordedEnd(log, mask, await drive());
+    } catch (error) {
+      return runResult(log.state, { reason: "interrupted", failure: { error }, control: undefined }, mask);
+    } finally {
+      await this.#release().catch((error: unknown) => warn(`The run could not be released: ${errorRecord(error).message}`));
+    }
+  }
+
+  /**
+   * Gives the run up when everything that was published is in the journal.
+   *
+   * @throws JournalError
+   */
+  async close(log: RunLog): Promise<void> {
+    try {
+      await log.durable();
+      await log.rest();
+    } finally {
+      await this.#release();
+    }
+  }
+
   /** Records that the run goes on, where it is not at its beginning. */
-  begin(log: RunLog): void {
+  #begin(log: RunLog): void {
     const former = this.#former;
     this.#former = undefined;
     if (log.state.phase.phase === "ended" || former !== undefined) log.record(resumption(log.state, former));
   }
 
-  /** Gives the run up, so that another process can go on with it. */
-  async release(): Promise<void> {
-    const claim = await this.#claim;
-    this.#claim = undefined;
-    if (claim !== undefined) await this.#journal.release(this.#runId, claim.epoch);
+  /** Lets another process go on with the run. */
+  async #release(): Promise<void> {
+    await this.#inTurn(async () => {
+      const claim = this.#claim;
+      this.#claim = undefined;
+      const former = this.#former;
+      if (claim !== undefined) await this.#journal.release(this.#runId, claim.epoch, former === undefined ? {} : { former });
+    });
   }
 
-  #claimed(): Promise<Claim> {
-    return (this.#claim ??= this.#newClaim());
+  async #append(seq: number, events: readonly RunEvent[]): Promise<void> {
+    this.#claim ??= await this.#newClaim();
+    await this.#journal.append(this.#runId, this.#claim.epoch, seq, events);
   }
 
   async #newClaim(): Promise<Claim> {
     if (!this.#isCreated) await this.#journal.create(this.#runId);
     this.#isCreated = true;
     return this.#journal.claim(this.#runId);
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => {});
+    await done;
   }
 }

@@ -10,7 +10,7 @@ interface NamedState {
 }
 
 /** Returns a sentence for each name in edges and in stages that no role has. */
-export function namedNobody({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
+export function unknownNames({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
   const absent = (name: string): boolean => !roles.has(name);
   const lists = scheduler === "staged" && isRecord(parameters) && parameters["stages"];
   const named = isList(lists) ? lists.flat().filter(isText).filter(absent) : [];
