@@ -13,9 +13,19 @@ export function plural(n: number, one: string, many: string = `${one}s`): string
   return `${counted(n)} ${n === 1 ? one : many}`;
 }
 
-/** Micro-dollars as text: `$0.0123`, `$?` where no price is known. */
+/** Micro-dollars: what is less would be shown as nothing. */
+const LEAST = 100;
+
+/** Micro-dollars as text: `$0.0123`, `< $0.0001`, `$?` where no price is known. */
 export function costText(cost: number, unpriced: number = 0): string {
-  return formatCost({ known: cost as MicroUsd, unpriced });
+  const isTiny = cost > 0 && cost < LEAST;
+  return `${isTiny ? "< " : ""}${formatCost({ known: (isTiny ? LEAST : cost) as MicroUsd, unpriced })}`;
+}
+
+/** A share as text: `53%`, `< 1%`. */
+export function shareText(share: number): string {
+  const percent = Math.round(share * 100);
+  return share > 0 && percent === 0 ? "< 1%" : `${percent}%`;
 }
 
 /** Milliseconds as text: `0 ms`, `1.4 s`, `2 m 05 s`, `1 h 02 m`. */

@@ -20,7 +20,7 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
   const opener = useRef<HTMLElement | undefined>(undefined);
   // The focus moves together with the change of the page: a key that comes at once finds it in the drawer.
   useLayoutEffect(() => {
-    if (selected === undefined || drawer.current === null) return;
+    if (selected === undefined || drawer.current === null || (selected.kind === "activation" && selected.stays === true)) return;
     const active = document.activeElement as HTMLElement | null;
     const isLost = active === null || active === document.body;
     // Who selects with the keyboard goes on in the drawer; who selects with the mouse may go on in the panel.
@@ -90,7 +90,7 @@ function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail 
     case "role":
       return { title: shownLine(selected.name, 80), body: <RoleDetail run={run} name={selected.name} /> };
     case "file":
-      return { title: shownLine(selected.path, 200), body: <FileDetail run={run} path={selected.path} /> };
+      return { title: `${shownLine(selected.path, 200)}${inFork(selected)}`, body: <FileDetail run={run} file={selected} /> };
     case "event":
       return { title: `Event ${selected.seq}`, body: <EventDetail run={run} seq={selected.seq} /> };
   }
@@ -124,13 +124,19 @@ function RoleDetail({ run, name }: { readonly run: OpenRun; readonly name: strin
   );
 }
 
-function FileDetail({ run, path }: { readonly run: OpenRun; readonly path: string }) {
+type FileChoice = Extract<Selection, { readonly kind: "file" }>;
+
+function inFork({ fork }: FileChoice): string {
+  return fork === undefined ? "" : `, in the fork ${shownLine(fork, 60)}`;
+}
+
+function FileDetail({ run, file: { path, fork } }: { readonly run: OpenRun; readonly file: FileChoice }) {
   const { record } = run.timeline;
-  const versions = record.files.filter((file) => file.path === path && file.seq <= run.shown.value);
+  const versions = record.files.filter((file) => file.path === path && file.fork === fork && file.seq <= run.shown.value);
   return (
     <Part title="Versions">
       <ol class="lines">
-        {versions.map(({ seq, step: place, content, fork }) => {
+        {versions.map(({ seq, step: place, content }) => {
           const step = record.steps[place];
           const by = step === undefined ? undefined : record.activations[step.activation];
           return (

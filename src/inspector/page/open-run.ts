@@ -7,11 +7,12 @@ import type { Connection, RunSource, RunStanding } from "./run-source.ts";
 /** The choice of the person. All panels mark it, and the drawer shows it. */
 export type Selection =
   | { readonly kind: "message"; readonly id: string }
-  /** An activation: `role#n~attempt`. */
-  | { readonly kind: "activation"; readonly act: string }
+  /** An activation: `role#n~attempt`. With `stays` an arrow key has come to it: the focus stays there, and does not go into the drawer. */
+  | { readonly kind: "activation"; readonly act: string; readonly stays?: true }
   | { readonly kind: "step"; readonly act: string; readonly key: string }
   | { readonly kind: "role"; readonly name: string }
-  | { readonly kind: "file"; readonly path: string }
+  /** A file of the project, or of a fork of it. */
+  | { readonly kind: "file"; readonly path: string; readonly fork: string | undefined }
   | { readonly kind: "event"; readonly seq: number };
 
 /** Milliseconds for which events are folded before the page draws and hears of keys again. */

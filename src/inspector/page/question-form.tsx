@@ -118,7 +118,7 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
       </fieldset>
       {words !== undefined && (
         <label class="field">
-          <span>Or say {shownText(words, 200)}</span>
+          <span>Or in words: {shownText(words, 200)}</span>
           <input class="field-input" type="text" value={text.value} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
         </label>
       )}

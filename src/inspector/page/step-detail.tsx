@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { stepDetail, type PromptPart, type StepDetail, type TryDetail } from "../view/detail.ts";
+import { type CallDetail, stepDetail, type PromptPart, type StepDetail, type TryDetail } from "../view/detail.ts";
 import type { StepFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
@@ -60,12 +60,15 @@ interface AnswerProps {
   readonly detail: StepDetail;
 }
 
-function Answer({ run, act, step, detail: { answer, answerText } }: AnswerProps) {
+function Answer({ run, act, step, detail: { answer, answerText, answerCalls } }: AnswerProps) {
   const live = step.ok === undefined ? run.textOf(act, step.key) : undefined;
   return (
     <Part title="Answer">
       {live !== undefined && <LiveTextView text={live.text} isCut={live.isCut} label="Answer so far" />}
-      {answerText !== undefined && <TextView text={answerText} label="Answer of the step" />}
+      {answerText !== undefined && (answerText !== "" || answerCalls.length === 0) && (
+        <TextView text={answerText} label="Answer of the step" />
+      )}
+      <Calls calls={answerCalls} of="the answer" />
       {answerText === undefined && answer !== undefined && <JsonView value={answer} label="Answer of the step" />}
       {answer === undefined && (
         <p class="small soft">
@@ -116,15 +119,23 @@ function Prompt({ parts }: { readonly parts: readonly PromptPart[] }) {
           <li key={place}>
             <span class="tag">{shownLine(role, 40)}</span>
             {text !== "" && <TextView text={text} label={`Message ${place + 1} of the prompt`} />}
-            {calls.map(({ name, args }, nth) => (
-              <div key={nth}>
-                <p class="small">Calls the tool {shownLine(name, 60)}</p>
-                <JsonView value={args} label={`Call ${nth + 1} of message ${place + 1}`} />
-              </div>
-            ))}
+            <Calls calls={calls} of={`message ${place + 1}`} />
           </li>
         ))}
       </ol>
     </Part>
+  );
+}
+
+function Calls({ calls, of }: { readonly calls: readonly CallDetail[]; readonly of: string }) {
+  return (
+    <>
+      {calls.map(({ name, args }, nth) => (
+        <div key={nth}>
+          <p class="small">Calls the tool {shownLine(name, 60)}</p>
+          <JsonView value={args} label={`Call ${nth + 1} of ${of}`} />
+        </div>
+      ))}
+    </>
   );
 }

@@ -43,12 +43,18 @@ export interface ActivationDetail {
   readonly changes: Pick<ActEnded, "memory" | "working" | "state" | "plan" | "joins" | "summary"> | undefined;
 }
 
+/** A call of a tool that a model asks for. Arguments that are no JSON stand as their text. */
+export interface CallDetail {
+  readonly name: string;
+  readonly args: Json;
+}
+
 /** One message of a conversation with a model. */
 export interface PromptPart {
   readonly role: string;
   readonly text: string;
   /** Calls of tools, where the model asks for some. */
-  readonly calls: readonly { readonly name: string; readonly args: Json }[];
+  readonly calls: readonly CallDetail[];
 }
 
 /** One try of a step. */
@@ -79,6 +85,8 @@ export interface StepDetail {
   readonly tries: readonly TryDetail[];
   /** The text of a model's answer, or of any answer that is a text. */
   readonly answerText: string | undefined;
+  /** Calls of tools that a model's answer asks for. */
+  readonly answerCalls: readonly CallDetail[];
   /** The whole recorded answer; undefined while there is none. */
   readonly answer: Json | undefined;
 }
@@ -151,6 +159,7 @@ export function stepDetail(timeline: RunTimeline, place: number, shown: number =
     request: isPrompt ? rest : request,
     tries,
     answerText: answerText(answer),
+    answerCalls: step.kind === "model" && isRecord(answer) ? callsIn(answer["toolCalls"]) : [],
     answer,
   };
 }
@@ -182,15 +191,27 @@ function countIn(value: unknown): number | undefined {
 
 function promptPart(message: unknown): PromptPart {
   const { role, content, toolCalls } = isRecord(message) ? message : {};
-  const calls = Array.isArray(toolCalls) ? toolCalls.filter(isRecord) : [];
   return {
     role: typeof role === "string" ? role : "",
     text: typeof content === "string" ? content : content === undefined || content === null ? "" : JSON.stringify(content, null, 2),
-    calls: calls.map((call) => ({
-      name: typeof call["name"] === "string" ? call["name"] : "",
-      args: (call["args"] ?? call["arguments"] ?? null) as Json,
-    })),
+    calls: callsIn(toolCalls),
   };
+}
+
+function callsIn(toolCalls: unknown): readonly CallDetail[] {
+  const calls: readonly unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
+  return calls.filter(isRecord).map((call) => {
+    const { name, arguments: args } = isRecord(call["function"]) ? call["function"] : {};
+    return { name: typeof name === "string" ? name : "", args: typeof args === "string" ? readArguments(args) : null };
+  });
+}
+
+function readArguments(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
 }
 
 function answerText(answer: Json | undefined): string | undefined {

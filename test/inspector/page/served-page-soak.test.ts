@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { defineAction, defineRole, type Journal, JournalError, memoryJournal, Team } from "../../../src/index.ts";
-import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
+import { readPage } from "../../../src/inspector/page-file.ts";
 import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";
-import { openPage, program, startBrowser, violationsIn } from "./watched-page.ts";
+import { badge, offlineFile, openPage, program, startBrowser, toPanel, violationsIn } from "./watched-page.ts";
 
 const TOKEN = "page-token-0123456789";
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
@@ -24,12 +24,6 @@ afterAll(async () => {
   if (program !== undefined) await browser.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function toPanel(page: Page, id: string): Promise<void> {
-  await page.getByRole("navigation", { name: "Views of the run" }).locator(`a[href$="/${id}"]`).click();
-}
-
-const badge = (page: Page): Promise<string | null> => page.locator(".run-head .badge").first().textContent();
 
 async function serving<T>(team: Team, work: (url: string, client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
   const server = createServer({ team, token: TOKEN, page: readPage });
@@ -124,11 +118,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
     await new Team({ roles: [defineRole({ name: "Ada", actions: [Ask] })], journal }).run("go", { id: "asks" }).result;
     const events = [];
     for await (const event of journal.read("asks", 0)) events.push(event);
-    let html = "";
-    for await (const line of offlinePage(await readPage(), [events])) html += `${line}\n`;
-    const path = join(folder, "asks.html");
-    writeFileSync(path, html);
-    const { page, faults } = await openPage(browser, `file://${path}`);
+    const { page, faults } = await openPage(browser, await offlineFile(folder, "asks", [events]));
     await expect.poll(() => page.getByRole("region", { name: "Question of Ada" }).textContent()).toContain("Which town?");
     expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
@@ -159,11 +149,13 @@ async function serve(url: string, port: string): Promise<{ readonly child: Child
 describe.runIf(program !== undefined)("the page of troupe serve", () => {
   it("says that the server was killed, and goes on without loss or doubling when it is there again", { timeout: 120_000 }, async () => {
     writeFileSync(join(folder, "crew.yaml"), CREW);
-    let [asked, isSlow] = [0, true];
+    let asked = 0;
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
     await using stub = await openaiStub({
       handler: async () => {
         asked += 1;
-        while (isSlow && asked === 2) await new Promise((resolve) => setTimeout(resolve, 50));
+        if (asked === 2) await gate;
         return { text: `text ${asked}` };
       },
     });
@@ -178,7 +170,7 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     await first.child.ended;
     await expect.poll(head, { timeout: 30_000 }).toContain("The server cannot be reached");
     expect(await violationsIn(page)).toEqual([]);
-    isSlow = false;
+    open();
     const second = await serve(stub.url, new URL(first.url).port);
     await expect.poll(head, { timeout: 40_000 }).toContain("Live");
     await expect.poll(() => badge(page), { timeout: 40_000 }).toBe("Finished");

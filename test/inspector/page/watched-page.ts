@@ -1,6 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { join } from "node:path";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import type { RunEvent } from "../../../src/index.ts";
+import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 
 const PROGRAMS = [process.env["CHROME_PATH"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
 
@@ -68,4 +71,33 @@ export async function violationsIn(page: Page): Promise<readonly string[]> {
       .filter(({ value: [kind, found] }) => kind === "VIOLATION" && found === "FAIL")
       .map(({ ruleId, message, snippet }) => `${ruleId}: ${message} ${snippet.slice(0, 200)}`);
   });
+}
+
+/** Writes runs as one file of HTML. Returns its address. */
+export async function offlineFile(folder: string, name: string, runs: readonly (readonly RunEvent[])[]): Promise<string> {
+  let html = "";
+  for await (const line of offlinePage(await readPage(), runs)) html += `${line}\n`;
+  const path = join(folder, `${name}.html`);
+  writeFileSync(path, html);
+  return `file://${path}`;
+}
+
+/** Clicks the tab of a view. */
+export async function toPanel(page: Page, id: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Views of the run" }).locator(`a[href$="/${id}"]`).click();
+}
+
+/** The details of what is chosen. */
+export function drawer(page: Page): Locator {
+  return page.getByRole("complementary");
+}
+
+/** The first row of the list of events that has a text. */
+export function eventRow(page: Page, text: string): Locator {
+  return page.locator(".event", { hasText: text }).first();
+}
+
+/** How the run stands, in a word. */
+export function badge(page: Page): Promise<string | null> {
+  return page.locator(".run-head .badge").first().textContent();
 }

@@ -1,6 +1,6 @@
 import { type SpendingRow, spendingAt } from "../../view/spending.ts";
 import { shownLine } from "../../view/shown-text.ts";
-import { costText, counted, plural } from "../amounts.ts";
+import { costText, counted, plural, shareText } from "../amounts.ts";
 import type { PanelProps } from "../panels.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 
@@ -30,7 +30,7 @@ export function CostsPanel({ run }: PanelProps) {
       {budget !== undefined && budget > 0 && (
         <p class="cost-budget small">
           <label>
-            Of the budget <meter min={0} max={budget} value={Math.min(budget, total.known)} /> {Math.round((total.known / budget) * 100)}%
+            Of the budget <meter min={0} max={budget} value={Math.min(budget, total.known)} /> {shareText(total.known / budget)}
           </label>
         </p>
       )}
@@ -93,7 +93,7 @@ function SpendingLine({ row, onChoose }: { readonly row: SpendingRow; readonly o
           <rect class="cost-whole" width="100" height="8" />
           <rect class="cost-part" width={share * 100} height="8" />
         </svg>
-        <span class="numbers small">{Math.round(share * 100)}%</span>
+        <span class="numbers small">{shareText(share)}</span>
       </td>
       <td class="right">{counted(calls)}</td>
       <td class="right">{counted(retries)}</td>

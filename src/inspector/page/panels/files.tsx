@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { contentBefore, type FileHistory, filesAt, type FileVersion } from "../../view/file-history.ts";
 import { type DiffLine, diffHunks, lineDiff } from "../../view/line-diff.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
-import type { OpenRun } from "../open-run.ts";
+import type { OpenRun, Selection } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
 import { TextView } from "../text-view.tsx";
 import { ActivationButton, MessageButton } from "./message-list.tsx";
@@ -14,11 +15,17 @@ const LINES = 600;
 /** Longer contents are shown without a difference. */
 const MOST_COMPARED = 2_000_000;
 
+type FileChoice = Extract<Selection, { readonly kind: "file" }>;
+
 /** The files that the recorded steps have written, by version, with their differences and their authors. */
 export function FilesPanel({ run }: PanelProps) {
   const files = filesAt(run.timeline, run.shown.value);
   const chosen = run.selection.value;
-  const file = files.find(({ path }) => chosen?.kind === "file" && chosen.path === path) ?? files[0];
+  // The file stays while messages and activations around it are looked at.
+  const last = useRef<FileChoice | undefined>(undefined);
+  if (chosen?.kind === "file") last.current = chosen;
+  const { path: wanted, fork } = last.current ?? {};
+  const file = files.find((one) => one.path === wanted && one.fork === fork) ?? files[0];
   if (file === undefined) return <p class="empty">No file has been written up to this event.</p>;
   return (
     <div class="panel-two">
@@ -31,7 +38,7 @@ export function FilesPanel({ run }: PanelProps) {
                 class="panel-item"
                 aria-current={one === file ? "true" : undefined}
                 onClick={() => {
-                  run.selection.value = { kind: "file", path: one.path };
+                  run.selection.value = { kind: "file", path: one.path, fork: one.fork };
                 }}
               >
                 <span class="panel-item-name mono">{shownLine(one.path, 120)}</span>

@@ -44,10 +44,11 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
   const isChosen = (bar: Bar): boolean => selected?.kind === "activation" && selected.act === bar.activation.act;
   const entry = bars.find(isChosen) ?? bars[0];
   const onKeyDown = (event: KeyboardEvent, bar: Bar): void => {
+    if (event.key === "Escape") run.selection.value = undefined;
     const next = barAfterKey(drawing, bar, event.key);
     if (next === undefined) return;
     event.preventDefault();
-    select(run, { kind: "activation", act: next.activation.act });
+    select(run, { kind: "activation", act: next.activation.act, stays: true });
     const list = (event.currentTarget as HTMLElement).parentElement;
     list?.querySelector<HTMLElement>(`[data-place="${next.activation.place}"]`)?.focus();
   };

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { type RoleView, roleView } from "../../view/role-view.ts";
 import { momentOf } from "../../view/run-terms.ts";
@@ -18,7 +19,10 @@ const MOST = 500;
 export function RolesPanel({ run, actions }: PanelProps) {
   const state = run.timeline.stateAt(run.shown.value);
   const names = [...state.roles.keys()];
-  const chosen = chosenRole(run, names);
+  // The role stays while its messages are looked at.
+  const last = useRef<string | undefined>(undefined);
+  last.current = chosenRole(run) ?? last.current;
+  const chosen = names.find((name) => name === last.current) ?? names[0];
   const view = chosen === undefined ? undefined : roleView(state, chosen);
   if (view === undefined) return <p class="empty">No role has been hired yet.</p>;
   return (
@@ -56,15 +60,10 @@ export function RolesPanel({ run, actions }: PanelProps) {
   );
 }
 
-function chosenRole({ selection, timeline }: OpenRun, names: readonly string[]): string | undefined {
+function chosenRole({ selection, timeline }: OpenRun): string | undefined {
   const chosen = selection.value;
-  const name =
-    chosen?.kind === "role"
-      ? chosen.name
-      : chosen?.kind === "activation" || chosen?.kind === "step"
-        ? timeline.record.activationNamed(chosen.act)?.role
-        : undefined;
-  return name !== undefined && names.includes(name) ? name : names[0];
+  if (chosen?.kind === "role") return chosen.name;
+  return chosen?.kind === "activation" || chosen?.kind === "step" ? timeline.record.activationNamed(chosen.act)?.role : undefined;
 }
 
 interface RoleDetailProps {
