@@ -15,7 +15,7 @@ export interface Span {
 /** A policy of edges that can be limited to some pairs of roles and some ticks. */
 export interface Edge extends EdgePolicy {
   /**
-   * Returns the policy for these pairs alone, in place of those that it has: `"p1->p2"`, `"p1->*"`, `"*->p2"`, `"p1<->p2"`, `"p1->p1"`.
+   * Returns the policy for these pairs alone, in place of those that it has: `"p1->p2"`, `"p1->*"`, `"*->p2"`, `"p1<->p2"`, `"p1->p1"`, `"p*-><self>"`.
    *
    * @throws UsageError `EDGE_INVALID` for a text that is no pair
    */
@@ -33,7 +33,7 @@ export interface Edge extends EdgePolicy {
 export interface EdgeParts extends Pick<EdgePolicy, "name" | "parameters" | "pairs"> {
   /** The span is checked already, unless the policy `seesSpan`. */
   decide(passage: EdgePassage, span: Span | undefined): EdgeDecision | undefined;
-  /** The policy is asked at every tick, and heeds the span by itself. */
+  /** The policy is asked at every tick, and checks the span itself. */
   readonly seesSpan?: true;
 }
 
@@ -118,13 +118,14 @@ export function checkRate(policy: string, rate: unknown): void {
   throw edgeInvalid(`the rate of ${policy} to be a probability from 0 to 1`, rate, `Write ${policy}(0.1).`);
 }
 
-/** @throws UsageError `EDGE_INVALID` unless the value is a whole number that is large enough */
-export function checkTicks(policy: string, what: string, ticks: unknown, least: number): void {
-  if (isCount(ticks) && ticks >= least) return;
-  throw edgeInvalid(`${what} of ${policy} to be a whole number of ${least} or more`, ticks, `Write ${policy} with such a number.`);
+/** @throws UsageError `EDGE_INVALID` unless the value is a whole number within its bounds */
+export function checkNumber(policy: string, what: string, given: unknown, least: number, most: number = Infinity): void {
+  if (isCount(given) && given >= least && given <= most) return;
+  const bounds = most === Infinity ? `of ${least} or more` : `from ${least} to ${most}`;
+  throw edgeInvalid(`${what} of ${policy} to be a whole number ${bounds}`, given, `Write ${policy} with such a number.`);
 }
 
-/** Returns names that are given as one or as a list. @throws UsageError `EDGE_INVALID` */
+/** Returns names that are given as one or as a list, with stars for any text. @throws UsageError `EDGE_INVALID` */
 export function namesOf(policy: string, names: string | readonly string[]): readonly string[] {
   const list: readonly unknown[] = typeof names === "string" ? [names] : Array.isArray(names) ? names : [];
   if (list.length > 0 && list.every((name) => typeof name === "string" && name !== "")) return [...(list as readonly string[])];

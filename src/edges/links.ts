@@ -1,9 +1,9 @@
-import type { EdgePassage } from "../runtime/edges/edge-policy.ts";
+import { type EdgePassage, MOST_COPIES } from "../runtime/edges/edge-policy.ts";
 import { corruption } from "./corruption.ts";
-import { checkFunction, checkRate, checkTicks, type Edge, edgeOf } from "./edge.ts";
+import { checkFunction, checkRate, checkNumber, type Edge, edgeOf } from "./edge.ts";
 
 /*
- * Faults of links: each message meets them for itself.
+ * Faults of links: they apply to each message independently.
  */
 
 /** What a recipient reads in place of what was sent. Without a payload, new contents have none. */
@@ -41,8 +41,8 @@ export function drop(rate: number): Edge {
  * new Environment({ edges: [delay(2).on("p1->*"), delay(0, 3).on("p2->*")] });
  */
 export function delay(least: number, most: number = least): Edge {
-  checkTicks("delay", "the ticks", least, 0);
-  checkTicks("delay", "the most ticks", most, least);
+  checkNumber("delay", "the ticks", least, 0);
+  checkNumber("delay", "the most ticks", most, least);
   const parameters = most === least ? { ticks: least } : { least, most };
   return edgeOf({
     name: "delay",
@@ -65,7 +65,7 @@ export function delay(least: number, most: number = least): Edge {
  */
 export function reorder(rate: number, most: number = 3): Edge {
   checkRate("reorder", rate);
-  checkTicks("reorder", "the most ticks", most, 1);
+  checkNumber("reorder", "the most ticks", most, 1);
   return edgeOf({
     name: "reorder",
     parameters: { rate, most },
@@ -76,7 +76,7 @@ export function reorder(rate: number, most: number = 3): Edge {
 /**
  * Delivers copies of messages besides them, with a probability. A copy has an id of its own: that of the message, a star and a number.
  *
- * @param copies default 1, at most 1,000
+ * @param copies default 1, at most 1,000; a message has no more for one recipient over all policies
  * @throws UsageError `EDGE_INVALID`
  *
  * @example
@@ -88,7 +88,7 @@ export function reorder(rate: number, most: number = 3): Edge {
  */
 export function duplicate(rate: number, copies: number = 1): Edge {
   checkRate("duplicate", rate);
-  checkTicks("duplicate", "the copies", copies, 1);
+  checkNumber("duplicate", "the copies", copies, 1, MOST_COPIES);
   return edgeOf({
     name: "duplicate",
     parameters: { rate, copies },

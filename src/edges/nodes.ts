@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { EdgeDecision, EdgePassage } from "../runtime/edges/edge-policy.ts";
+import { matcherOf } from "../runtime/edges/pairs.ts";
 import { corruption } from "./corruption.ts";
 import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "./edge.ts";
 
@@ -13,6 +14,8 @@ import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "
  * sends; what it has sent to itself waits until it recovers. Without a span, see {@link Edge.during}, it never recovers. Messages from
  * outside arrive all the same.
  *
+ * @param roles their names; a star stands for any text: `"p*"`
+ *
  * @throws UsageError `EDGE_INVALID`
  *
  * @example
@@ -24,29 +27,30 @@ import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "
  */
 export function crash(roles: string | readonly string[]): Edge {
   const names = namesOf("crash", roles);
-  const crashed = new Set(names);
+  const isCrashed = matcherOf(names);
   return edgeOf({
     name: "crash",
     parameters: { roles: names },
-    pairs: names.flatMap((name) => [`${name}->*`, `*->${name}`, `${name}->${name}`]),
+    pairs: names.flatMap((name) => [`${name}->*`, `*->${name}`, `${name}-><self>`]),
     seesSpan: true,
-    decide: (passage, span) => crashDecision(crashed, passage, span),
+    decide: (passage, span) => crashDecision(isCrashed, passage, span),
   });
 }
 
 function crashDecision(
-  crashed: ReadonlySet<string>,
+  isCrashed: (name: string) => boolean,
   { from, to, tick, arrives }: EdgePassage,
   span: Span | undefined,
 ): EdgeDecision | undefined {
-  const isLost = (crashed.has(from) && isWithin(tick, span)) || (crashed.has(to) && isWithin(arrives, span));
+  const isLost = (isCrashed(from) && isWithin(tick, span)) || (isCrashed(to) && isWithin(arrives, span));
   if (!isLost) return undefined;
   return from !== to || span?.to === undefined ? { kind: "drop" } : { kind: "delay", ticks: Math.max(0, span.to - arrives) };
 }
 
 /**
  * Parts the roles into groups while it lasts: a message from one group to another is lost. The roles that are named in no group are one
- * group more, so `partition(["p1", "p2"])` parts these two from all others.
+ * group more, so `partition(["p1", "p2"])` parts these two from all others. A star stands for any text in a name; a role that fits in several
+ * groups belongs to the first of them.
  *
  * @throws UsageError `EDGE_INVALID`, also for a role in two groups
  *
@@ -58,20 +62,18 @@ function crashDecision(
  */
 export function partition(...groups: readonly (readonly string[])[]): Edge {
   const lists = groups.map((group) => namesOf("partition", group));
-  const groupOf = new Map<string, number>();
-  for (const [nth, names] of lists.entries()) {
-    for (const name of names) {
-      if (groupOf.has(name))
-        throw partitionInvalid(`each role in one group of a partition, got ${valueText(name)} twice. Take it out of one of them.`);
-      groupOf.set(name, nth);
-    }
-  }
-  if (groupOf.size === 0) throw partitionInvalid('the groups of a partition, got none. Write partition(["p1", "p2"]).');
+  const names = lists.flat();
+  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  if (twice !== undefined)
+    throw partitionInvalid(`each role in one group of a partition, got ${valueText(twice)} twice. Take it out of one of them.`);
+  const matchers = lists.map(matcherOf);
+  const groupOf = (name: string): number => matchers.findIndex((isIn) => isIn(name));
+  if (names.length === 0) throw partitionInvalid('the groups of a partition, got none. Write partition(["p1", "p2"]).');
   return edgeOf({
     name: "partition",
     parameters: { groups: lists },
-    pairs: [...groupOf.keys()].map((name) => `${name}<->*`),
-    decide: ({ from, to }) => (groupOf.get(from) === groupOf.get(to) ? undefined : { kind: "drop" }),
+    pairs: names.map((name) => `${name}<->*`),
+    decide: ({ from, to }) => (groupOf(from) === groupOf(to) ? undefined : { kind: "drop" }),
   });
 }
 
@@ -80,8 +82,9 @@ function partitionInvalid(text: string): UsageError {
 }
 
 /**
- * Lets roles send what they please: each of their recipients may read something else than they sent, and something else than the others.
+ * Makes roles send arbitrary messages: each of their recipients may read something else than they sent, and something else than the others.
  *
+ * @param roles their names; a star stands for any text: `"p*"`
  * @param lie what happens to one message on its way to one recipient, as a function of the passage alone; it is not recorded with the run.
  * Default: each recipient reads the message with one value changed at random
  * @throws UsageError `EDGE_INVALID`

@@ -1,7 +1,7 @@
 import type { Json } from "../kernel/json.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import type { EdgePolicy } from "./edges/edge-policy.ts";
-import { namesInEdges } from "./edges/pairs.ts";
+import { matcherOf, namesInEdges } from "./edges/pairs.ts";
 
 interface NamedState {
   readonly roles: ReadonlyMap<string, { readonly profile: string }>;
@@ -16,10 +16,17 @@ export function unknownNames({ roles, scheduler, parameters }: NamedState, edges
   const named = isList(lists) ? lists.flat().filter(isText).filter(absent) : [];
   return [
     ...namesInEdges(edges)
-      .filter(absent)
-      .map((name) => `A policy of the edges names ${name}, and no role has that name.`),
+      .filter((name) => !hasOneOf(roles.keys(), name))
+      .map((name) => `A policy of the edges names ${name}, and no role has ${name.includes("*") ? "a name of that form" : "that name"}.`),
     ...named
       .filter((name) => ![...roles.values()].some(({ profile }) => profile === name))
       .map((name) => `A stage names ${name}, and no role has that name or profile.`),
   ];
+}
+
+/** True when one of the names fits in a name with stars. */
+function hasOneOf(names: Iterable<string>, pattern: string): boolean {
+  const isMeant = matcherOf([pattern]);
+  for (const name of names) if (isMeant(name)) return true;
+  return false;
 }

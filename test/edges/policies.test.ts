@@ -94,12 +94,29 @@ describe("delay", () => {
     expect(ticks).toEqual(new Set([2, 3]));
   });
 
-  test.each([[() => delay(-1)], [() => delay(1.5)], [() => delay(2, 1)], [() => reorder(0.1, 0)], [() => duplicate(0.1, 0)]])(
-    "refuses wrong numbers",
-    (make) => {
-      expect(make).toThrow(expect.objectContaining({ code: "EDGE_INVALID" }));
-    },
-  );
+  test.each([
+    [() => delay(-1)],
+    [() => delay(1.5)],
+    [() => delay(2, 1)],
+    [() => reorder(0.1, 0)],
+    [() => duplicate(0.1, 0)],
+    [() => duplicate(1, 1_001)],
+  ])("refuses wrong numbers", (make) => {
+    expect(make).toThrow(expect.objectContaining({ code: "EDGE_INVALID" }));
+  });
+});
+
+describe("duplicate", () => {
+  test("Edges.G4 makes at most 1,000 copies of a message, over all policies", () => {
+    expect(fateOf([duplicate(1, 1_000)], 1)?.arrives).toHaveLength(1_001);
+    expect(fateOf([duplicate(1, 1), duplicate(1, 499)], 1)?.arrives).toHaveLength(1_000);
+    expect(() => fateOf([duplicate(1, 1_000), duplicate(1, 1)], 1)).toThrow(
+      expect.objectContaining({
+        code: "EDGE_FAILED",
+        message: expect.stringMatching(/would have 1001 copies, more than 1000 over all policies\. Begin a new run/) as string,
+      }),
+    );
+  });
 });
 
 describe("corrupt", () => {
@@ -193,6 +210,11 @@ describe("crash", () => {
     expect(await actsOf([crash("p3")])).toEqual({ p1: all, p2: all, p3: [0] });
   });
 
+  test("takes a star in a name for any text, also for what a role told itself", async () => {
+    expect(await actsOf([crash("p*").during(2, 5)])).toEqual({ p1: [0, 1], p2: [0, 1], p3: [0, 1, 5, 6, 7] });
+    expect(await actsOf([crash("*3")])).toEqual(await actsOf([crash("p3")]));
+  });
+
   test("keeps what a role told itself until it recovers, also where that arrives between two rounds", () => {
     expect(fateOf([crash("p1").during(1, 4)], 1, { from: "p1", to: "p1", due: 2.5 })?.arrives).toEqual([{ due: 4 }]);
   });
@@ -211,6 +233,8 @@ describe("partition", () => {
 
   test("loses messages between groups, and the roles without one are a group", () => {
     expect(parted(partition(["a", "b"]))).toEqual(["ac", "ad", "bc", "bd", "ca", "cb", "da", "db"]);
+    expect(parted(partition(["a*"], ["*b", "ab"]))).toEqual(parted(partition(["a"], ["b"])));
+    expect(parted(partition(["a"], ["*"]))).toEqual(["ab", "ac", "ad", "ba", "ca", "da"]);
     expect(parted(partition(["a"], ["b"]))).toEqual(["ab", "ac", "ad", "ba", "bc", "bd", "ca", "cb", "da", "db"]);
   });
 

@@ -22,15 +22,15 @@ export interface EdgePassage {
   /** The tick at which it arrives, if nothing delays it further: the next one, unless it was delayed. */
   readonly arrives: number;
   /**
-   * A stream of its own: a function of the seed, the policy's name, the id of the message and its recipient. So a fault of a higher rate
-   * strikes every message that one of a lower rate strikes. Of two policies of one name the second has other numbers.
+   * A stream of its own: a function of the seed, the policy's name, the id of the message and its recipient. A policy with a higher rate
+   * affects every message that one with a lower rate affects. Policies of the same name have different streams.
    */
   readonly random: RandomStream;
 }
 
 /**
  * What happens to a message on its way to one recipient. `delay` is added to what it has already; a `copy` is a further message, which the
- * next policies decide on for themselves; `rewrite` changes what this recipient reads: a content without a payload removes the payload.
+ * next policies decide on for themselves, and all policies together make at most 1,000 of one message; `rewrite` changes what this recipient reads: a content without a payload removes the payload.
  */
 export type EdgeDecision =
   | { readonly kind: "deliver" }
@@ -59,8 +59,8 @@ export interface EdgePolicy {
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
   /**
-   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` stands for any text in a name. Only a pair of two equal names without `*`
-   * covers messages of a role to itself. Default: every message of a role to another one.
+   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` stands for any text in a name. Messages of a role to itself are covered by
+   * `p1->p1` and, for all names that fit, by `p*-><self>` alone. Default: every message of a role to another one.
    */
   readonly pairs?: readonly string[];
   /** A function of the passage alone, without waiting. Undefined: the message is delivered. */
@@ -103,6 +103,9 @@ export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly Re
     ...(pairs === undefined ? {} : { pairs }),
   }));
 }
+
+/** Limit on the copies of one message to one recipient, over all policies. */
+export const MOST_COPIES = 1_000;
 
 /** Characters of policies in an error. */
 const LONGEST_TOLD = 300;

@@ -9,11 +9,8 @@ import type { Arrival, EdgeFault } from "../record/edge-fault.ts";
 import { nextTick } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
 import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
-import type { EdgeDecision, EdgeDecisions, EdgePassage, EdgePolicy, EdgeRun } from "./edge-policy.ts";
+import { type EdgeDecision, type EdgeDecisions, type EdgePassage, type EdgePolicy, type EdgeRun, MOST_COPIES } from "./edge-policy.ts";
 import { type Pairs, pairsOf } from "./pairs.ts";
-
-/** Limit on the copies that one decision makes. */
-const MOST_COPIES = 1_000;
 
 /** A policy with what identifies its streams. */
 interface Ranked {
@@ -30,6 +27,7 @@ interface Ranked {
  * policies of other names.
  * Edges.G2 (`pass`) a message that nothing happens to is returned as it is.
  * Edges.G3 (`decisionOf`) a policy that throws, or answers what is no decision, fails the activation: none of its messages is sent.
+ * Edges.G4 (`assertFew`) a message has at most 1,000 copies for one recipient, over all policies.
  */
 export class Edges implements EdgeDecisions {
   readonly #run: EdgeRun;
@@ -79,6 +77,7 @@ export class Edges implements EdgeDecisions {
       case "delay":
         return decision.ticks === 0 ? [arrival] : [{ ...arrival, due: arrives + decision.ticks }];
       case "copy":
+        assertFew(policy, passage, way.copies + decision.copies);
         return [arrival, ...Array.from({ length: decision.copies }, () => ({ ...arrival, copy: (way.copies += 1) }))];
       case "rewrite":
         if (isSameJson(decision.reads, contentOf(message))) return [arrival];
@@ -136,7 +135,7 @@ function decisionOf(policy: EdgePolicy, passage: EdgePassage): Checked {
     answer = policy.decide(passage);
     checked = answer === undefined ? delivered : checkedDecision(answer, passage.message);
   } catch (error) {
-    throw failed(policy, passage, `it threw: ${thrownText(error)}`, error);
+    throw failed(policy, passage, `it threw: ${thrownText(error)}`, { cause: error });
   }
   if (checked !== undefined) return checked;
   // The promise is not awaited: its rejection must not end the process.
@@ -167,7 +166,7 @@ function checkedDecision(answer: unknown, message: Message): Checked | undefined
   }
 }
 
-/** A payload tells of the content that it came with, so a new content without a payload has none. */
+/** A payload describes its original content, so a new content without a payload has none. */
 function readsOf({ content, instructContent: payload }: Readonly<Record<string, unknown>>, message: Message): Reads | undefined {
   if (content !== undefined && typeof content !== "string") return undefined;
   const before = contentOf(message);
@@ -180,10 +179,24 @@ function assertLength(policy: EdgePolicy, passage: EdgePassage, length: number, 
   if (length > limit) throw failed(policy, passage, `it wrote ${length} characters, more than the ${limit} of one message`);
 }
 
-function failed({ name }: EdgePolicy, { message, from, to }: EdgePassage, what: string, cause?: unknown): UsageError {
+function assertFew(policy: EdgePolicy, passage: EdgePassage, copies: number): void {
+  if (copies <= MOST_COPIES) return;
+  const todo = "Begin a new run with policies that make fewer.";
+  throw failed(policy, passage, `the message would have ${copies} copies, more than ${MOST_COPIES} over all policies`, { todo });
+}
+
+/** What an error of a policy says besides. */
+interface Besides {
+  readonly todo?: string;
+  readonly cause?: unknown;
+}
+
+function failed({ name }: EdgePolicy, passage: EdgePassage, what: string, besides: Besides = {}): UsageError {
+  const { message, from, to } = passage;
+  const { todo = "Correct it, and resume the run: no message is lost.", cause } = besides;
   return new UsageError(
     "EDGE_FAILED",
-    `Expected the policy ${name} of the edges to decide about message ${message.id} from ${from} to ${to}, but ${what}. Correct it, and resume the run: no message is lost.`,
+    `Expected the policy ${name} of the edges to decide about message ${message.id} from ${from} to ${to}, but ${what}. ${todo}`,
     { cause, data: { policy: name, message: message.id, from, to } },
   );
 }

@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import { ROUTE_TO_SELF } from "../../message/address.ts";
 
 /*
  * The pairs of roles that a policy of edges covers.
@@ -11,7 +12,8 @@ const ANY = "*";
 /** One direction between roles, each side as the texts between its stars. */
 interface Pair {
   readonly from: NamePattern;
-  readonly to: NamePattern;
+  /** Undefined: the sender itself. */
+  readonly to: NamePattern | undefined;
 }
 
 type NamePattern = readonly string[];
@@ -19,7 +21,7 @@ type NamePattern = readonly string[];
 /** The pairs of one policy. */
 export interface Pairs {
   covers(from: string, to: string): boolean;
-  /** The names without a star. */
+  /** The names that it has, also those with a star in them. */
   readonly names: readonly string[];
 }
 
@@ -31,14 +33,22 @@ export interface Pairs {
 export function pairsOf({ name, pairs }: { readonly name: string; readonly pairs?: readonly string[] }): Pairs {
   if (pairs === undefined) return all;
   const read = pairs.flatMap((pair) => readPair(name, pair));
-  const sides = read.flatMap(({ from, to }) => [from, to]);
+  const sides = read.flatMap(({ from, to }) => (to === undefined ? [from] : [from, to]));
   return {
     covers: (from, to) => read.some((pair) => covers(pair, from, to)),
-    names: [...new Set(sides.filter(isOneName).map(([text = ""]) => text))],
+    names: [...new Set(sides.map((parts) => parts.join(ANY)).filter((side) => side !== ANY))],
   };
 }
 
-/** Returns the names of roles that policies name without a star. */
+/** Returns what tells whether a name is one of these; a star in them stands for any text. */
+export function matcherOf(names: readonly string[]): (name: string) => boolean {
+  const patterns = names.map((name) => name.split(ANY));
+  const known = new Set(patterns.filter(isOneName).map(([name]) => name));
+  const open = patterns.filter((pattern) => !isOneName(pattern));
+  return (name) => known.has(name) || open.some((pattern) => fits(name, pattern));
+}
+
+/** Returns the names of roles that policies have, also those with a star in them. */
 export function namesInEdges(policies: readonly { readonly name: string; readonly pairs?: readonly string[] }[] = []): readonly string[] {
   return [...new Set(policies.flatMap((policy) => pairsOf(policy).names))];
 }
@@ -49,13 +59,16 @@ function readPair(policy: string, text: string): readonly Pair[] {
   const isMutual = text.includes("<->");
   const sides = text.split(isMutual ? "<->" : "->").map((side) => side.trim());
   const [one, other] = sides;
-  if (sides.length !== 2 || one === undefined || one === "" || other === undefined || other === "") {
+  const isPair = sides.length === 2 && one !== undefined && one !== "" && other !== undefined && other !== "";
+  if (!isPair || one === ROUTE_TO_SELF || (isMutual && other === ROUTE_TO_SELF)) {
     throw new UsageError(
       "EDGE_INVALID",
-      `Expected pairs of the policy ${policy} as "sender->recipient" or "one<->other", got ${valueText(text)}. A star stands for any text: "p1->*".`,
+      `Expected pairs of the policy ${policy} as "sender->recipient" or "one<->other", got ${valueText(text)}. A star stands for any text, and <self> for the sender: "p1->*", "p*-><self>".`,
     );
   }
-  const [from, to] = [one.split(ANY), other.split(ANY)];
+  const from = one.split(ANY);
+  if (other === ROUTE_TO_SELF) return [{ from, to: undefined }];
+  const to = other.split(ANY);
   return isMutual
     ? [
         { from, to },
@@ -64,8 +77,9 @@ function readPair(policy: string, text: string): readonly Pair[] {
     : [{ from, to }];
 }
 
-/** A role's own messages to itself are covered by its name alone: they do not leave it. */
+/** A role's own messages to itself are covered by its name and by `<self>` alone: they do not leave it. */
 function covers({ from, to }: Pair, sender: string, recipient: string): boolean {
+  if (to === undefined) return sender === recipient && fits(sender, from);
   if (sender === recipient && !(isOneName(from) && isOneName(to))) return false;
   return fits(sender, from) && fits(recipient, to);
 }

@@ -239,8 +239,11 @@ describe("the policies of a run", () => {
   });
 
   test("are warned of where they name a role that is not there", async () => {
-    const { warnings } = await told(kinds["roles"]?.() ?? [], [drop(1).on("Ann->Ghost", "Ann->*")]);
-    expect(warnings).toEqual(["A policy of the edges names Ghost, and no role has that name."]);
+    const { warnings } = await told(kinds["roles"]?.() ?? [], [drop(1).on("Ann->Ghost", "A*->*", "G*->*")]);
+    expect(warnings).toEqual([
+      "A policy of the edges names Ghost, and no role has that name.",
+      "A policy of the edges names G*, and no role has a name of that form.",
+    ]);
   });
 
   test.each<readonly [unknown]>([

@@ -24,12 +24,17 @@ describe("the pairs of a policy", () => {
     [["p1->p2", "p3->p4"], "p3", "p4", true],
     [["p1->p2", "p3->p4"], "p1", "p4", false],
     [["aba*aba->*"], "aba", "p", false],
+    [["p*-><self>"], "p1", "p1", true],
+    [["p*-><self>"], "p1", "p2", false],
+    [["p*-><self>"], "q", "q", false],
+    [["p1-><self>"], "p1", "p1", true],
+    [["p*->p*"], "p1", "p1", false],
     [[], "p1", "p2", false],
   ])("%j covers %s to %s: %s", (pairs, from, to, expected) => {
     expect(covered(pairs, from, to)).toBe(expected);
   });
 
-  test.each(["", "p1", "->", "p1->", "->p1", "p1->p2->p3", "p1<->"])("%j is refused", (pair) => {
+  test.each(["", "p1", "->", "p1->", "->p1", "p1->p2->p3", "p1<->", "<self>->p1", "p1<-><self>"])("%j is refused", (pair) => {
     expect(() => pairsOf({ name: "test", pairs: [pair] })).toThrow(expect.objectContaining({ code: "EDGE_INVALID" }));
   });
 
@@ -45,11 +50,9 @@ describe("the pairs of a policy", () => {
     );
   });
 
-  test("name the roles without a star", () => {
-    expect(namesInEdges([{ name: "x", pairs: ["p1->*", "p*<->p2"] }, { name: "y" }, { name: "z", pairs: ["p1->p3"] }])).toEqual([
-      "p1",
-      "p2",
-      "p3",
-    ]);
+  test("name roles, some of them by a text with a star", () => {
+    expect(
+      namesInEdges([{ name: "x", pairs: ["p1->*", "p*<->p2"] }, { name: "y" }, { name: "z", pairs: ["p1->p3", "p1-><self>"] }]),
+    ).toEqual(["p1", "p*", "p2", "p3"]);
   });
 });
