@@ -1,8 +1,10 @@
 /**
- * Codes of errors that end a run here without an end in its record, and that pass: another process has the run, or the journal cannot be reached.
+ * Codes of errors that end a run here without an end in its record, and that pass: another process has the run, or the journal, a budget or a limit cannot be reached.
  * Such a run can be tried again for ever.
  */
 export const PASSING_CODES: ReadonlySet<string> = new Set([
   ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "MOVED"],
   ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED"],
+  ...["BUDGET_UNREACHABLE", "BUDGET_REFUSED", "BUDGET_FULL", "BUDGET_CLOSED"],
+  ...["LIMITS_UNREACHABLE", "LIMITS_REFUSED", "LIMITS_FULL", "LIMITS_CLOSED"],
 ]);
