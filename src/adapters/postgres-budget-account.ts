@@ -9,6 +9,8 @@ export interface AccountPool {
   readonly name: string;
   /** Takes an amount for an account. @throws BudgetError, ControlError */
   take(account: PostgresAccount, amount: number, ending: Cancellation): Promise<string>;
+  /** Lets others see that this process lives, until the returned function is called: it has a hold, or asks for one. */
+  keep(): () => void;
   /** Must be called when there may be room. */
   changed(): void;
   /** Called when the database has had no answer for the account for too long; it is asked again. */
@@ -23,7 +25,7 @@ const PAUSE = 1_000;
 /**
  * The account of one spender with a pool in a database. It owns what the database does not know yet.
  *
- * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent since ever, and the ids of settled holds: so a
+ * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent in total, and the ids of settled holds: so a
  * statement that is sent twice charges once, and none is given up before the pool is closed. PostgresAccount.A2 (`#open`) a hold is settled
  * once; after `close` no settlement counts. Its end is awaited (`close`) for no longer than the patience of the database.
  */
@@ -32,7 +34,8 @@ export class PostgresAccount implements BudgetAccount {
   readonly key: string;
   readonly opening: string;
   readonly #pool: AccountPool;
-  readonly #open = new Set<string>();
+  /** What lets this process be seen for each hold. */
+  readonly #open = new Map<string, () => void>();
   /** Micro-dollars. */
   #total: number;
   /** The total that the database knows. */
@@ -51,11 +54,17 @@ export class PostgresAccount implements BudgetAccount {
   }
 
   async reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
-    const id = await this.#pool.take(this, amount, ending);
-    this.#open.add(id);
+    const letGo = this.#pool.keep();
+    const id = await this.#pool.take(this, amount, ending).catch((error: unknown) => {
+      letGo();
+      throw error;
+    });
+    this.#open.set(id, letGo);
     return {
       settle: (cost) => {
-        if (this.#open.delete(id)) this.#settle(id, cost);
+        if (!this.#open.delete(id)) return;
+        letGo();
+        this.#settle(id, cost);
       },
     };
   }
@@ -69,6 +78,7 @@ export class PostgresAccount implements BudgetAccount {
   async close(isDone: boolean): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    for (const letGo of this.#open.values()) letGo();
     this.#open.clear();
     this.#ends = isDone ? "done" : "open";
     this.#tell();

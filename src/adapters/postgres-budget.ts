@@ -116,7 +116,7 @@ interface Answer {
  *
  * PostgresPool.G1 (`reserve_budget`) no reservation lets spent + held exceed the amount: a hold is written under the lock of the budget's row.
  * PostgresPool.G2 (`#admit`) who waits is asked again, in order, after each change, and each second; it is refused when no open hold could
- * make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent.
+ * make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent; a process with one holds its lock (`keep`).
  * PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former holds are over; a former
  * holder takes nothing more. PostgresPool.G5 (`close`) what was settled before it is known, unless the database stays away.
  */
@@ -218,6 +218,10 @@ class PostgresPool implements PostgresBudget, AccountPool {
     });
   }
 
+  keep(): () => void {
+    return this.#presence.keep();
+  }
+
   changed(): void {
     this.#hasNews = true;
     if (this.#queue.length > 0 && !this.#isAdmitting) void this.#admit();
@@ -225,7 +229,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
 
   failed(error: unknown): void {
     const { logger } = this.db.server;
-    logger.warn(`The budget "${this.name}" is told again what it does not know: ${thrownText(error)}`);
+    logger.warn(`Sending the spending of budget "${this.name}" failed, and is retried: ${thrownText(error)}`);
   }
 
   async close(): Promise<void> {

@@ -24,19 +24,19 @@ export interface PostgresConnection {
 }
 
 /**
- * A machine that vanishes says nothing, so the server must ask: by default it does so after two hours, and the locks of a connection, and its
- * place among all connections, would be held until then. In seconds: the first question, those after it; and how many have no answer. The server asks only where it waits for
- * nothing; where it has sent something, such as a notification, the last setting bounds the wait in milliseconds, which is a quarter of an hour
- * by default. Postgres 11 and other systems lack some of them.
+ * A client machine that disappears sends nothing, so the server probes it (TCP keepalive). Values: seconds to the first probe, seconds
+ * between probes, failed probes until the connection is closed. Probes are sent only on a connection without unacknowledged data; with some,
+ * such as a notification, the last value bounds the wait in milliseconds. Without these values the locks of the connection, and its place among
+ * all connections, are held for two hours, or a quarter of an hour. Postgres 11 and other systems lack some of them.
  */
 export const SEEN_GONE = `SELECT count(set_config(name, wanted, false)) FROM (VALUES
     ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '12000')
   ) AS settings (name, wanted) JOIN pg_settings USING (name)`;
 
 /**
- * A process that is stopped, and a way to it that swallows what comes, answer the server's questions of above, so the server must end a connection
- * on which it is asked nothing. For connections on which the process asks something at least every ten seconds. A time that the user has
- * set for the role or in the address stays. Postgres 13 does not have it.
+ * A stopped process, or a proxy that drops data, still acknowledges these probes. So the server closes a connection that has been idle for
+ * 60 s. For connections on which the process asks something at least every ten seconds while it needs them. A time that the user has set for
+ * the role or in the address stays. Postgres 13 does not have it.
  */
 export const SEEN_STOPPED = `SELECT set_config(name, '60000', false) FROM pg_settings WHERE name = 'idle_session_timeout' AND setting = '0'`;
 

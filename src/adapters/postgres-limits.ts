@@ -47,8 +47,8 @@ const limitsOptions: Known<PostgresLimitsOptions> = {
  * processes whoever was refused first is next. The place of a killed process is free again five to seven seconds after its death: for as
  * long a process that lost its connection may come back, because its calls go on.
  *
- * A place that arrives late is given back, and asked for again with more allowance, for calls that begin late would come together with
- * later ones. Therefore a limit of 10 by the second gives about 9.5. While the database is away a call waits, for `patience` at most, and
+ * A grant that arrives late is returned and requested again with a larger allowance. Otherwise late calls would start together with later
+ * ones. Therefore a limit of 10 by the second gives about 9.5. While the database is away a call waits, for `patience` at most, and
  * fails then with the ControlError `LIMITS_UNREACHABLE`, which ends the run; it can be resumed.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `LIMIT_INVALID`, `POSTGRES_URL_INVALID`
@@ -75,15 +75,29 @@ const CALMER = 0.95;
 /** Milliseconds between two tries to give a place back, after the patience of the database is over. */
 const PAUSE = 1_000;
 
+/** A place that was taken or renewed. */
+interface TakenPlace {
+  /** The time of the question. */
+  readonly asked: number;
+  /** Milliseconds after it in which the call may begin. */
+  readonly slack: number;
+}
+
+/** True while the call of a place may begin. */
+function isInTime({ asked, slack }: TakenPlace, { clock }: LimitRequest): boolean {
+  return clock.now() - asked <= slack;
+}
+
 /**
  * See {@link postgresLimits}. It owns the connections, the line of calls that wait in this process, and the places that the database does
  * not know to be free; both are bounded by the calls that activations can have in flight.
  *
  * DatabaseLimits.D1 (`take_limit`) no more places are taken in all processes than the limits allow: under the lock of one row, by the
- * database's clock. DatabaseLimits.D2 (`#take`, `begin`) a place counts from the latest time at which its call may begin, and is not used
+ * database's clock. DatabaseLimits.D2 (`#take`, `#begin`) a place counts from the latest time at which its call may begin, and is renewed
  * after that: so the limits hold for the begin of calls. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds
- * has no call in flight. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. One call at a
- * time asks the database, in the order asked (`acquire`).
+ * has no call in flight, and a process with one holds its lock (`keep`). DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing.
+ * DatabaseLimits.D5 (`acquire`) one call at a time asks the database for a place, in the order asked. DatabaseLimits.D6 (`renew_limit`) a call
+ * that begins late keeps its place, and waits for time only.
  */
 class DatabaseLimits implements PostgresLimits {
   readonly #name: string;
@@ -99,7 +113,8 @@ class DatabaseLimits implements PostgresLimits {
   /** Milliseconds by which a place may be late. */
   #late: number;
   readonly #leastLate: number;
-  #changed: () => void = () => {};
+  /** Wakes the calls that wait until they ask again. */
+  readonly #wakers = new Set<() => void>();
   /** The number of changes that were heard of. */
   #news = 0;
 
@@ -151,65 +166,61 @@ class DatabaseLimits implements PostgresLimits {
     await this.#db.close();
   }
 
-  async #take({ tokens, clock, signal }: LimitRequest): Promise<Lease> {
+  async #take(request: LimitRequest): Promise<Lease> {
+    const letGo = this.#presence.keep();
     for (;;) {
       const id = randomUUID();
-      const { asked, slack } = await this.#placeOf(id, tokens, clock, signal).catch((error: unknown) => {
+      const place = await this.#placeOf("take", id, request).catch((error: unknown) => {
         // It is unknown whether the place was taken.
         this.#leave(id);
+        letGo();
         throw error;
       });
-      const isInTime = (): boolean => clock.now() - asked <= slack;
-      if (isInTime()) {
+      if (isInTime(place, request)) {
         this.#late = Math.max(this.#leastLate, this.#late * CALMER);
-        return this.#lease(id, isInTime, slack);
+        return this.#lease(id, place, request, letGo);
       }
-      this.#miss(id, slack);
+      this.#leave(id);
+      this.#miss(place);
     }
   }
 
-  /** Gives back a place that came too late, and allows later ones more time. @param slack milliseconds that it was allowed */
-  #miss(id: string, slack: number): void {
-    this.#leave(id);
+  /** Allows later places more time than one that came too late. */
+  #miss({ slack }: TakenPlace): void {
     this.#late = Math.max(this.#late, 2 * slack);
   }
 
-  /** Waits until a place is taken. @returns the time of the last question, and the milliseconds after it in which the call may begin */
-  async #placeOf(
-    id: string,
-    tokens: number,
-    clock: Clock,
-    signal: AbortSignal,
-  ): Promise<{ readonly asked: number; readonly slack: number }> {
+  /** Waits until a place is taken, or a taken one renewed. */
+  async #placeOf(what: "take" | "renew", id: string, { tokens, clock, signal }: LimitRequest): Promise<TakenPlace> {
     for (;;) {
       throwIfAborted(signal);
       await this.#presence.opened();
       const asked = clock.now();
       const news = this.#news;
       const slack = this.#late;
-      const wait = await this.#ask(id, tokens, slack);
+      const wait = await this.#ask(what, id, tokens, slack);
       throwIfAborted(signal);
       if (wait === 0) return { asked, slack };
       if (news === this.#news) await this.#change(clock, Math.min(Math.ceil(wait), LOOK), signal);
     }
   }
 
-  async #ask(id: string, tokens: number, slack: number): Promise<number> {
+  async #ask(what: "take" | "renew", id: string, tokens: number, slack: number): Promise<number> {
     const rates = this.#rates;
-    const [row] = await this.#db.rows<{ wait: number }>(
-      { name: "limit take", text: `SELECT ${this.#db.schema}.take_limit($1, $2, $3, $4, $5, $6, $7, $8, $9) AS wait` },
-      [
-        this.#name,
-        id,
-        this.#presence.holder,
-        Math.ceil(tokens),
-        Number.isFinite(slack) ? slack : 0,
-        this.#atOnce ?? null,
-        rates.map(({ within }) => within),
-        rates.map(({ requests }) => requests),
-        rates.map(({ tokens: most }) => most),
-      ],
-    );
+    const values = [
+      this.#name,
+      id,
+      this.#presence.holder,
+      Math.ceil(tokens),
+      Number.isFinite(slack) ? slack : 0,
+      ...(what === "take" ? [this.#atOnce ?? null] : []),
+      rates.map(({ within }) => within),
+      rates.map(({ requests }) => requests),
+      rates.map(({ tokens: most }) => most),
+    ];
+    const places = values.map((_, n) => `$${n + 1}`).join(", ");
+    const text = `SELECT ${this.#db.schema}.${what}_limit(${places}) AS wait`;
+    const [row] = await this.#db.rows<{ wait: number }>({ name: `limit ${what}`, text }, values);
     return row?.wait ?? LOOK;
   }
 
@@ -219,36 +230,41 @@ class DatabaseLimits implements PostgresLimits {
       const done = (): void => {
         cancel();
         letGo();
+        this.#wakers.delete(done);
         resolve();
       };
       const cancel = clock.timer(ms, done);
       const letGo = onAbort(signal, done);
-      this.#changed = done;
+      this.#wakers.add(done);
     });
   }
 
   #hear(): void {
     this.#news += 1;
-    this.#changed();
+    for (const wake of this.#wakers) wake();
   }
 
-  #lease(id: string, isInTime: () => boolean, slack: number): Lease {
+  #lease(id: string, place: TakenPlace, request: LimitRequest, letGo: () => void): Lease {
     let isHeld = true;
     return {
-      begin: () => {
-        if (isInTime()) return true;
-        if (isHeld) this.#miss(id, slack);
-        isHeld = false;
-        return false;
-      },
+      begin: () => untilAborted(this.#begin(id, place, request), request.signal),
       release: (tokens) => {
         if (!isHeld) return;
         isHeld = false;
+        letGo();
         if (this.#atOnce === undefined && !(this.#hasTokens && tokens !== undefined)) return;
         const used = tokens === undefined ? null : Math.ceil(tokens);
         this.#free(`SELECT ${this.#db.schema}.release_limit($1, $2, $3)`, [this.#name, id, used]);
       },
     };
+  }
+
+  async #begin(id: string, place: TakenPlace, request: LimitRequest): Promise<void> {
+    let last = place;
+    while (!isInTime(last, request)) {
+      this.#miss(last);
+      last = await this.#placeOf("renew", id, request);
+    }
   }
 
   #leave(id: string): void {
@@ -268,7 +284,7 @@ class DatabaseLimits implements PostgresLimits {
         return this.#hear();
       } catch (error) {
         if (this.#db.closing.aborted) return;
-        logger.warn(`A place of the limits "${this.#name}" is given back again: ${thrownText(error)}`);
+        logger.warn(`Returning a grant of the limits "${this.#name}" failed, and is retried: ${thrownText(error)}`);
       }
       await sleep(clock, PAUSE, this.#db.closing).catch(() => undefined);
     }

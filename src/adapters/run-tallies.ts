@@ -9,7 +9,7 @@ import { digestOf } from "./stored-json.ts";
  * damaged one counts as missing.
  */
 
-/** Events of a long run after which its tally is written again: who lists it reads no more than these. */
+/** A tally is rewritten after this many events, so a list reads at most this many for each run. */
 const MOST_BEHIND = 500;
 
 /** Returns the tally in a row, unless it is missing, damaged, or of another version. */

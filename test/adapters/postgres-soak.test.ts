@@ -116,7 +116,7 @@ describe.runIf(hasPostgres)("a connection that is cut after the server has done 
     expect(await journal.runs()).toEqual([]);
   }, 60_000);
 
-  it("PostgresJournal.J3 PostgresSession.S2 PostgresWatch.V1 an owner keeps its runs over lost connections, is heard and hears", async () => {
+  it("PostgresJournal.J3 PostgresSession.S2 PostgresSession.S3 PostgresWatch.V1 an owner keeps its runs over lost connections, is heard and hears", async () => {
     const { port } = await sharedServer();
     const proxy = await cuttingProxy(port);
     const schema = newSchema();

@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)("a worker that cannot be heard, and has not ended", 
   );
 
   it(
-    "GraphileSession.S5 PostgresSession.S3 loses its runs a minute after its process was stopped, and is refused when it goes on",
+    "PersistentConnection.C2 loses its runs a minute after its process was stopped, and is refused when it goes on",
     { timeout: 180_000 },
     async () => {
       const lost = await startWorker(100_000);
