@@ -1,12 +1,14 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
+import { readPage } from "../../../src/inspector/page-file.ts";
+import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { longRun } from "./long-run.ts";
+import { offlineFile, program, startBrowser, until } from "./watched-page.ts";
 
-const program = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
 if (program === undefined) process.stderr.write("\nTests of long runs in the page do not run: there is no Chromium.\n");
 
 /** Steps of the slider that are measured. */
@@ -70,8 +72,10 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
   const folder = mkdtempSync(join(tmpdir(), "troupe-long-"));
   let browser: Browser;
   beforeAll(async () => {
-    const { chromium } = await import("playwright-core");
-    browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
+    browser = await startBrowser();
+    process.stderr.write(
+      `\nThe page has ${gzipSync(await readPage()).length} bytes, compressed. Load: ${loadavg().map((one) => one.toFixed(1))}\n`,
+    );
   });
   afterAll(async () => {
     await browser.close();
@@ -82,18 +86,15 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
     [10_000, 10_000],
     [100_000, 30_000],
   ])("%i events are there, can be looked at while they are read, and can be scrubbed", async (count, within) => {
-    const file = join(folder, `${count}.html`);
-    const parts: string[] = [];
-    for await (const part of offlinePage(await readPage(), [longRun(count)])) parts.push(part);
-    writeFileSync(file, parts.join(""));
+    const url = await offlineFile(folder, String(count), [longRun(count)]);
     const page = await browser.newPage();
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("console", (line) => (line.type() === "error" ? faults.push(line.text()) : undefined));
-    const { painted, usable, changed, whole } = await reading(page, `file://${file}#/runs/long-${count}/lanes`, within);
+    const { painted, usable, changed, whole } = await reading(page, `${url}#/runs/long-${count}/lanes`, within);
     if (count === 100_000) expect(changed).toBeLessThan(whole);
     const frames: Record<string, string> = {};
-    for (const panel of ["lanes", "graph", "roles", "costs", "events"]) {
+    for (const { id: panel } of PANELS) {
       await page.evaluate((hash) => (location.hash = hash), `#/runs/long-${count}/${panel}`);
       await page.locator(`.tabs a[aria-current][href$="/${panel}"]`).waitFor();
       const back = await scrubbed(page, Math.floor(count * 0.8), -37);
@@ -102,7 +103,7 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
       expect(times95(back), panel).toBeLessThan(1_000);
       if (panel === "events") {
         const shown = await page.locator(".scrubber input").inputValue();
-        await expect.poll(() => page.locator(".event-seq").allTextContents()).toContain(shown);
+        await until(() => page.locator(".event-seq").allTextContents()).toContain(shown);
       }
       // The document has what is in view, whatever the length of the run.
       expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3_000);

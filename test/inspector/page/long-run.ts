@@ -2,7 +2,8 @@ import type { RunEvent, RunEventBody } from "../../../src/runtime/record/event.t
 import { createMessage } from "../../../src/message/message.ts";
 
 /**
- * A run of about so many events, as an eager team would record it: eight roles hand work on, and each hop asks a model once.
+ * A run of about so many events, as an eager team would record it: eight roles hand work on, each hop asks a model once, and every eighth hop of
+ * a role writes a version of one of twenty files.
  *
  * @param count events, 10 or more
  */
@@ -18,7 +19,7 @@ export function longRun(count: number, roleCount = 8): readonly RunEvent[] {
   add({ type: "message", message: createMessage("Begin", { id: "begin", timestamp: 0, sendTo: [first] }), to: [first] });
   const acted = new Map<string, number>();
   let [who, id] = [0, "begin"];
-  while (events.length < count - 4) {
+  while (events.length < count - MOST_OF_HOP) {
     const role = names[who] ?? "";
     const n = acted.get(role) ?? 0;
     acted.set(role, n + 1);
@@ -31,7 +32,12 @@ export function longRun(count: number, roleCount = 8): readonly RunEvent[] {
   return events;
 }
 
-/** One activation: it takes a message, asks a model, and sends a message to the next role. */
+/** Most events of a hop. */
+const MOST_OF_HOP = 6;
+const FILES = 20;
+const LINES = 40;
+
+/** One activation: it takes a message, asks a model, may write a file, and sends a message to the next role. */
 function hop(role: string, n: number, id: string, to: string): readonly RunEventBody[] {
   const act = `${role}#${n}~1`;
   const step = { act, key: "think", try: 1 } as const;
@@ -44,6 +50,7 @@ function hop(role: string, n: number, id: string, to: string): readonly RunEvent
     { type: "act.started", act, role, n, attempt: 1, take: 1, at: n },
     { type: "step.started", ...step, kind: "model", name: "model", asked: 0, hold: 90, request },
     { type: "step.ended", ...step, ok: true, value: answer, cost: 50, basis: "usage", usage, at: n },
+    ...(n % 8 === 0 ? written(act, n / 8) : []),
     {
       type: "act.ended",
       act,
@@ -57,5 +64,16 @@ function hop(role: string, n: number, id: string, to: string): readonly RunEvent
       ],
       working: [],
     },
+  ];
+}
+
+/** The step that writes the n-th text of a role: each differs from the one before in one line. */
+function written(act: string, n: number): readonly RunEventBody[] {
+  const step = { act, key: "write", try: 1 } as const;
+  const lines = Array.from({ length: LINES }, (_, nth) => `line ${nth} as of ${n - ((n - nth) % LINES)}`);
+  const request = { path: `src/part-${n % FILES}.ts`, content: `${lines.join("\n")}\n` };
+  return [
+    { type: "step.started", ...step, kind: "step", name: "write file", asked: 1, hold: 0, request },
+    { type: "step.ended", ...step, ok: true, value: null, cost: 0, basis: "none", at: n },
   ];
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { expect } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 
@@ -100,4 +101,12 @@ export function eventRow(page: Page, text: string): Locator {
 /** How the run stands, in a word. */
 export function badge(page: Page): Promise<string | null> {
   return page.locator(".run-head .badge").first().textContent();
+}
+
+/** Looks at a page until it shows what is expected. A page on a busy machine may take seconds. */
+export function until<T>(
+  look: () => T,
+  o: { readonly timeout?: number; readonly message?: string } = {},
+): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(look, { timeout: 15_000, ...o });
 }
