@@ -3,8 +3,8 @@ import { MovedError } from "../kernel/control-errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { RunResult } from "../runtime/run-result.ts";
 import type { Run } from "../team/run.ts";
+import { eventsOf } from "../team/submit.ts";
 import type { RunWorkspaces } from "./run-workspaces.ts";
 
 /** The means by which a folder is stored. */
@@ -20,17 +20,16 @@ export interface DrivenFolderOptions {
 /**
  * The folder of a run that this worker drives. It owns when the folder is fetched and stored.
  *
- * DrivenFolder.F1 (`fetch`, `rest`) the folder is fetched and stored by the owner of the run alone, so a worker that is refused the run takes
- * nothing from its owner. One store is under way at a time, and begins when a round has ended (`#afterRound`). The next round does not wait for it, so a
- * command of that round may be at work in the folder. A run that another worker has by now stores nothing (`rest`). A
- * store that fails is told, and ends no run: the record has what the roles wrote.
+ * DrivenFolder.F1 (`fetch`, `rest`) only the owner of the run fetches and stores its folder: it is fetched after the claim, and stored before
+ * the end of the run is recorded and before the run is released, so no other worker finds an older folder than the one that was stored.
+ * DrivenFolder.F2 (`#afterRound`) one store is under way at a time, and begins when a round has ended. The next round does not wait for it, so
+ * a command of that round may be at work in the folder. DrivenFolder.F3 (`rest`) a run that another worker has by now stores nothing.
+ * DrivenFolder.F4 (`#put`) a store that fails is told, and ends no run: the record has what the roles wrote.
  */
 export class DrivenFolder {
   readonly #run: string;
   readonly #o: DrivenFolderOptions;
   #isHere = false;
-  /** The reason for which the folder could not be fetched. */
-  failure: unknown;
   #last: number;
   /** The last event whose effects are in the folder. */
   #seq = 0;
@@ -46,26 +45,26 @@ export class DrivenFolder {
   async fetch(signal: AbortSignal): Promise<void> {
     const { workspaces, journal } = this.#o;
     try {
+      // All that is recorded by now is in the folder afterwards.
+      this.#seq = Math.max(0, (await eventsOf(journal, this.#run)) - 1);
       await workspaces.fetch(this.#run, journal, { signal });
       this.#isHere = true;
     } catch (error) {
-      if (signal.aborted) return;
-      this.failure = error;
-      throw error;
+      if (!signal.aborted) throw error;
     }
   }
 
   /** Stores the folder from now on, as the run goes on. */
   follow(run: Run): void {
-    for (const type of ["run.started", "step.ended", "act.ended", "run.ended"] as const) run.on(type, ({ seq }) => (this.#seq = seq));
+    for (const type of ["run.started", "step.ended", "act.ended"] as const) run.on(type, ({ seq }) => (this.#seq = seq));
     run.on("round.ended", ({ seq }) => {
       this.#seq = seq;
       this.#afterRound();
     });
   }
 
-  /** Stores the folder of a run that came to rest or was drained. */
-  async rest({ error }: RunResult): Promise<void> {
+  /** Stores the folder of a run of which nothing is at work any more. Call it as the owner of the run. @param error the reason why the run ends */
+  async rest(error: unknown): Promise<void> {
     await this.#putting;
     if (!this.#isHere) return;
     if (error instanceof MovedError && !error.isDrained) return;

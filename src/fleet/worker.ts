@@ -6,6 +6,7 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { eventsOf } from "../team/submit.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
+import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
 import { Driven } from "./driven.ts";
 import { Isolation, mayEndProcess, type Place } from "./isolation.ts";
@@ -174,7 +175,7 @@ class FleetWorker implements Worker {
     }
     const ms = clock.now() - began;
     logger.info("A run ends.", { run: runId, team: team.name, status: result.status, ms, code: result.error?.code });
-    return folder?.failure === undefined ? this.#verdict(delivery, result, before.events) : this.#withoutFolder(delivery, folder.failure);
+    return this.#verdict(delivery, result, before.events);
   }
 
   #folderOf(runId: string): DrivenFolder | undefined {
@@ -185,8 +186,7 @@ class FleetWorker implements Worker {
   async #result(place: Place, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about } = delivery;
-    const prepare = folder && (({ signal }: { readonly signal: AbortSignal }): Promise<void> => folder.fetch(signal));
-    const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(prepare === undefined ? {} : { prepare }) } as const;
+    const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
     const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
@@ -194,20 +194,10 @@ class FleetWorker implements Worker {
     folder?.follow(run);
     this.#driven.add(driven);
     try {
-      const result = await driven.result;
-      await folder?.rest(result);
-      return result;
+      return await driven.result;
     } finally {
       this.#driven.delete(driven);
     }
-  }
-
-  #withoutFolder({ runId, team, attempt }: Delivery, failure: unknown): Verdict {
-    const after = pauseOf(attempt);
-    const { code, message } = errorRecord(failure);
-    const text = "The folder of a run cannot be fetched now, and the run is delivered again.";
-    this.#settings.logger.warn(text, { run: runId, team, code, reason: message, after });
-    return { is: "again", after };
   }
 
   async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Verdict> {
@@ -244,6 +234,11 @@ class FleetWorker implements Worker {
     const after = Math.max(0, Math.min(...deadlines) - this.#settings.clock.now());
     return { is: "again", after, job: { runId, team, events } };
   }
+}
+
+/** The folder moves while the run is owned. */
+function hooksOf(folder: DrivenFolder): Required<Pick<ResumeOptions, "prepare" | "conclude">> {
+  return { prepare: ({ signal }) => folder.fetch(signal), conclude: ({ error }) => folder.rest(error) };
 }
 
 function pauseOf(attempt: number): number {

@@ -85,8 +85,15 @@ export function checkSeed(seed: unknown): void {
 }
 
 /** @throws UsageError `OPTION_INVALID` unless the value tells what becomes of a run with another owner, or is left out. */
-export function checkOwning({ onOwned, prepare }: { readonly onOwned?: unknown; readonly prepare?: unknown }): void {
-  if (prepare !== undefined) takes("run of a team", "prepare", prepare, aFunction);
+export function checkOwning({
+  onOwned,
+  ...calls
+}: {
+  readonly onOwned?: unknown;
+  readonly prepare?: unknown;
+  readonly conclude?: unknown;
+}): void {
+  for (const name of ["prepare", "conclude"] as const) if (calls[name] !== undefined) takes("run of a team", name, calls[name], aFunction);
   if (onOwned === undefined || onOwned === "follow" || onOwned === "take" || onOwned === "refuse") return;
   throw refused("onOwned", '"follow", "take" or "refuse"', onOwned, "Leave it out to follow a run of another process.");
 }

@@ -15,6 +15,7 @@ import { EVENTS_BETWEEN, type LastSnapshot } from "../runtime/snapshot/snapshot-
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
+import { type Conclude, concluded } from "./conclude.ts";
 import { lastTries, stuckFailure } from "./interruptions.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
@@ -43,6 +44,8 @@ export interface TeamRun extends TeamParts {
   readonly former?: FormerOwner;
   /** See `OwnedClaim`. */
   readonly begun: () => void;
+  /** See `ResumeOptions.conclude`. */
+  readonly conclude?: Conclude | undefined;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
   readonly idea?: Message;
 }
@@ -98,18 +101,14 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   await environment.log.durable();
   run.begun();
   controls.started();
-  let isOver = false;
-  controls.admits((change) => change.make(environment, { mask, isOver: () => isOver }));
+  const door = { isOver: false };
+  controls.admits((change) => change.make(environment, { mask, isOver: () => door.isOver }));
   await rememberRecord(environment, run, seq);
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   for (const warning of lastTries(state)) environment.warn(warning);
-  const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
-  const end: RunEnd = failure === undefined ? await driven(run, environment) : { reason: "interrupted", failure, control: undefined };
-  if (failure !== undefined) await environment.memories.rest();
-  isOver = true;
-  controls.admits(undefined);
+  const end = await ended(run, environment, door);
   const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
@@ -118,12 +117,27 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/** Drives until nothing is left to do. A message may come after the last role has acted and before the end is recorded. */
-async function driven(run: Drive, environment: Environment): Promise<RunEnd> {
+/**
+ * Drives until nothing is left to do, and concludes the run. A message may come after the last role has acted and before the end is recorded: a run
+ * with nothing left to do then goes on, and in any other the message waits.
+ */
+async function ended(run: Drive, environment: Environment, door: { isOver: boolean }): Promise<RunEnd> {
+  const { state, controls } = run;
+  const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
+  if (failure !== undefined) await environment.memories.rest();
   for (;;) {
-    const end = await environment.drive(run.state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run));
-    if (waitsForRetired(end, run.state)) continue;
-    if (end.reason !== "idle" || end.failure !== undefined || end.control !== undefined || !environment.hasWork) return end;
+    const end: RunEnd =
+      failure === undefined
+        ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run))
+        : { reason: "interrupted", failure, control: undefined };
+    if (waitsForRetired(end, state)) continue;
+    const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
+    door.isOver = !isIdle;
+    if (run.conclude !== undefined) await concluded(run.conclude, environment, end);
+    if (isIdle && environment.hasWork) continue;
+    door.isOver = true;
+    controls.admits(undefined);
+    return end;
   }
 }
 

@@ -13,6 +13,7 @@ import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
 import { isOwned, isUnowned, messageIn, type RunCommand } from "./commands.ts";
+import { type Conclude, concluding } from "./conclude.ts";
 import type { Follower } from "./follow.ts";
 import { hiring, isSameMessage, publishing, retiring, type RunChange } from "./publishing.ts";
 import { unowned } from "../runtime/record/owners.ts";
@@ -36,6 +37,8 @@ export interface ClaimedRun extends OwnedClaim {
   readonly state: RunState;
   /** The snapshot that the state was restored from. */
   readonly last: LastSnapshot | undefined;
+  /** See `ResumeOptions.conclude`. */
+  readonly conclude?: Conclude | undefined;
 }
 
 /** Options for a change of a run that is not under way here. */
@@ -267,7 +270,8 @@ export class Runs {
       controls.follows(undefined);
       await o.prepare?.({ signal });
     };
-    const begin = async (claim: OwnedClaim): Promise<RunResult> => work(await this.#read(id, claim, signal));
+    const begin = async (claim: OwnedClaim): Promise<RunResult> =>
+      concluding(o.conclude, async (conclude) => work({ ...(await this.#read(id, claim, signal)), conclude }));
     let follower: Follower | undefined;
     try {
       for (;;) {

@@ -127,6 +127,13 @@ export interface ResumeOptions {
    * was, its record stays unchanged, and its result has the error. Default: none.
    */
   readonly prepare?: (o: { readonly signal: AbortSignal }) => Promise<void>;
+  /**
+   * Called when nothing of the run is at work here any more, before its end is recorded and before another process may own it: for what the next owner
+   * needs, such as storing its files. So it also comes before a run is given back without an end, and again where a message lets the run go
+   * on meanwhile. `error` is the reason why the run ends, undefined for one that finished. It is a MovedError without `isDrained` where another
+   * process has taken the run. When it rejects, the run is given back without an end, and its result has the error. Default: none.
+   */
+  readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
 
 /** The handling of a run that another living process owns: it is followed there, taken from there, or refused with `RUN_OWNED`. */
@@ -144,6 +151,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   reuse: true,
   onOwned: true,
   prepare: true,
+  conclude: true,
 };
 
 /** Options of a run that goes on with further messages. */

@@ -3,8 +3,9 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { fileObjects } from "../../src/adapters/objects.ts";
-import { runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
+import { type RunDriver, runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
 import { type Action, defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
+import type { ObjectStore } from "../../src/kernel/object-store.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import { memoryRunDriver, simulatedProcesses } from "../../src/testing/index.ts";
 import { fileWorkspace, runProcess, WRITE_STEP } from "../../src/workspace/index.ts";
@@ -63,6 +64,18 @@ function potters(journal: Journal, workspaces: RunWorkspaces, end: (signal: Abor
 
 const machine = (objects: string) => runWorkspaces({ objects: fileObjects({ dir: objects }), folder: scratchFolder() });
 
+/** The members of an object with methods, which can be given others. */
+function anyOf<T extends ObjectStore | RunWorkspaces>(given: T): T {
+  const members = [...Object.getOwnPropertyNames(Object.getPrototypeOf(given))].filter((name) => name !== "constructor");
+  return Object.fromEntries(
+    members.map((name) => [name, (...args: unknown[]) => Reflect.apply(Reflect.get(given, name), given, args)]),
+  ) as unknown as T;
+}
+
+async function idle(driver: RunDriver): Promise<void> {
+  while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe("the workspaces of runs", () => {
   it("a run that a worker gave back goes on elsewhere with its files, its history and what commands made", async () => {
     const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
@@ -89,7 +102,7 @@ describe("the workspaces of runs", () => {
       ],
       workspaces: two,
     });
-    while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
+    await idle(driver);
     await second.drain();
     const files = ["fired.txt", "glaze.bin", "pot.txt"];
     expect(await fileWorkspace({ root: two.folderOf("Pots 1"), git: false }).list()).toEqual(files);
@@ -137,6 +150,61 @@ describe("the workspaces of runs", () => {
     await first.drain();
     expect(await two.fetch("a", journal)).toBe("restored");
     expect(await readFile(join(two.folderOf("a"), "glaze.bin"), "utf8")).toBe("made by a command");
+  });
+
+  it("DrivenFolder.F1 the folder is stored before the end of the run is recorded, and while no other worker can have the run", async () => {
+    const [journal, store] = [memoryJournal(), scratchFolder()];
+    const processes = simulatedProcesses(journal);
+    const [mine, other] = [processes.start().journal, processes.start().journal];
+    const objects = fileObjects({ dir: store });
+    const found: unknown[] = [];
+    const watched: ObjectStore = {
+      ...anyOf(objects),
+      async put(key, bytes, options) {
+        if (key.endsWith(".bundle")) {
+          const types: string[] = [];
+          for await (const { type } of journal.read("a", 0)) types.push(type);
+          found.push([types.at(-1), Number(/(\d+)-/.exec(key)?.[1]), types.length - 1, await codeOf(() => other.claim("a"))]);
+        }
+        return objects.put(key, bytes, options);
+      },
+    };
+    const [one, two] = [runWorkspaces({ objects: watched, folder: scratchFolder() }), machine(store)];
+    const driver = memoryRunDriver();
+    const worker = await startWorker({ driver, journal: mine, teams: [potters(mine, one)], workspaces: one });
+    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+    await idle(driver);
+    await worker.drain();
+    expect(found).toEqual([["round.ended", expect.any(Number), expect.any(Number), "RUN_OWNED"]]);
+    const [[, seq, last] = []] = found as readonly (readonly unknown[])[];
+    expect(seq).toBe(last);
+    await two.fetch("a", journal);
+    expect(await readFile(join(two.folderOf("a"), "glaze.bin"), "utf8")).toBe("made by a command");
+  });
+
+  it("DrivenFolder.F1 a run that is drained before anything happens in it stores its folder as of its record", async () => {
+    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+    const stop = new AbortController();
+    const team = potters(journal, machine(scratchFolder()), async () => stop.abort());
+    await team.run("clay", { id: "a", signal: stop.signal }).result;
+    const before = (await journal.runs()).find(({ runId }) => runId === "a")?.events ?? 0;
+    const stored: number[] = [];
+    const workspaces: RunWorkspaces = {
+      ...anyOf(machine(scratchFolder())),
+      fetch: async () => {
+        void worker.drain();
+        return "here";
+      },
+      put: async (_run, seq) => {
+        stored.push(seq);
+        return true;
+      },
+    };
+    const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, grace: 0 });
+    await driver.submit({ runId: "a", team: "potters", events: before });
+    await vi.waitUntil(() => stored.length > 0);
+    await worker.drain();
+    expect(stored).toEqual([before - 1]);
   });
 
   it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", async () => {

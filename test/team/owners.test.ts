@@ -199,6 +199,94 @@ describe("what a process prepares for a run that it has become the owner of", ()
   });
 });
 
+describe("what a process concludes for a run before it gives it up", () => {
+  /** Concludes a run, and tells what others find meanwhile. */
+  function concluding(others: SimulatedProcess): { readonly told: unknown[]; conclude(o: { readonly error: unknown }): Promise<void> } {
+    const told: unknown[] = [];
+    return {
+      told,
+      async conclude({ error }) {
+        const last = (await eventsOf(others.journal, "r")).at(-1)?.type;
+        const claimed = await others.journal.claim("r").then(
+          () => "claimed",
+          ({ code }: { code: string }) => code,
+        );
+        told.push([(error as { code?: string } | undefined)?.code, last, claimed]);
+      },
+    };
+  }
+
+  test("comes before its end is recorded, and while no other process can have the run", async () => {
+    const { start, events } = world();
+    const { told, conclude } = concluding(start());
+    const team = new Team({ journal: start().journal, roles: [caller(() => Promise.resolve("done"))] });
+    expect((await team.run("go", { id: "r", conclude }).result).status).toBe("finished");
+    expect([told, (await events()).at(-1)?.type]).toEqual([[[undefined, "round.ended", "RUN_OWNED"]], "run.ended"]);
+  });
+
+  test.each([
+    ["drained", (run: Run) => run.drain(), "MOVED"],
+    ["stopped", (run: Run) => run.stop(), "ABORTED"],
+  ] as const)("comes with the reason for a run that is %s", async (_, end, code) => {
+    const { start } = world();
+    const { told, conclude } = concluding(start());
+    const run = new Team({ journal: start().journal, roles: [caller(forEver)] }).run("go", { id: "r", conclude });
+    run.on("step.started", () => end(run));
+    await run.result;
+    expect(told).toEqual([[code, "step.ended", "RUN_OWNED"]]);
+  });
+
+  test("comes for a run that its team refuses, and is told of one that was taken", async () => {
+    const { start } = world();
+    const [first, second] = [start(), start()];
+    const errors: unknown[] = [];
+    const conclude = async ({ error }: { readonly error: unknown }): Promise<void> => void errors.push(error);
+    const run = new Team({ journal: first.journal, roles: [caller(forEver)] }).run("go", { id: "r", conclude });
+    await new Promise<void>((resolve) => run.on("step.started", () => resolve()));
+    await (
+      await calling(second, () => Promise.resolve("done"), "take")
+    ).result;
+    await run.result;
+    await new Team({ journal: second.journal, roles: [caller(forEver), defineRole({ name: "Nell", react: () => undefined })] }).send(
+      "r",
+      "on",
+      {
+        onTeamChange: "continue",
+      },
+    );
+    await new Team({ journal: first.journal, roles: [defineRole({ name: "Nell", react: () => undefined })] }).resume("r", { conclude })
+      .result;
+    expect(errors).toMatchObject([{ code: "MOVED", isDrained: false }, { code: "TEAM_CHANGED" }]);
+  });
+
+  test("Run.H3 a message that comes meanwhile lets a run go on that has nothing left to do", async () => {
+    const { start, events } = world();
+    const team = new Team({ journal: start().journal, roles: [caller(() => Promise.resolve("done"))] });
+    let concluded = 0;
+    const run = team.run("go", {
+      id: "r",
+      conclude: async () => {
+        concluded += 1;
+        if (concluded === 1) expect((await team.send("r", "again")).waits).toBe(false);
+      },
+    });
+    expect((await run.result).status).toBe("finished");
+    const types = (await events()).map(({ type }) => type);
+    expect([concluded, types.filter((type) => type === "act.ended").length, types.filter((type) => type === "run.ended").length]).toEqual([
+      2, 2, 1,
+    ]);
+  });
+
+  test("leaves the run without an end where it rejects", async () => {
+    const { start, events } = world();
+    const roles = [caller(() => Promise.resolve("done"))];
+    const team = new Team({ journal: start().journal, roles });
+    const { error } = await team.run("go", { id: "r", conclude: () => Promise.reject(new Error("no store")) }).result;
+    expect([error?.message, (await events()).at(-1)?.type]).toEqual([expect.stringContaining("no store"), "round.ended"]);
+    expect((await new Team({ journal: start().journal, roles }).resume("r").result).status).toBe("finished");
+  });
+});
+
 describe("a run that hears of a message between a death and its resume", () => {
   test("records the death", async () => {
     const { start, events } = world();
