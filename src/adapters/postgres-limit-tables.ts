@@ -106,3 +106,40 @@ BEGIN
 END $$;
 `;
 }
+
+/**
+ * Returns the statement that makes the function by which a call that begins late renews its use. Calls that wait in line wait for places, and
+ * a place is held here, so a renewal waits for no other call. A use that is gone was given back, and has no place any more.
+ *
+ * @param s the quoted name of the schema
+ */
+export function limitRenewal(s: string): string {
+  return `
+CREATE FUNCTION ${s}.renew_limit(
+  of_limits text, as_id uuid, by_holder bigint, asked bigint, slack float8,
+  within float8[], most_requests float8[], most_tokens float8[]
+) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz;
+  wait float8 := 0;
+  used bigint;
+  used_tokens numeric;
+  oldest timestamptz;
+BEGIN
+  PERFORM FROM ${s}.limits WHERE name = of_limits FOR UPDATE;
+  moment := clock_timestamp();
+  UPDATE ${s}.limit_uses SET counts_from = '-infinity' WHERE id = as_id;
+  FOR n IN 1 .. coalesce(array_length(within, 1), 0) LOOP
+    SELECT count(*), coalesce(sum(tokens), 0), min(counts_from) INTO used, used_tokens, oldest FROM ${s}.limit_uses
+      WHERE limits = of_limits AND counts_from > moment - within[n] * interval '1 millisecond';
+    IF used > 0 AND (used >= most_requests[n] OR used_tokens + asked > most_tokens[n]) THEN
+      wait := greatest(wait, extract(epoch FROM oldest - moment) * 1000 + within[n], 1);
+    END IF;
+  END LOOP;
+  IF wait > 0 THEN RETURN wait; END IF;
+  INSERT INTO ${s}.limit_uses VALUES (as_id, of_limits, by_holder, moment + slack * interval '1 millisecond', asked, false)
+    ON CONFLICT (id) DO UPDATE SET counts_from = excluded.counts_from;
+  RETURN 0;
+END $$;
+`;
+}

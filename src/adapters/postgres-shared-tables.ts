@@ -1,7 +1,7 @@
 import { ControlError } from "../kernel/errors.ts";
 import { budgetTables } from "./postgres-budget-tables.ts";
 import type { PostgresFault, PostgresPart } from "./postgres-errors.ts";
-import { limitTables } from "./postgres-limit-tables.ts";
+import { limitRenewal, limitTables } from "./postgres-limit-tables.ts";
 
 /** The channel on which processes are told that a budget or a limit has changed; the payload is its name. */
 export function sharedChannel(schema: string): string {
@@ -35,7 +35,7 @@ type SharedCodes = { readonly [Fault in PostgresFault]: string };
 export function sharedPart(codes: SharedCodes): PostgresPart {
   return {
     name: "shared budgets and limits",
-    steps: [firstTables],
+    steps: [firstTables, limitRenewal],
     error: (fault, message, o) => new ControlError(codes[fault], message, o),
   };
 }

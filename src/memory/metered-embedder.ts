@@ -5,7 +5,6 @@ import { contentHash } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { CallPolicy } from "../model/call.ts";
 import { mayHaveRun, modelError } from "../model/failure.ts";
-import type { Lease } from "../model/limits.ts";
 import { defaultRetry, retryDelay } from "../model/retry.ts";
 import { costOf, type ModelPrice, priceOf } from "../model/price.ts";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
@@ -77,14 +76,12 @@ async function limitedTry(call: EmbedderCall, price: ModelPrice | undefined): Pr
   // No token is shorter than a byte.
   const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
   const hold = price === undefined ? 0 : costOf({ inputTokens: bytes, outputTokens: 0 }, price);
-  const place = async (): Promise<Lease | undefined> =>
-    policy.limits?.acquire({ tokens: Math.ceil(bytes / BYTES), clock: policy.clock, signal });
-  let lease = await place();
+  const lease = await policy.limits?.acquire({ tokens: Math.ceil(bytes / BYTES), clock: policy.clock, signal });
   try {
     await door.attempts.open(hold, { unpriced: price === undefined });
     try {
-      // As of chat calls: those that the record has held up must not begin together.
-      while (lease?.begin?.() === false) lease = await place();
+      // As for chat calls: calls that waited for the record must not start together.
+      await lease?.begin?.();
     } catch (error) {
       door.attempts.settle({ cost: 0, basis: "none" });
       throw error;

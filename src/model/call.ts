@@ -11,7 +11,7 @@ import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
-import type { Lease, ModelLimits } from "./limits.ts";
+import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
@@ -137,16 +137,18 @@ interface Call {
 
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
 
-/** A call takes its place among the limits before it reserves money: a waiting call must not keep money from others. */
+/**
+ * A call takes its place among the limits before it reserves money: a call that waits for a place must not keep money from others. Once it has
+ * both, it waits for time only.
+ */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
   const { clock } = call.deps;
-  const place = (): Promise<Lease> => limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });
-  let lease = await place();
+  const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });
   let used: number | undefined = 0;
   try {
     const tried = await oneTry(call, n, timeLeft, async () => {
-      // The reservation and the record may have taken long: calls that were held up so must not begin together.
-      while (lease.begin?.() === false) lease = await place();
+      // Calls that waited for the money or the record must not start together.
+      await lease.begin?.();
       used = undefined;
     });
     const usage = tried.ok ? tried.reply.usage : usageOf(tried.error);

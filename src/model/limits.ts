@@ -29,10 +29,13 @@ export interface LimitRequest {
 /** A place among the calls in flight. */
 export interface Lease {
   /**
-   * Called right before the call begins. False: too much time has passed since the place was given, as other calls count it, and the place is
-   * given back. The call must take another one. Left out: a place is good at any time, as where only calls at one time are limited.
+   * Called right before the call begins. Where the rate limit has no room any more, because other calls began since the place was given, it
+   * waits until there is room. It keeps its place among the calls in flight meanwhile and waits for time only, so a call may wait here
+   * while it holds money. Left out: a place is good at any time, as where only calls at one time are limited.
+   *
+   * @throws ControlError when the signal of the request aborts first.
    */
-  begin?(): boolean;
+  begin?(): Promise<void>;
   /** Gives the place back. Without `tokens` the estimate stands. A second release does nothing. */
   release(tokens?: number): void;
 }
@@ -101,7 +104,7 @@ export function checkLimits(options: LimitOptions): void {
 export function ratesOf({ requestsPerSecond, requestsPerMinute, tokensPerMinute }: LimitOptions): readonly CallRate[] {
   const rates: CallRate[] = [];
   if (requestsPerSecond !== undefined) {
-    // The part of a call that is left in a second begins no call.
+    // A fraction of a call per second is rounded down.
     const [within, requests] = requestsPerSecond < 1 ? [SECOND / requestsPerSecond, 1] : [SECOND, Math.floor(requestsPerSecond)];
     rates.push({ within, requests, tokens: Infinity });
   }
@@ -170,10 +173,14 @@ class AllLimits implements ModelLimits {
       release(0);
       throw error;
     }
-    const begin = (): boolean => {
-      const isGood = leases.every((lease) => lease.begin?.() !== false);
-      if (!isGood) release(0);
-      return isGood;
+    const { clock } = request;
+    const begin = async (): Promise<void> => {
+      let at: number;
+      // A wait for one may be so long that another has no room any more.
+      do {
+        at = clock.now();
+        for (const lease of leases) await lease.begin?.();
+      } while (clock.now() !== at);
     };
     return { begin, release };
   }
@@ -188,6 +195,7 @@ class AllLimits implements ModelLimits {
  * calls of more tokens than `tokensPerMinute`, as far as was known when they began.
  * Limits.W3 (`acquire`) places are given in the order asked.
  * Limits.W4 (`takePlace`) a call that stops waiting takes nothing and holds up no other.
+ * Limits.W5 (`placeIn`) a call that begins late waits for time only: it keeps its place, and no call that it waits for waits for a place.
  */
 class Limits implements ModelLimits {
   readonly #options: LimitOptions;
@@ -212,8 +220,9 @@ class Limits implements ModelLimits {
     if (window === undefined) return once(leave);
     try {
       // One at a time stands before the window, so that a small call behind a large one does not starve it.
-      const entry = await inLine(() => gate.add(() => window.enter(request), { signal }), signal);
-      return placeIn(window, entry, request.clock, leave);
+      const enter = (priority: number): Promise<RateUse> =>
+        inLine(() => gate.add(() => window.enter(request), { signal, priority }), signal);
+      return placeIn(window, await enter(0), { clock: request.clock, enterAgain: () => enter(1), leave });
     } catch (error) {
       leave();
       throw error;
@@ -332,16 +341,22 @@ async function inLine<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-/** @param leave gives the place among the calls in flight back */
-function placeIn(window: RateWindow, entry: RateUse, clock: Clock, leave: () => void): Lease {
+interface PlaceParts {
+  readonly clock: Clock;
+  /** Waits until the window has room again, before those that asked later. */
+  enterAgain(): Promise<RateUse>;
+  /** Gives the place among the calls in flight back. */
+  leave(): void;
+}
+
+function placeIn(window: RateWindow, first: RateUse, { clock, enterAgain, leave }: PlaceParts): Lease {
+  let entry = first;
   const { release } = once((tokens) => {
     if (tokens !== undefined) window.correct(entry, tokens);
     leave();
   });
-  const begin = (): boolean => {
-    const isGood = window.begin(entry, clock.now());
-    if (!isGood) release();
-    return isGood;
+  const begin = async (): Promise<void> => {
+    while (!window.begin(entry, clock.now())) entry = await enterAgain();
   };
   return { begin, release };
 }

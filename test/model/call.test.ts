@@ -508,21 +508,51 @@ describe("callModel and its neighbours", () => {
     expect(events).toEqual([place, "hold", "hold", "back as said", place, "hold", "none", "back 0", place, "hold", "usage", "back 15"]);
   });
 
-  it("a place that grew old while the money was reserved is not used, and another one is taken", async () => {
+  it("a call begins under all limits before the model is asked, and gives its place back once", async () => {
     const events: string[] = [];
-    const fresh = [false, true];
     const limits = {
       acquire: () => {
-        const isFresh = fresh.shift() === true;
         events.push("place");
-        return Promise.resolve({ begin: () => isFresh, release: () => void events.push(`back, ${isFresh ? "used" : "old"}`) });
+        return Promise.resolve({
+          begin: () => Promise.resolve(void events.push("begin")),
+          release: (used?: number) => void events.push(`back ${used}`),
+        });
       },
     };
     const { deps } = callSetup({ limits: allLimits(limits, modelLimits({ concurrency: 1 })) });
     const attempts: Attempts = { open: () => Promise.resolve(void events.push("hold")), settle: ({ basis }) => void events.push(basis) };
     const model = scriptedModel([good], { price });
     await callModel(model, request, { ...deps, attempts });
-    expect(events).toEqual(["place", "hold", "back, old", "place", "usage", "back, used"]);
+    expect(events).toEqual(["place", "hold", "begin", "usage", "back 15"]);
+  });
+
+  it("Limits.W5 a call that got its money late keeps its place, so calls that wait for that money do not hold it up", async () => {
+    const limits = modelLimits({ concurrency: 2, requestsPerSecond: 1 });
+    const { clock } = callSetup();
+    let free = 1;
+    const waiting: (() => void)[] = [];
+    let isFirst = true;
+    // There is money for one call at a time, and the first is recorded for a long time.
+    const attempts: Attempts = {
+      open: async () => {
+        while (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+        free -= 1;
+        if (!isFirst) return;
+        isFirst = false;
+        await new Promise<void>((resolve) => {
+          clock.timer(1_500, resolve);
+        });
+      },
+      settle: () => {
+        free += 1;
+        for (const wake of waiting.splice(0)) wake();
+      },
+    };
+    let asked = 0;
+    const model = scriptedModel(() => ((asked += 1), good), { price });
+    const calls = [0, 1, 2].map(() => callModel(model, request, { ...callSetup().deps, clock, limits, attempts }));
+    await withTime(clock, Promise.all(calls));
+    expect(asked).toBe(3);
   });
 
   it("fifty calls at once on one signal make no noise", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { AbortedError, UsageError } from "../../src/kernel/errors.ts";
-import { type Lease, type ModelLimits, modelLimits } from "../../src/model/limits.ts";
+import { allLimits, type Lease, type ModelLimits, modelLimits } from "../../src/model/limits.ts";
 import { simulatedClock, type SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { errorOf, until } from "./call-setup.ts";
 
@@ -89,7 +89,7 @@ describe("modelLimits", () => {
     const limits = modelLimits({ requestsPerSecond: 1 });
     const first = await ask(limits, clock).lease;
     await clock.advance(900);
-    expect(first.begin?.()).toBe(true);
+    await first.begin?.();
     const second = ask(limits, clock);
     await clock.advance(999);
     await settle();
@@ -146,6 +146,67 @@ describe("modelLimits", () => {
     expect(after.got).toBe(false);
     await clock.advance(minute);
     await until(() => after.got, "the last one");
+  });
+
+  it("Limits.W4 Limits.W5 a call that is aborted while it begins late holds up nobody", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerSecond: 1 });
+    const late = ask(limits, clock);
+    const lease = await late.lease;
+    await clock.advance(1_000);
+    await (await ask(limits, clock).lease).begin?.();
+    const reason = new AbortedError("enough");
+    const beginning = errorOf(lease.begin?.() ?? Promise.resolve());
+    await settle();
+    late.abort.abort(reason);
+    expect(await beginning).toBe(reason);
+    lease.release(0);
+    const next = ask(limits, clock);
+    await clock.advance(1_000);
+    await until(() => next.got, "the next");
+    expect(next.at).toBe(2_000);
+  });
+
+  it("Limits.W5 a call that begins late comes before those that asked later", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerSecond: 1 });
+    const late = await ask(limits, clock).lease;
+    await clock.advance(1_000);
+    await (await ask(limits, clock).lease).begin?.();
+    const order: string[] = [];
+    const [head, tail] = [ask(limits, clock), ask(limits, clock)];
+    await settle();
+    const all = [
+      head.lease.then(() => order.push("head")),
+      tail.lease.then(() => order.push("tail")),
+      late.begin?.().then(() => order.push("late")),
+    ];
+    for (let n = 0; n < 3; n++) {
+      await clock.advance(1_000);
+      await settle();
+    }
+    await Promise.all(all);
+    expect(order).toEqual(["head", "late", "tail"]);
+  });
+
+  it("Limits.W5 of limits that hold together, a call begins when all of them have room", async () => {
+    const clock = simulatedClock();
+    const [seconds, minutes] = [modelLimits({ requestsPerSecond: 1 }), modelLimits({ requestsPerMinute: 1 })];
+    const lease = await allLimits(seconds, minutes)!.acquire({ tokens: 1, clock, signal: new AbortController().signal });
+    await clock.advance(minute);
+    await (await ask(minutes, clock).lease).begin?.();
+    let hasBegun = false;
+    const beginning = lease.begin?.().then(() => (hasBegun = true));
+    await settle();
+    await clock.advance(minute - 1);
+    await settle();
+    expect(hasBegun).toBe(false);
+    await clock.advance(1);
+    await beginning;
+    const next = ask(seconds, clock);
+    await clock.advance(999);
+    await settle();
+    expect(next.got).toBe(false);
   });
 
   it.each([{ concurrency: 1 }, { requestsPerMinute: 1 }, { tokensPerMinute: 1 }, { concurrency: 1, requestsPerMinute: 1 }])(

@@ -23,8 +23,9 @@ const noOther: LimitsTime = { pass: () => Promise.resolve(), settled: turns };
  * The contract of every {@link ModelLimits}.
  *
  * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any second at most `requestsPerSecond` calls begin, in any 60
- * seconds at most `requestsPerMinute`, as `begin` of their places tells, and calls of at most `tokensPerMinute` tokens as far as those are known; a call larger than the whole
- * allowance goes alone. ModelLimits.W4 a caller that stops waiting takes nothing and delays nobody. ModelLimits.W5 a place is given back once.
+ * seconds at most `requestsPerMinute`, counted from `begin` of their places, and calls of at most `tokensPerMinute` tokens as far as those
+ * are known; a call larger than the whole allowance goes alone. ModelLimits.W4 a caller that stops waiting takes nothing and delays nobody.
+ * ModelLimits.W5 a place is given back once. ModelLimits.W6 a call that begins late waits for time only, and keeps its place meanwhile.
  *
  * @param time default: the clock of the requests alone
  */
@@ -45,6 +46,17 @@ function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = ne
   const lease = limits.acquire({ tokens, clock, signal });
   const asked: AskedLease = { got: false, lease };
   lease.then(
+    () => (asked.got = true),
+    () => {},
+  );
+  return asked;
+}
+
+/** Begins the call of a place. */
+function begin(lease: Lease): AskedLease {
+  const begun = lease.begin?.() ?? Promise.resolve();
+  const asked: AskedLease = { got: false, lease: begun.then(() => lease) };
+  asked.lease.then(
     () => (asked.got = true),
     () => {},
   );
@@ -121,15 +133,42 @@ function rateChecks({ it, expect }: ContractKit, make: MakeLimits, { pass, settl
     });
   }
 
-  it("ModelLimits.W2 a place counts from when its call begins, and one that comes too late for others is no place", async () => {
+  it("ModelLimits.W2 a place counts from when its call begins, and one that comes too late for others waits", async () => {
     const clock = simulatedClock();
     const limits = await make({ requestsPerSecond: 2 });
     const late = await ask(limits, clock).lease;
     await pass(limits, 1.5 * SECOND);
     await clock.advance(1.5 * SECOND);
     const others = [await ask(limits, clock).lease, await ask(limits, clock).lease];
-    expect(others.map((lease) => lease.begin?.())).toEqual([true, true]);
-    expect(late.begin?.()).toBe(false);
+    for (const lease of others) await lease.begin?.();
+    const began = begin(late);
+    await settled();
+    expect(began.got).toBe(false);
+    await pass(limits, 1.5 * SECOND);
+    await clock.advance(1.5 * SECOND);
+    await began.lease;
+  });
+
+  it("ModelLimits.W6 a call that begins late keeps its place, and waits for no call that waits for a place", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ concurrency: 2, requestsPerSecond: 1 });
+    const late = await ask(limits, clock).lease;
+    await pass(limits, 1.5 * SECOND);
+    await clock.advance(1.5 * SECOND);
+    await (await ask(limits, clock).lease).begin?.();
+    const third = ask(limits, clock);
+    await settled();
+    const began = begin(late);
+    await settled();
+    await pass(limits, 1.5 * SECOND);
+    await clock.advance(1.5 * SECOND);
+    await began.lease;
+    await settled();
+    expect(third.got).toBe(false);
+    late.release();
+    await pass(limits, 1.5 * SECOND);
+    await clock.advance(1.5 * SECOND);
+    await third.lease;
   });
 
   it("ModelLimits.W2 no more tokens begin in a minute than allowed, and a call that is larger goes alone", async () => {
