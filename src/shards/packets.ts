@@ -1,6 +1,6 @@
 import { frozenMessage, type Message } from "../message/message.ts";
 import type { Sent } from "../runtime/record/event.ts";
-import { inOrderOfTicks } from "../runtime/record/delayed.ts";
+import type { Delayed } from "../runtime/record/delayed.ts";
 import { OUTSIDE, type Pending, roleOf, type RunState } from "../runtime/record/run-state.ts";
 import { rangeOf } from "./protocol.ts";
 
@@ -9,16 +9,17 @@ export type Packed = readonly [order: number, sent: Sent];
 
 /**
  * Packs the messages that roles of this shard have sent to roles of others in the present round. The state keeps them, because apply alone
- * changes it, and delivers them to nobody.
+ * changes it, and delivers them to nobody. It owns the list of the messages that were delayed in the round.
  *
  * Packer.PK1 (`pack`) every recipient of a message is in the packet of its shard, or in this one, and messages of one sender keep their order.
+ * Packer.PK2 (`delayed`) a round costs by the messages that were sent in it, however many wait for later ticks.
  */
 export class Packer {
   readonly #state: RunState;
   readonly #ends: readonly number[];
   readonly #own: number;
-  /** The delayed messages that were packed before. */
-  #delays = 0;
+  /** The messages of the round that were delayed, in the order in which they were sent. */
+  #delayed: Delayed[] = [];
   /** The messages that roles of this shard have sent. */
   sent = 0;
 
@@ -28,14 +29,18 @@ export class Packer {
     this.#ends = Array.from({ length: shards }, (_, place) => rangeOf(state.roles.size, place, shards).to);
   }
 
+  /** Notes a message that begins to wait for a tick. The single arrival of a message that was struck on its way is made in each shard. */
+  delayed(one: Delayed): void {
+    if (one.part !== true) this.#delayed.push(one);
+  }
+
   /** Returns the packet of each shard as text; an empty one where there is no message for it. */
   pack(): readonly string[] {
     const packets: Packed[][] = this.#ends.map(() => []);
-    const { pending, delays } = this.#state;
-    const delayed = inOrderOfTicks(this.#state);
-    const later = delayed.filter(({ nth, part }) => nth >= this.#delays && part !== true).sort((a, b) => a.nth - b.nth);
-    this.#delays = delays;
-    for (const one of [...later, ...pending]) this.#share(one, packets);
+    const later = this.#delayed;
+    this.#delayed = [];
+    for (const one of later) this.#share(one, packets);
+    for (const one of this.#state.pending) this.#share(one, packets);
     return packets.map((packet) => (packet.length === 0 ? "" : JSON.stringify(packet)));
   }
 

@@ -3,13 +3,14 @@ import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import { aText, object, takes } from "../kernel/argument.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { type ErrorRecord, StepError, TimeoutError, UsageError } from "../kernel/errors.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
+import { type Json, type JsonObject, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { clauseText, shownText } from "../kernel/value-text.ts";
 import { checkSignal, checkWhole } from "../runtime/check-options.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
+import { assertPopulationFits } from "./need.ts";
 import type { AtBarrier, FromShard, HasRoom, ShardDone, ShardStart, ToShard } from "./protocol.ts";
 import { SHARD_SCRIPT } from "./shard-script.ts";
 
@@ -19,7 +20,7 @@ export interface ShardsOptions {
   readonly module: string;
   /** Parameters of the world, plain JSON. Default null. */
   readonly params?: Json;
-  /** The number of worker threads, 1 or more. The result does not depend on it. Default 2. */
+  /** The number of worker threads, from 1 to 1,024. The result does not depend on it. Default 2. */
   readonly shards?: number;
   /** Default: a random one. */
   readonly seed?: string | number;
@@ -63,6 +64,8 @@ export interface ShardsResult {
 }
 
 const DEFAULT_SHARDS = 2;
+/** Limit on the threads: more than any machine has cores for. */
+const MOST_SHARDS = 1_024;
 const DEFAULT_ROUND_LIMIT = 600_000;
 
 /**
@@ -71,8 +74,10 @@ const DEFAULT_ROUND_LIMIT = 600_000;
  *
  * A role of a world is part of one thread alone: data outside of its state, such as variables of its module, are not shared.
  *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; `SHARD_FAILED` where a shard cannot be made, with the code of its
- * error where that has one: `WORLD_INVALID`, `SHARDS_SCHEDULER`, `SHARDS_MAILBOX`, `POPULATION_TOO_LARGE`
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; `POPULATION_TOO_LARGE` for more threads than the memory holds;
+ * `SHARD_FAILED` where a shard cannot be made. What a shard refuses has its own code: `WORLD_INVALID`, `SHARDS_SCHEDULER`, `SHARDS_MAILBOX`,
+ * `POPULATION_TOO_LARGE`, and those of `addRole`
+ * @throws NotJsonError for parameters that are no JSON
  * @throws StepError `SHARD_DIED` where a thread ended
  * @throws TimeoutError where a round takes longer than its limit
  * @throws ControlError when the signal aborts
@@ -87,13 +92,14 @@ const DEFAULT_ROUND_LIMIT = 600_000;
 export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
   takes("runShards", "options", options, object("an object with the address of a module"));
   checkKnownOptions("runShards", options, shardsOptions);
-  const { module, params = null, shards = DEFAULT_SHARDS, rounds = DEFAULT_ROUNDS, roundLimit = DEFAULT_ROUND_LIMIT } = options;
+  const { module, shards = DEFAULT_SHARDS, rounds = DEFAULT_ROUNDS, roundLimit = DEFAULT_ROUND_LIMIT } = options;
   takes("runShards", "module", module, aText);
-  checkWhole(shards, "shards", 1);
+  checkShards(shards);
   checkWhole(rounds, "rounds", 0);
   checkWhole(roundLimit, "roundLimit", 1);
   checkSignal(options.signal);
   throwIfAborted(options.signal);
+  const { params } = jsonRoundTrip({ params: options.params ?? null });
   const seed = String(options.seed ?? freshSeed());
   const common = { params, seed, rounds, shards, record: options.record === true };
   const starts = Array.from({ length: shards }, (_, shard): ShardStart => ({ ...common, shard }));
@@ -103,6 +109,18 @@ export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
   } finally {
     await run.close();
   }
+}
+
+/** @throws UsageError `OPTION_INVALID`; `POPULATION_TOO_LARGE` for more threads than the memory holds without roles */
+function checkShards(shards: number): void {
+  checkWhole(shards, "shards", 1);
+  if (shards > MOST_SHARDS) {
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected shards to be a whole number from 1 to ${MOST_SHARDS}, got ${shards}. Take as many as the machine has cores.`,
+    );
+  }
+  assertPopulationFits({ roles: 0, shards });
 }
 
 /** The place in a round that all shards have reached, or their ends. */
@@ -240,11 +258,13 @@ function shardDied(shard: number, why: string, cause: unknown): StepError {
   );
 }
 
-function shardFailed(module: string, shard: number, { code, message }: ErrorRecord): UsageError {
-  const isKnown = ["WORLD_INVALID", "SHARDS_SCHEDULER", "SHARDS_MAILBOX", "POPULATION_TOO_LARGE"].includes(code);
+/** An error of this package tells by itself what to do. */
+function shardFailed(module: string, shard: number, { name, code, message }: ErrorRecord): UsageError {
+  const [text, data] = [shownText(message, 1_000), { shard, code }];
+  if (name === "UsageError") return new UsageError(code, text, { data });
   return new UsageError(
-    isKnown ? code : "SHARD_FAILED",
-    `Expected ${shownText(module)} to give a world for shard ${shard}, but ${clauseText(shownText(message, 1_000))}. Export const world = shardedWorld(...).`,
-    { data: { shard, code } },
+    "SHARD_FAILED",
+    `Expected ${shownText(module)} to give a world for shard ${shard}, but ${clauseText(text)}. Correct the module, and what it does to make its world.`,
+    { data },
   );
 }

@@ -11,7 +11,8 @@ const broken = (error) => {
 (async () => {
   const { world } = await import(module);
   if (typeof world?.runShard !== "function") {
-    throw Object.assign(new Error("it exports no world made by shardedWorld"), { name: "UsageError", code: "WORLD_INVALID" });
+    const text = "Expected the module " + module.slice(0, 200) + " to export a world made by shardedWorld, got none. Export const world = shardedWorld(...).";
+    throw Object.assign(new Error(text), { name: "UsageError", code: "WORLD_INVALID" });
   }
   await world.runShard(parentPort, start);
 })().catch(broken);

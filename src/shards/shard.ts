@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { assertRoomAt } from "../runtime/record/delivery.ts";
-import { firstDue } from "../runtime/record/delayed.ts";
+import { type Delayed, firstDue } from "../runtime/record/delayed.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { type DriverHost, driverOf } from "../runtime/schedulers/drive.ts";
@@ -19,8 +19,8 @@ const KEPT: readonly RunEvent["type"][] = [...COMMON, "act.started", "act.ended"
  * One shard of a run: an environment that knows all roles and runs those of its range. It owns the environment, and exchanges messages with
  * the other shards at the end of each round.
  *
- * Shard.SH1 (`#barrier`) a round ends in all shards or, where a mailbox has no room, in none, and each recipient has the messages of all senders by then: so roles read them
- * in the order of hiring of their senders, as in one environment.
+ * Shard.SH1 (`#barrier`) a round ends in all shards or, where a mailbox has no room, in none, and each recipient has the messages of all
+ * senders by then: so roles read them in the order of hiring of their senders, as in one environment.
  */
 class Shard {
   readonly #port: MessagePort;
@@ -35,7 +35,8 @@ class Shard {
     this.#start = start;
     const { seed, shard, shards, record } = start;
     const driver = { run: (host: DriverHost) => driverOf(schedulerOf("rounds")).run(this.#hosted(host)) };
-    const backing = { driver, shard: rangeOf(listed.roles.length, shard, shards) };
+    const range = { ...rangeOf(listed.roles.length, shard, shards), delayed: (one: Delayed): void => this.#packer.delayed(one) };
+    const backing = { driver, shard: range };
     const prepare = (environment: Environment): void => {
       if (record) for (const type of KEPT) environment.on(type, (event) => this.#keep(event));
     };

@@ -54,8 +54,9 @@ const worldOptions: Known<WorldOptions<Json>> = { params: true, seed: true, prep
  * Returns one environment with the roles of a world, in which its first messages are published. {@link runShards} comes to the same states
  * with the same seed.
  *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`; `SHARDS_MAILBOX` for mailboxes that block their senders; `POPULATION_TOO_LARGE` for more roles than the
- * heap of this process can hold; and as `addRole` of an environment
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`;
+ * `SHARDS_MAILBOX` for mailboxes that block their senders; `POPULATION_TOO_LARGE` for more roles than the heap of this process can hold; and
+ * as `addRole` of an environment
  * @example
  * import type { Environment } from "troupe";
  * import { environmentOf, type ShardedWorld } from "troupe/shards";

@@ -65,4 +65,22 @@ describe("ShardedRun.SR1 a thread that", () => {
   ])("gets %s is refused", async (_, options, code) => {
     await expect(runShards(options)).rejects.toMatchObject({ name: "UsageError", code });
   });
+
+  it.each([
+    [
+      "a mailbox that blocks",
+      { options: { mailbox: { limit: 2, overflow: "block" } } },
+      /blocks its senders\. Take another overflow, or .*\.$/,
+    ],
+    ["two roles of one name", { more: ["Bad"] }, /got a second "Bad"\. Hire it under another name\.$/],
+  ])("gets %s says what to do about that alone, and which shard it is", async (_, params, text) => {
+    const message = expect.stringMatching(text) as string;
+    await expect(runShards({ module: faulty, params, shards: 1 })).rejects.toMatchObject({ message, data: { shard: 0 } });
+  });
+
+  it("throws before it has a world is refused with what it threw", async () => {
+    const module = "data:text/javascript,throw new Error('no file.')";
+    const message = expect.stringContaining("for shard 0, but no file. Correct the module") as string;
+    await expect(runShards({ module, shards: 1 })).rejects.toMatchObject({ code: "SHARD_FAILED", message });
+  });
 });

@@ -1,8 +1,9 @@
 import { totalmem } from "node:os";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { createMessage, UsageError } from "../../src/index.ts";
+import { delay } from "../../src/runtime/record/delayed.ts";
 import type { Sent } from "../../src/runtime/record/event.ts";
 import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
 import { Packer, unpack } from "../../src/shards/packets.ts";
@@ -20,11 +21,27 @@ describe("a world over shards", () => {
 
   it.each([
     ["no shard", { module: town, shards: 0 }, "OPTION_INVALID"],
+    ["more shards than a machine has cores", { module: town, shards: 10_000 }, "OPTION_INVALID"],
     ["an unknown option", { module: town, workers: 2 }, "OPTION_UNKNOWN"],
     ["no module", {}, "ARGUMENT_INVALID"],
     ["a round without time", { module: town, roundLimit: 0 }, "OPTION_INVALID"],
   ])("refuses %s before a thread starts", async (_, options, code) => {
     await expect(runShards(options as never)).rejects.toMatchObject({ name: "UsageError", code });
+  });
+
+  it.each([
+    ["a function", { make: () => 1 }, "at $.params.make, got function"],
+    ["a map", [new Map()], "at $.params[0], got Map"],
+  ])("refuses %s in its parameters before a thread starts", async (_, params, text) => {
+    const message = expect.stringContaining(text) as string;
+    await expect(runShards({ module: town, params: params as never })).rejects.toMatchObject({ code: "NOT_JSON", message });
+  });
+
+  it("refuses more threads than the memory holds before a thread starts", async () => {
+    const memory = vi.spyOn(process, "constrainedMemory").mockReturnValue(200e6);
+    const message = expect.stringContaining("0 roles in 4 shards") as string;
+    await expect(runShards({ module: town, shards: 4 })).rejects.toMatchObject({ code: "POPULATION_TOO_LARGE", message });
+    memory.mockRestore();
   });
 });
 
@@ -64,7 +81,34 @@ describe("a packet", () => {
     ]);
     expect(state.pending).toHaveLength(4);
   });
+
+  it("Packer.PK2 has a delayed message in the round in which it was sent, and looks at none that waits", () => {
+    const state = new RunState("run");
+    const packer = withTwoRoles(state);
+    const looks = vi.spyOn(state.delayed, "first");
+    const later = (id: string): void => {
+      const sent: Sent = { message: createMessage(id, { id, sendTo: ["p1"] }), to: ["p1"], due: 9 };
+      delay(state, { order: 0, sent }, 9);
+      delay(state, { order: 0, sent, part: true }, 9);
+    };
+    const packed = (): readonly string[] => packer.pack().flatMap((packet) => unpack(packet).map(([, { message }]) => message.id));
+    later("a");
+    later("b");
+    expect(packed()).toEqual(["a", "b"]);
+    later("c");
+    expect([packed(), packed()]).toEqual([["c"], []]);
+    expect(state.delayed.size).toBe(6);
+    expect(looks).not.toHaveBeenCalled();
+  });
 });
+
+/** The packer of the first of two shards, each with one role. */
+function withTwoRoles(state: RunState): Packer {
+  for (const name of ["p0", "p1"]) addRoleState(state, name, { fingerprint: "", traits: {}, state: {} });
+  const packer = new Packer(state, 0, 2);
+  state.shard = { from: 0, to: 1, delayed: (one) => packer.delayed(one) };
+  return packer;
+}
 
 describe("the need of a population", () => {
   it("grows with roles and messages, and a million roles need less than 2 GB", () => {

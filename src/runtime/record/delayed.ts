@@ -54,8 +54,10 @@ export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[
 
 /** Keeps a message until its tick. */
 export function delay(state: RunState, pending: Pending, due: number): void {
-  state.delayed.push({ due, nth: state.delays, ...pending }, due);
+  const one: Delayed = { due, nth: state.delays, ...pending };
+  state.delayed.push(one, due);
   state.delays += 1;
+  state.shard?.delayed?.(one);
 }
 
 /** Returns the tick of the message that is due first; undefined where none waits. */

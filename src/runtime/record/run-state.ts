@@ -51,6 +51,8 @@ export interface ShardRange {
   readonly from: number;
   /** The place behind the last one. */
   readonly to: number;
+  /** Called with every message that begins to wait for a tick. */
+  readonly delayed?: (one: Delayed) => void;
 }
 
 const noBounds: RecordedBounds = Object.freeze({});
