@@ -62,5 +62,7 @@ describe("a figure", () => {
     expect(head).toMatch(/figure +expected +found +interval +samples +source/);
     expect(good).toMatch(/^ok +coins +2 +2 +-0\.3094\d* to 4\.3094\d* +3 +Ada 1843$/);
     expect(bad).toMatch(/^FAILED +coins +<= 2 +5 +exact +1 +Ada 1843$/);
+    const one = figure({ ...known, found: 5 });
+    expect(figuresText(Array.from({ length: 150_000 }, () => one)).split("\n")).toHaveLength(150_001);
   });
 });

@@ -4,6 +4,9 @@ import type { ActEnded, RunEnded, Detector, Found, SeenAct, SeenRun } from "./fi
 /**
  * Finds messages from one role to another that had no effect: the recipient took them and did nothing then, and nothing later. One that it does not
  * remember is told at once. It owns the remembered messages without an effect so far.
+ *
+ * IgnoredMessage.IM1 (`acted`) any effect of a role, also a step, clears all messages that it remembers.
+ * IgnoredMessage.IM2 (`ended`) a remembered message is told once, when the run finishes.
  */
 export class IgnoredMessage implements Detector {
   readonly #waiting = new Map<string, Message[]>();

@@ -13,6 +13,9 @@ interface Open {
  * Finds requests that get no answer: a message to an address that no role has, one that left a full mailbox unread, a question, a text that
  * ends with a question mark, which its recipient read and never answered the sender, and a message that the edges lost, unless its sender repeats
  * it or its recipient writes to the sender all the same. It owns the requests without an answer so far.
+ *
+ * LostRequest.LR1 (`sent`) an answer closes all requests of its recipient to its sender, and a repetition closes one that the edges lost.
+ * LostRequest.LR2 (`ended`) a request is told once, when the run finishes: one that a limit cut off may still be answered.
  */
 export class LostRequest implements Detector {
   #open: Open[] = [];

@@ -4,6 +4,8 @@ import type { Detector, Found, RunEnded, SeenRun, Sent } from "./finding.ts";
 /**
  * Finds a run that a limit had to end although nothing new was said any more. It owns the texts that were said, and the messages of judged roles
  * to others since the last new one.
+ *
+ * NoTermination.NT1 (`sent`) a text is new for each sender and cause, and a new one of any role clears the list.
  */
 export class NoTermination implements Detector {
   readonly #repeats: number;

@@ -15,6 +15,8 @@ interface Link {
 /**
  * Finds roles that answer each other in a circle: along a chain of answers, the same roles say the same texts in the same order, again and
  * again. Letter case and spaces do not count. It owns the end of the chain of each message of a judged role.
+ *
+ * PingPong.PP1 (`sent`) a chain is kept at most as long as the longest circle needs, and begins again where one was found.
  */
 export class PingPong implements Detector {
   readonly #repeats: number;

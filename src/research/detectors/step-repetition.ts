@@ -7,6 +7,10 @@ const LONGEST = 3;
 /**
  * Finds a role that makes equal requests with equal answers again and again. Calls of models and of tools are looked at apart, because the
  * request of a model grows with each call of a tool. Equal calls of a model in one activation count once: they are samples.
+ * It owns the last steps of each role.
+ *
+ * StepRepetition.SR1 (`#cyclesOf`) models and tools of a role have cycles of their own.
+ * StepRepetition.SR2 (`acted`) a repetition that was told begins again.
  */
 export class StepRepetition implements Detector {
   readonly #repeats: number;

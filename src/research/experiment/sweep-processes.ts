@@ -33,20 +33,20 @@ export const HOUR = 3_600_000;
 const DEFAULT_MEMORY = 4096;
 
 /** @throws UsageError `OPTION_INVALID` */
-export function checkProcessOptions(door: string, { module, timeLimit, memory, tries }: ProcessBounds): void {
+export function checkProcessOptions(caller: string, { module, timeLimit, memory, tries }: ProcessBounds): void {
   for (const [name, value] of Object.entries({ timeLimit, memory, tries })) {
     if (value !== undefined && (!isCount(value) || value < 1))
-      throw new UsageError("OPTION_INVALID", `Expected ${name} of ${door} to be a whole number from 1, got ${valueText(value)}.`);
+      throw new UsageError("OPTION_INVALID", `Expected ${name} of ${caller} to be a whole number from 1, got ${valueText(value)}.`);
   }
   if (module !== undefined && (typeof module !== "string" || !module.startsWith("file:")))
     throw new UsageError(
       "OPTION_INVALID",
-      `Expected module of ${door} to be the address of a file, got ${valueText(module)}. Write module: import.meta.url.`,
+      `Expected module of ${caller} to be the address of a file, got ${valueText(module)}. Write module: import.meta.url.`,
     );
   if (module === undefined && memory !== undefined)
     throw new UsageError(
       "OPTION_INVALID",
-      `Expected module with memory of ${door}, got none. Write module: import.meta.url in the file that exports the experiment.`,
+      `Expected module with memory of ${caller}, got none. Write module: import.meta.url in the file that exports the experiment.`,
     );
 }
 

@@ -123,7 +123,7 @@ export function figuresText(figures: Iterable<Figure>): string {
   const given = [...figures];
   takes("figuresText", "figures", given, listOf(aFigure));
   const rows = [["", "figure", "expected", "found", "interval", "samples", "source"], ...given.map(rowOf)];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths = rows[0]?.map((_, column) => rows.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0)) ?? [];
   return rows
     .map((row) =>
       row

@@ -78,13 +78,13 @@ const made = new WeakSet<object>();
  *
  * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
  */
-export function nodesOf(door: string, nodes: number | Iterable<string>): readonly string[] {
+export function nodesOf(caller: string, nodes: number | Iterable<string>): readonly string[] {
   if (typeof nodes === "number") {
-    if (!Number.isInteger(nodes) || nodes < 1) throw invalid(`the number of nodes of ${door} to be a whole number of at least 1`, nodes);
+    if (!Number.isInteger(nodes) || nodes < 1) throw invalid(`the number of nodes of ${caller} to be a whole number of at least 1`, nodes);
     checkSize("nodes", nodes, MOST_NODES);
     return Array.from({ length: nodes }, (_, place) => `p${place + 1}`);
   }
-  takes(door, "nodes", nodes, iterable("a number of nodes, or their names"));
+  takes(caller, "nodes", nodes, iterable("a number of nodes, or their names"));
   const names: string[] = [];
   for (const name of nodes) {
     names.push(name);
@@ -125,20 +125,20 @@ export function checkSize(what: "nodes" | "edges", size: number, most: number = 
 }
 
 /** @throws UsageError `TOPOLOGY_INVALID` for what is no graph */
-export function assertTopology(door: string, topology: unknown): asserts topology is Topology {
-  takes(door, "topology", topology, readable);
+export function assertTopology(caller: string, topology: unknown): asserts topology is Topology {
+  takes(caller, "topology", topology, readable);
   if (typeof topology === "object" && topology !== null && made.has(topology)) return;
   const { nodes, edges, directed } = (topology ?? {}) as Partial<Topology>;
   if (!Array.isArray(nodes) || !Array.isArray(edges) || typeof directed !== "boolean" || nodes.length === 0)
     throw new UsageError(
       "TOPOLOGY_INVALID",
-      `Expected the topology of ${door} to have nodes, edges and directed, got ${valueText(topology)}. Make one with topologyOf or ringTopology.`,
+      `Expected the topology of ${caller} to have nodes, edges and directed, got ${valueText(topology)}. Make one with topologyOf or ringTopology.`,
     );
   const whole = topologyOf(edges, { nodes, directed });
   if (whole.edges.length !== edges.length)
     throw new UsageError(
       "TOPOLOGY_INVALID",
-      `Expected each edge once in the topology of ${door}, got ${edges.length - whole.edges.length} again. Make it with topologyOf, which leaves them out.`,
+      `Expected each edge once in the topology of ${caller}, got ${edges.length - whole.edges.length} again. Make it with topologyOf, which leaves them out.`,
     );
 }
 

@@ -38,11 +38,11 @@ export function errorAmplification(team: number, oneAgent: number): number {
   return team / oneAgent;
 }
 
-function checkAtLeastZero(door: string, value: unknown): void {
+function checkAtLeastZero(caller: string, value: unknown): void {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
-  throw none(door, "finite numbers of 0 or more", value);
+  throw none(caller, "finite numbers of 0 or more", value);
 }
 
-function none(door: string, expected: string, came: unknown): UsageError {
-  return new UsageError("SAMPLE_INVALID", `Expected ${expected} for ${door}, got ${valueText(came)}.`);
+function none(caller: string, expected: string, came: unknown): UsageError {
+  return new UsageError("SAMPLE_INVALID", `Expected ${expected} for ${caller}, got ${valueText(came)}.`);
 }

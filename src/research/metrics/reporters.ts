@@ -111,11 +111,11 @@ export function edgeReporter(o: EdgeReporterOptions): Reporter {
   });
 }
 
-function every(door: string, period: unknown = 1, report: Reporter): Reporter {
+function every(caller: string, period: unknown = 1, report: Reporter): Reporter {
   if (!isCount(period) || period === 0)
     throw new UsageError(
       "OPTION_INVALID",
-      `Expected the option every of ${door} to be a whole number of at least 1, got ${valueText(period)}.`,
+      `Expected the option every of ${caller} to be a whole number of at least 1, got ${valueText(period)}.`,
     );
   return (progress) => (progress.rounds % period === 0 ? report(progress) : null);
 }

@@ -14,15 +14,15 @@ export interface SentMessage {
 const routes: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
 
 /** Returns the messages of a source in their order, each id once. @throws UsageError `ARGUMENT_INVALID` */
-export function sentMessages(door: string, source: MessageSource): readonly SentMessage[] {
-  takes(door, "source", source, iterable("messages, or events of a run"));
+export function sentMessages(caller: string, source: MessageSource): readonly SentMessage[] {
+  takes(caller, "source", source, iterable("messages, or events of a run"));
   const sent = new Map<string, SentMessage>();
   for (const one of source) {
     if (isMessage(one)) {
       if (!sent.has(one.id)) sent.set(one.id, { message: one, to: one.sendTo.filter((name) => !routes.has(name)) });
       continue;
     }
-    takes(door, "what is in source", one, object("a message or an event"));
+    takes(caller, "what is in source", one, object("a message or an event"));
     for (const { message, to } of sentIn(one)) if (isMessage(message) && !sent.has(message.id)) sent.set(message.id, { message, to });
   }
   return [...sent.values()];

@@ -65,25 +65,25 @@ export function agreement(opinions: Iterable<Opinion>): number {
 }
 
 /** Returns the share of the most frequent opinion. @throws UsageError `OPINIONS_INVALID` */
-export function largestShare(door: string, opinions: Iterable<Opinion>): number {
-  const { counts, n } = countsOf(door, opinions);
-  return Math.max(...counts) / n;
+export function largestShare(caller: string, opinions: Iterable<Opinion>): number {
+  const { counts, n } = countsOf(caller, opinions);
+  return counts.reduce((most, count) => Math.max(most, count), 0) / n;
 }
 
-function countsOf(door: string, opinions: Iterable<Opinion>): { readonly counts: readonly number[]; readonly n: number } {
-  takes(door, "opinions", opinions, iterable("opinions"));
+function countsOf(caller: string, opinions: Iterable<Opinion>): { readonly counts: readonly number[]; readonly n: number } {
+  takes(caller, "opinions", opinions, iterable("opinions"));
   const counts = new Map<Opinion, number>();
   let n = 0;
   for (const opinion of opinions as Iterable<unknown>) {
     const isOpinion = opinion === null || ["string", "boolean"].includes(typeof opinion) || Number.isFinite(opinion);
-    if (!isOpinion) throw invalid(door, `texts, finite numbers, booleans or null`, opinion);
+    if (!isOpinion) throw invalid(caller, `texts, finite numbers, booleans or null`, opinion);
     counts.set(opinion as Opinion, (counts.get(opinion as Opinion) ?? 0) + 1);
     n += 1;
   }
-  if (n === 0) throw invalid(door, "at least one", []);
+  if (n === 0) throw invalid(caller, "at least one", []);
   return { counts: [...counts.values()], n };
 }
 
-function invalid(door: string, expected: string, came: unknown): UsageError {
-  return new UsageError("OPINIONS_INVALID", `Expected the opinions of ${door} to be ${expected}, got ${valueText(came)}.`);
+function invalid(caller: string, expected: string, came: unknown): UsageError {
+  return new UsageError("OPINIONS_INVALID", `Expected the opinions of ${caller} to be ${expected}, got ${valueText(came)}.`);
 }

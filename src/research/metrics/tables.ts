@@ -66,16 +66,16 @@ function typeOf(values: readonly CellValue[]): "BOOLEAN" | "DOUBLE" | "STRING" {
   return kinds.has("number") ? "DOUBLE" : "STRING";
 }
 
-function checkedRows(door: string, rows: Iterable<Row>): readonly Row[] {
-  takes(door, "rows", rows, iterable("rows"));
+function checkedRows(caller: string, rows: Iterable<Row>): readonly Row[] {
+  takes(caller, "rows", rows, iterable("rows"));
   const checked: Row[] = [];
   for (const row of rows) {
-    takes(door, "a row", row, object("an object with values by the names of columns"));
+    takes(caller, "a row", row, object("an object with values by the names of columns"));
     for (const [name, value] of Object.entries(row)) {
       if (isCellValue(value)) continue;
       throw new UsageError(
         "TABLE_INVALID",
-        `Expected texts, finite numbers, booleans or null in rows of ${door}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
+        `Expected texts, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
       );
     }
     checked.push(row);

@@ -72,7 +72,8 @@ function config(): ChartSpec {
 function dataOf(plot: PlotOptions, marks: readonly Mark[]): Mark[] {
   if (plot.kind !== "heatmap") return [...marks];
   const values = marks.map(({ value = 0 }) => value);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const least = values.reduce((one, other) => Math.min(one, other), Infinity);
+  const most = values.reduce((one, other) => Math.max(one, other), -Infinity);
   return marks.map((mark) => ({ ...mark, ink: (mark.value ?? 0) - least > (most - least) * 0.6 ? INK : "#ffffff" }));
 }
 
@@ -219,7 +220,7 @@ function axisTitle(channel: "x" | "y", title: string, { width = DEFAULT_WIDTH, h
 
 /** Labels that would not fit side by side stand aslant. */
 function angleOf(channel: "x" | "y", places: readonly Place[]): number {
-  const longest = Math.max(...places.map((place) => String(place).length));
+  const longest = places.reduce<number>((most, place) => Math.max(most, String(place).length), 0);
   return channel === "x" && longest * places.length > 70 ? -40 : 0;
 }
 

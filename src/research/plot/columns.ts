@@ -14,15 +14,15 @@ const LONGEST_PLACE = 1_000;
 const MOST = 1e100;
 
 /** Returns the rows of a plot as a list. @throws UsageError `ARGUMENT_INVALID`; `PLOT_EMPTY` without a row */
-export function rowsOf(door: string, given: Iterable<PlotRow>): readonly PlotRow[] {
-  takes(door, "rows", given, iterable("rows"));
+export function rowsOf(caller: string, given: Iterable<PlotRow>): readonly PlotRow[] {
+  takes(caller, "rows", given, iterable("rows"));
   const rows: PlotRow[] = [];
   for (const row of given) {
-    takes(door, "a row", row, object("an object with values by the names of columns"));
+    takes(caller, "a row", row, object("an object with values by the names of columns"));
     rows.push(row);
   }
   if (rows.length > 0) return rows;
-  throw new UsageError("PLOT_EMPTY", `Expected at least one row of ${door}, got none. Give it the rows of an experiment.`);
+  throw new UsageError("PLOT_EMPTY", `Expected at least one row of ${caller}, got none. Give it the rows of an experiment.`);
 }
 
 /**

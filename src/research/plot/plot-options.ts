@@ -107,35 +107,36 @@ const MOST_PIXELS = 4_000;
 const MOST_BINS = 1_000;
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
-export function checkPlot(door: string, o: PlotOptions): void {
-  checkGivenOptions(door, o, anyKind);
+export function checkPlot(caller: string, o: PlotOptions): void {
+  checkGivenOptions(caller, o, anyKind);
   const { kind } = o;
-  if (typeof kind !== "string" || !Object.hasOwn(known, kind)) throw invalid(door, "kind", `one of ${Object.keys(known).join(", ")}`, kind);
-  checkGivenOptions(`${door} of kind ${kind}`, o, known[kind]);
+  if (typeof kind !== "string" || !Object.hasOwn(known, kind))
+    throw invalid(caller, "kind", `one of ${Object.keys(known).join(", ")}`, kind);
+  checkGivenOptions(`${caller} of kind ${kind}`, o, known[kind]);
   const given: { readonly [name: string]: unknown } = { ...o };
   for (const name of ["title", "xTitle", "yTitle", "valueTitle", "series"])
-    if (given[name] !== undefined && typeof given[name] !== "string") throw invalid(door, name, "a text", given[name]);
+    if (given[name] !== undefined && typeof given[name] !== "string") throw invalid(caller, name, "a text", given[name]);
   for (const name of ["x", "y", "value"])
-    if (known[kind][name] === true && typeof given[name] !== "string") throw invalid(door, name, "the name of a column", given[name]);
-  for (const name of ["width", "height"]) checkWithin(door, name, given[name], LEAST_PIXELS, MOST_PIXELS);
-  for (const name of ["xScale", "yScale"]) checkOneOf(door, name, given[name], ["linear", "log"]);
-  checkOneOf(door, "interval", given["interval"], ["t", "none"]);
-  if (o.kind === "line" || o.kind === "bars") checkedConfidence(door, o.confidence);
+    if (known[kind][name] === true && typeof given[name] !== "string") throw invalid(caller, name, "the name of a column", given[name]);
+  for (const name of ["width", "height"]) checkWithin(caller, name, given[name], LEAST_PIXELS, MOST_PIXELS);
+  for (const name of ["xScale", "yScale"]) checkOneOf(caller, name, given[name], ["linear", "log"]);
+  checkOneOf(caller, "interval", given["interval"], ["t", "none"]);
+  if (o.kind === "line" || o.kind === "bars") checkedConfidence(caller, o.confidence);
   if (o.kind !== "histogram") return;
-  checkWithin(door, "bins", o.bins, 1, MOST_BINS);
-  if (o.bins !== undefined && !Number.isInteger(o.bins)) throw invalid(door, "bins", "a whole number", o.bins);
+  checkWithin(caller, "bins", o.bins, 1, MOST_BINS);
+  if (o.bins !== undefined && !Number.isInteger(o.bins)) throw invalid(caller, "bins", "a whole number", o.bins);
 }
 
-function checkWithin(door: string, name: string, value: unknown, least: number, most: number): void {
+function checkWithin(caller: string, name: string, value: unknown, least: number, most: number): void {
   if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
-  throw invalid(door, name, `a number from ${least} to ${most}`, value);
+  throw invalid(caller, name, `a number from ${least} to ${most}`, value);
 }
 
-function checkOneOf(door: string, name: string, value: unknown, choices: readonly string[]): void {
+function checkOneOf(caller: string, name: string, value: unknown, choices: readonly string[]): void {
   if (value === undefined || choices.some((choice) => choice === value)) return;
-  throw invalid(door, name, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
+  throw invalid(caller, name, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
 }
 
-function invalid(door: string, option: string, expected: string, came: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected the option ${option} of ${door} to be ${expected}, got ${valueText(came)}.`);
+function invalid(caller: string, option: string, expected: string, came: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected the option ${option} of ${caller} to be ${expected}, got ${valueText(came)}.`);
 }

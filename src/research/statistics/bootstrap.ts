@@ -127,18 +127,18 @@ function checked(statistic: Statistic): Statistic {
 }
 
 /** @throws UsageError `OPTION_INVALID` */
-export function checkResamples(door: string, resamples: unknown): void {
+export function checkResamples(caller: string, resamples: unknown): void {
   if (Number.isInteger(resamples) && Number(resamples) >= FEWEST_RESAMPLES && Number(resamples) <= MOST_RESAMPLES) return;
   throw new UsageError(
     "OPTION_INVALID",
-    `Expected the option resamples of ${door} to be a whole number from ${FEWEST_RESAMPLES} to ${MOST_RESAMPLES}, got ${valueText(resamples)}.`,
+    `Expected the option resamples of ${caller} to be a whole number from ${FEWEST_RESAMPLES} to ${MOST_RESAMPLES}, got ${valueText(resamples)}.`,
   );
 }
 
 /** @throws UsageError `OPTION_INVALID` */
-export function checkSeed(door: string, seed: unknown): void {
+export function checkSeed(caller: string, seed: unknown): void {
   if (typeof seed === "string" || Number.isFinite(seed)) return;
-  throw new UsageError("OPTION_INVALID", `Expected the option seed of ${door} to be a text or a number, got ${valueText(seed)}.`);
+  throw new UsageError("OPTION_INVALID", `Expected the option seed of ${caller} to be a text or a number, got ${valueText(seed)}.`);
 }
 
 function invalid(option: string, expected: string, came: unknown): UsageError {

@@ -38,18 +38,18 @@ export function pairedD(a: Iterable<number>, b: Iterable<number>): number {
 }
 
 /** Returns the differences, first minus second. @throws UsageError `SAMPLE_INVALID` */
-function differencesOf(door: string, a: readonly number[], b: readonly number[]): readonly number[] {
+function differencesOf(caller: string, a: readonly number[], b: readonly number[]): readonly number[] {
   if (a.length === b.length) return a.map((value, place) => value - (b[place] ?? 0));
   throw new UsageError(
     "SAMPLE_INVALID",
-    `Expected as many values of ${door} on both sides, got ${a.length} and ${b.length}. Leave out pairs with one value.`,
+    `Expected as many values of ${caller} on both sides, got ${a.length} and ${b.length}. Leave out pairs with one value.`,
   );
 }
 
-function standardized(door: string, difference: number, deviation: number): number {
+function standardized(caller: string, difference: number, deviation: number): number {
   if (deviation > 0) return difference / deviation;
   throw new UsageError(
     "SAMPLE_INVALID",
-    `Expected values of ${door} that differ from each other, got none: an effect size is undefined without spread. Report the difference itself.`,
+    `Expected values of ${caller} that differ from each other, got none: an effect size is undefined without spread. Report the difference itself.`,
   );
 }

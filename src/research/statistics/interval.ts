@@ -87,10 +87,10 @@ export async function shareInterval(values: Iterable<number>, o: IntervalOptions
 }
 
 /** @throws UsageError `OPTION_INVALID` */
-export function checkedConfidence(door: string, confidence: unknown = DEFAULT_CONFIDENCE): number {
+export function checkedConfidence(caller: string, confidence: unknown = DEFAULT_CONFIDENCE): number {
   if (typeof confidence === "number" && confidence > 0 && confidence < 1) return confidence;
   throw new UsageError(
     "OPTION_INVALID",
-    `Expected the option confidence of ${door} to be a number between 0 and 1, got ${valueText(confidence)}. Write 0.95 for 95 %.`,
+    `Expected the option confidence of ${caller} to be a number between 0 and 1, got ${valueText(confidence)}. Write 0.95 for 95 %.`,
   );
 }

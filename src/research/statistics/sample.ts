@@ -45,36 +45,36 @@ export function standardError(values: Iterable<number>): number {
 /**
  * Returns the values as a list of finite numbers.
  *
- * @param door the function that got them, as its caller writes it
+ * @param caller the function that got them
  * @param least the fewest values it can use
  * @throws UsageError `SAMPLE_INVALID` for fewer values, and for a value that is no finite number
  */
-export function sampleOf(door: string, values: Iterable<number>, least: number): readonly number[] {
-  takes(door, "values", values, iterable("numbers"));
+export function sampleOf(caller: string, values: Iterable<number>, least: number): readonly number[] {
+  takes(caller, "values", values, iterable("numbers"));
   const sample: number[] = [];
   for (const value of values as Iterable<unknown>) {
     if (typeof value === "number" && Number.isFinite(value)) sample.push(value);
     else
       throw new UsageError(
         "SAMPLE_INVALID",
-        `Expected finite numbers in the values of ${door}, got ${valueText(value)} at place ${sample.length}. Leave out rows without a value, and say so.`,
+        `Expected finite numbers in the values of ${caller}, got ${valueText(value)} at place ${sample.length}. Leave out rows without a value, and say so.`,
       );
   }
   if (sample.length >= least) return sample;
   throw new UsageError(
     "SAMPLE_INVALID",
-    `Expected at least ${least} value${least === 1 ? "" : "s"} of ${door}, got ${sample.length}. Add repetitions.`,
+    `Expected at least ${least} value${least === 1 ? "" : "s"} of ${caller}, got ${sample.length}. Add repetitions.`,
   );
 }
 
 /** Returns the mean of a list that is not empty. */
-export function meanOf(sample: readonly number[], door: string): number {
-  return inRange(sumOf(sample) / sample.length, door);
+export function meanOf(sample: readonly number[], caller: string): number {
+  return inRange(sumOf(sample) / sample.length, caller);
 }
 
 /** Returns the sample standard deviation of a list of at least two. The second sum corrects the rounding of the mean (Chan et al. 1983). */
-export function deviationOf(sample: readonly number[], door: string): number {
-  const centre = meanOf(sample, door);
+export function deviationOf(sample: readonly number[], caller: string): number {
+  const centre = meanOf(sample, caller);
   let squares = 0;
   let rest = 0;
   for (const value of sample) {
@@ -83,7 +83,7 @@ export function deviationOf(sample: readonly number[], door: string): number {
     rest += distance;
   }
   const spread = Math.max(0, squares - (rest * rest) / sample.length);
-  return inRange(Math.sqrt(spread / (sample.length - 1)), door);
+  return inRange(Math.sqrt(spread / (sample.length - 1)), caller);
 }
 
 /** Rounding of a difference of two numbers, relative to the larger one. */
@@ -108,10 +108,10 @@ function sumOf(sample: readonly number[]): number {
   return sum + lost;
 }
 
-function inRange(result: number, door: string): number {
+function inRange(result: number, caller: string): number {
   if (Number.isFinite(result)) return result;
   throw new UsageError(
     "SAMPLE_INVALID",
-    `Expected values of ${door} whose sums fit a number, got values that are too large. Write them in a larger unit.`,
+    `Expected values of ${caller} whose sums fit a number, got values that are too large. Write them in a larger unit.`,
   );
 }

@@ -43,7 +43,7 @@ const speaker = (name: string, sendTo: string | undefined, watch?: readonly stri
   });
 
 describe("a planted failure", () => {
-  it("Cycles.C1 step repetition: one agent calls one tool three times with equal answers, and not when an answer is new", async () => {
+  it("Cycles.C1 StepRepetition.SR1 step repetition: one agent calls one tool three times with equal answers, and not when an answer is new", async () => {
     const call = (id: string): ScriptedReply => ({
       toolCalls: [{ id, type: "function", function: { name: "search", arguments: '{"query":"bridge"}' } }],
     });
@@ -84,7 +84,7 @@ describe("a planted failure", () => {
     expect(taken).toBe(3);
   });
 
-  it("ping-pong and no termination: two roles thank each other until the rounds are used up", async () => {
+  it("PingPong.PP1 NoTermination.NT1 ping-pong and no termination: two roles thank each other until the rounds are used up", async () => {
     const roles = [speaker("Ada", "Ben"), speaker("Ben", "Ada", [])];
     const found = failuresIn(await logOf({ roles, replies: () => "Thank you!", rounds: 12 }));
     expect(new Set(namesIn(found))).toEqual(new Set(["step-repetition", "ping-pong", "no-termination"]));
@@ -125,7 +125,7 @@ describe("a planted failure", () => {
     expect(found).toMatchObject([{ failure: "lost-request", roles: ["Ada", "Ben"], text: expect.stringMatching(/full mailbox/) }]);
   });
 
-  it("a lost request: one that the edges lost, unless it is repeated, or answered all the same", async () => {
+  it("LostRequest.LR1 LostRequest.LR2 a lost request: one that the edges lost, unless it is repeated, or answered all the same", async () => {
     const insist = defineAction({
       name: "Insist",
       run: async (ctx) => {
@@ -150,7 +150,7 @@ describe("a planted failure", () => {
     expect(namesIn(await foundAt([ada, eager], 2))).toEqual([]);
   });
 
-  it("an ignored message: its recipient reads it, keeps nothing of it and does nothing", async () => {
+  it("IgnoredMessage.IM1 an ignored message: its recipient reads it, keeps nothing of it and does nothing", async () => {
     const think = defineAction({ name: "Think", prompt: () => "think" });
     const deaf = defineRole({
       name: "Ben",
@@ -171,6 +171,40 @@ describe("a planted failure", () => {
     expect(found).toMatchObject([
       { failure: "ignored-message", roles: ["Ada", "Ben"], text: expect.stringMatching(/keeps nothing of it/) },
     ]);
+  });
+
+  it("IgnoredMessage.IM2 an ignored message: one that its recipient remembers, once, and not where it acts later", async () => {
+    const quiet = defineRole({
+      name: "Ben",
+      watch: [],
+      actions: [defineAction({ name: "Think", prompt: () => "think" })],
+      react: async (rc) => (rc.inbox.some(({ content }) => content === "now") ? void (await rc.ask("think")) : undefined),
+    });
+    const ada = (more: boolean): Role =>
+      defineRole({
+        name: "Ada",
+        react: async (rc) => {
+          const isFirst = (await rc.ask("what to say?")) === "first";
+          if (isFirst) return [rc.message("hello", { sendTo: "Ben" }), rc.message("on", { sendTo: "<self>" })];
+          return more ? rc.message("now", { sendTo: "Ben" }) : undefined;
+        },
+      });
+    const all = { roles: "all" } as const;
+    const replies = ["first", "second", "hm"];
+    const found = failuresIn(await logOf({ roles: [ada(false), quiet], replies }), all);
+    expect(found).toMatchObject([
+      { failure: "ignored-message", roles: ["Ada", "Ben"], text: expect.stringMatching(/did nothing after it/) },
+    ]);
+    expect(failuresIn(await logOf({ roles: [ada(true), quiet], replies }), all)).toEqual([]);
+  });
+
+  it("StepRepetition.SR2 step repetition: six equal calls are told twice", async () => {
+    const again = defineRole({
+      name: "Ada",
+      react: async (rc) => ((await rc.ask("Well?")) === "no" ? rc.message("on", { sendTo: "<self>" }) : undefined),
+    });
+    const found = failuresIn(await logOf({ roles: [again], replies: () => "no", rounds: 7 }));
+    expect(namesIn(found).filter((name) => name === "step-repetition")).toHaveLength(2);
   });
 
   it("an open plan: the run finishes while a task is open", async () => {

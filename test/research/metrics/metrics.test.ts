@@ -131,6 +131,7 @@ describe("timeToConsensus", () => {
         { share: 0.6 },
       ),
     ).toBe(0);
+    expect(timeToConsensus([Array.from({ length: 200_000 }, (_, n) => n)])).toBeUndefined();
     expect(() => timeToConsensus([["a"]], { share: 0.5 })).toThrow(/no consensus/);
     expect(() => timeToConsensus([[]])).toThrow(/at least one/);
   });
