@@ -25,7 +25,7 @@ export interface RunWorkspacesOptions {
   readonly mostBytes?: number;
   /**
    * Most older folders of a run that stay in `.left`, where each of them has something that the restored folder has not. Others are not kept.
-   * Default 8: as many moves are told before anything of the first one is lost.
+   * Default 8: a folder with files of its own is kept for eight further moves of the run.
    */
   readonly mostLeft?: number;
   /** Told when files stay behind. Default: none. */
@@ -123,7 +123,8 @@ const MOST_LOOKS = 3;
  * RunWorkspaces.W1 (`put`) only the machine that fetched a run last stores its folder, because the place is written on condition of its tag.
  * RunWorkspaces.W2 (`fetch`) a place names this machine only after its folder is whole, so a restore that was cut off is done again.
  * RunWorkspaces.W3 (`#restore`) no file of a folder that was there is changed before the newer folder is whole. RunWorkspaces.W4 (`#restore`) bytes are restored only
- * if they have the sha256 that the place names. The place names a bundle only after that is stored.
+ * if they have the sha256 that the place names. The place names a bundle only after that is stored. RunWorkspaces.W5 (`put`) a bundle is removed only by one
+ * that is newer, so never the one that the place names.
  */
 class StoredWorkspaces implements RunWorkspaces {
   readonly #objects: ObjectStore;
@@ -174,8 +175,9 @@ class StoredWorkspaces implements RunWorkspaces {
       if (isConflict(error)) return false;
       throw error;
     }
+    // One that is no older may be the newest by now: another machine has stored since.
     for (const old of await this.#objects.list(nameOf(runId), { signal })) {
-      if (old.endsWith(".bundle") && old !== key) await this.#objects.remove(old, { signal });
+      if (seqIn(old) < seq) await this.#objects.remove(old, { signal });
     }
     return true;
   }
@@ -218,7 +220,10 @@ class StoredWorkspaces implements RunWorkspaces {
 
   /** The id of this machine's folder. Processes that share the folder share it. */
   #here(): Promise<string> {
-    this.#machine ??= machineOf(this.#folder);
+    this.#machine ??= machineOf(this.#folder).catch((error: unknown) => {
+      this.#machine = undefined;
+      throw error;
+    });
     return this.#machine;
   }
 
@@ -233,6 +238,11 @@ class StoredWorkspaces implements RunWorkspaces {
     const condition = tag === undefined ? { ifNone: true } : { ifMatch: tag };
     return this.#objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
   }
+}
+
+/** The number of the last event of a bundle, in its key; NaN for another object. */
+function seqIn(key: string): number {
+  return Number(/\/(\d+)-[0-9a-f]+\.bundle$/.exec(key)?.[1]);
 }
 
 function isConflict(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { type RunDriver, runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
@@ -218,6 +218,45 @@ describe("the workspaces of runs", () => {
     expect([await one.put("a", 4), await two.put("a", 2), await two.put("a", 4)]).toEqual([false, false, true]);
     expect(await readFile(join(two.folderOf("a"), "x"), "utf8")).toBe("1");
     expect((await readdir(join(store, "a"))).filter((name) => name.includes(".bundle")).length).toBe(1);
+  });
+
+  it("RunWorkspaces.W5 a machine whose clean-up comes late removes no bundle that another one has stored since", async () => {
+    const [journal, store] = [memoryJournal(), scratchFolder()];
+    const objects = fileObjects({ dir: store });
+    const two = machine(store);
+    const late: ObjectStore = {
+      ...anyOf(objects),
+      async list(folder, call) {
+        await two.fetch("a", journal);
+        await writeFile(join(two.folderOf("a"), "y"), "2");
+        expect(await two.put("a", 9)).toBe(true);
+        return objects.list(folder, call);
+      },
+    };
+    const one = runWorkspaces({ objects: late, folder: scratchFolder() });
+    await one.fetch("a", journal);
+    await writeFile(join(one.folderOf("a"), "x"), "1");
+    expect(await one.put("a", 5)).toBe(true);
+    const three = machine(store);
+    expect(await three.fetch("a", journal)).toBe("restored");
+    expect(await readdir(three.folderOf("a"))).toEqual(expect.arrayContaining(["x", "y"]));
+  });
+
+  it("a folder of runs that could not be made is made by a later call", async () => {
+    const [journal, store, above] = [memoryJournal(), scratchFolder(), scratchFolder()];
+    const folder = join(above, "runs");
+    await writeFile(folder, "a file in its place");
+    const one = runWorkspaces({ objects: fileObjects({ dir: store }), folder });
+    await expect(one.fetch("a", journal)).rejects.toThrow();
+    await rm(folder);
+    expect(await one.fetch("a", journal)).toBe("new");
+  });
+
+  it("two runs never have one folder, also where the id of one is the name of the other's", () => {
+    const one = machine(scratchFolder());
+    const name = basename(one.folderOf("Pots 1"));
+    expect(basename(one.folderOf(name))).not.toBe(name);
+    expect(basename(one.folderOf("run_1"))).toBe("run_1");
   });
 
   inSoak(it)("a copy takes nothing from the machine that has the run, and goes into no folder with files", async () => {
