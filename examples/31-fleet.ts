@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { defineAction, defineRole, type Journal, memoryJournal, Team, usd } from "troupe";
+import { defineTool } from "troupe/agents";
 import {
   effectTeam,
   jsonLogger,
@@ -11,6 +12,7 @@ import {
   type RunDriver,
   type RunWorkspaces,
   runWorkspaces,
+  servedTool,
   startWorker,
   type Worker,
 } from "troupe/fleet";
@@ -19,6 +21,7 @@ import { postgresBudget, postgresLimits } from "troupe/postgres";
 import { softwareCompany } from "troupe/roles";
 import { memoryRunDriver, scriptedModel } from "troupe/testing";
 import { chooseSandbox, fileWorkspace } from "troupe/workspace";
+import { z } from "zod";
 
 // #region teams
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Draft: ${ctx.text}` });
@@ -44,6 +47,14 @@ export const press = ({ journal, driver }: { readonly journal: Journal; readonly
   new Team({ name: "press", roles: [defineRole({ name: "Dora", actions: [Draft] })], model, journal, driver, budget, limits });
 // #endregion
 
+// Calls the tool once, and says what it was told.
+const reader = scriptedModel(({ messages }) => {
+  const told = messages.find(({ role }) => role === "tool");
+  if (told !== undefined) return `There are ${String(told.content)}.`;
+  const call = { id: "call_1", type: "function", function: { name: "search", arguments: '{"words":"rain"}' } } as const;
+  return { content: "", toolCalls: [call], finishReason: "tool_calls" };
+});
+
 // #region effects
 // The module of the worker that renders. Another module has the teams that ask.
 export const renderer = ({ journal }: { readonly journal: Journal }): Team =>
@@ -58,6 +69,29 @@ export const painters = ({ journal, driver }: { readonly journal: Journal; reado
     journal,
     driver,
     effects: remoteEffects({ driver, journal, effects: ["step:render"] }),
+  });
+// #endregion
+
+// #region tool
+const search = defineTool({
+  name: "search",
+  description: "Searches the archive.",
+  effect: "read",
+  parameters: z.object({ words: z.string() }),
+  execute: ({ words }) => `three poems about ${words}`,
+});
+
+// The module of the worker that has the archive. The team that asks has the tool too, which is not run there.
+export const archive = ({ journal }: { readonly journal: Journal }): Team => effectTeam("tool:search", servedTool(search), { journal });
+
+export const readers = ({ journal, driver }: { readonly journal: Journal; readonly driver: RunDriver }): Team =>
+  new Team({
+    name: "readers",
+    roles: [defineRole({ name: "Rob", reactMode: "agent", tools: [search] })],
+    model: reader,
+    journal,
+    driver,
+    effects: remoteEffects({ driver, journal, effects: ["tool:search"] }),
   });
 // #endregion
 
@@ -129,6 +163,10 @@ const far = await startWorker({ driver, journal, teams: [renderer({ journal })] 
 const { output } = await painters({ journal, driver }).run("a house").result;
 console.log(output?.content);
 await far.drain();
+
+const shelf = await startWorker({ driver, journal, teams: [archive({ journal })] });
+console.log((await readers({ journal, driver }).run("poems").result).output?.content);
+await shelf.drain();
 
 const root = mkdtempSync(join(tmpdir(), "troupe-fleet-"));
 const shops = company({ journal, driver, workspaces: { folderOf: (id) => join(root, id) } });

@@ -136,6 +136,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "Rain on tin roofs.",
     "finished",
     'a picture for {"of":"a house"}',
+    "There are three poems about rain.",
     "tea acceptance.json, requirement.md",
     "ink acceptance.json, requirement.md",
   ],

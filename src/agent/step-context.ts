@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
+import { throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { forbiddenBy, type ToolNotice } from "../tool/call-options.ts";
 import { callTools } from "../tool/call-tools.ts";
-import { toldOf } from "../tool/plain-result.ts";
+import { closeTool } from "../tool/close-tool.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentMemory, remark } from "./agent-memory.ts";
@@ -21,10 +21,6 @@ import type { RunTally } from "./run-tally.ts";
 const MAX_DENIED = 100;
 const SHOWN_REASON = 500;
 const SHOWN_NAME = 100;
-/** Milliseconds that a tool has to release its resources. */
-const CLOSING_TIME = 10_000;
-/** Longest part of an error in a warning. */
-const SHOWN_ERROR = 500;
 
 interface StepContextParts {
   readonly options: BrainOptions;
@@ -127,15 +123,9 @@ export class StepContext implements Mind {
   }
 
   async #close(tool: Tool): Promise<void> {
-    if (tool.close === undefined) return;
     const { clock, memory: session } = this.#parts;
-    const name = `the closing of the tool "${tool.name}"`;
-    try {
-      await withTimeout(clock, CLOSING_TIME, name, new AbortController().signal, async (signal) => tool.close?.({ session, signal }));
-    } catch (error) {
-      const why = toldOf(error).slice(0, SHOWN_ERROR);
-      this.warn("TOOL_NOT_CLOSED", `The tool "${tool.name}" may not have let go of what it holds: ${why}`);
-    }
+    const trouble = await closeTool(tool, session, clock);
+    if (trouble !== undefined) this.warn("TOOL_NOT_CLOSED", trouble);
   }
 
   #run(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {

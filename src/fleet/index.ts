@@ -13,6 +13,7 @@ export type {
   WorkOptions,
 } from "../team/run-driver.ts";
 export { askServedModel, effectTeam, type EffectTeamOptions, type ServedEffect } from "./effect-team.ts";
+export { servedTool } from "./served-tool.ts";
 export { submitAnswer, type SubmitAnswerOptions } from "./submit-answer.ts";
 export { remoteEffects, type RemoteEffectsOptions } from "./effects.ts";
 export { startWorker, type Worker } from "./worker.ts";

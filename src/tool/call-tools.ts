@@ -19,6 +19,7 @@ import {
 import { type CalledTool, notRun } from "./tool-result.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
 import { runTool } from "./run-tool.ts";
+import { toolEndIn } from "./tool-end.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolCollection } from "./tool-collection.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
@@ -106,10 +107,12 @@ async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCal
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
   const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
   const { name, idempotent, again, fresh } = tool;
-  const end = await steps.step({ kind: "tool", name, request: { name, args: json }, idempotent, again, fresh }, (door) => {
+  const spec = { kind: "tool", name, request: { name, args: json }, idempotent, again, fresh };
+  const answered = await steps.step<unknown>(spec, (door) => {
     opened?.(tool);
     return runTool(tool, args, door, { clock, signal, role, ask, model, session, deps, progress });
   });
+  const end = toolEndIn(answered, tool);
   return { call, ...end, ends: tool.ends && end.outcome === "ok" };
 }
 

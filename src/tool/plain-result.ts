@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ControlError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import { cutText, grouped } from "./told-text.ts";
@@ -190,6 +190,14 @@ function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> 
   const { output, error, images } = answer as Readonly<Record<string, unknown>>;
   if (error !== undefined && error !== null && typeof error !== "string") return false;
   return output !== undefined || typeof error === "string" || Array.isArray(images);
+}
+
+/** True for a result as `plainResult` returns it: a value of another process may be anything. */
+export function isPlainResult(value: unknown): value is ToolResult {
+  if (!isRecord(value) || !Object.keys(value).every((name) => FIELDS.has(name))) return false;
+  const { error, system, images = [] } = value as Readonly<Record<string, unknown>>;
+  if (![error, system].every((text) => text === undefined || isText(text))) return false;
+  return Array.isArray(images) && images.every((image: unknown) => imageSchema().safeParse(image).success);
 }
 
 function boundedResult({ output, error, images, system, data }: Readonly<Record<string, unknown>>, limit: number): ToolResult {

@@ -11,7 +11,8 @@ import type { HumanPort } from "./approval.ts";
 import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
 import type { QuestionForm } from "./question-form.ts";
 import type { Tool, ToolAnswer, ToolAskOptions, ToolContext } from "./tool.ts";
-import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
+import type { ToolEnd } from "./tool-end.ts";
+import { isFailure, toolFailure } from "./tool-result.ts";
 
 /** The context of a running tool. */
 interface ToolReach {
@@ -27,12 +28,6 @@ interface ToolReach {
   readonly session?: object | undefined;
   readonly deps?: Deps | undefined;
   readonly progress: (text: string) => void;
-}
-
-/** The end of a tool's run, as it is recorded. Plain JSON. */
-interface ToolEnd {
-  readonly outcome: "ok" | "failed" | "timeout";
-  readonly result: ToolResult;
 }
 
 /** Longest notice of progress, and most notices of one call. */

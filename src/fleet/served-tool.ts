@@ -1,0 +1,76 @@
+import { having, object, takes } from "../kernel/argument.ts";
+import { StepError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { StepDoor, StepPort } from "../kernel/step.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import type { RoleContext } from "../role/context.ts";
+import { readArguments } from "../tool/call-arguments.ts";
+import { closeTool } from "../tool/close-tool.ts";
+import { runTool } from "../tool/run-tool.ts";
+import type { Tool } from "../tool/tool.ts";
+import { ToolCollection } from "../tool/tool-collection.ts";
+import type { ToolEnd } from "../tool/tool-end.ts";
+import { toolFailure } from "../tool/tool-result.ts";
+import type { ServedEffect } from "./effect-team.ts";
+
+/**
+ * Runs a tool of an agent for other processes: for an effect named "tool:" and the name of the tool. It runs as where the agent is: its
+ * arguments are checked, its time is limited, its result is cut to size, and its failure is a result that the model reads. Permission was
+ * asked there. Here the tool has the model and the `deps` of the team of the effect, a session of its own for each call, which is closed
+ * after it, and no person to ask; nobody hears of its progress. The arguments come as they were recorded, so what `parameters` return, they
+ * must accept.
+ *
+ * @throws UsageError `TOOL_INVALID`. The effect throws StepError `EFFECT_INVALID` for a request that is no call of this tool.
+ * @example
+ * import { memoryJournal } from "troupe";
+ * import { defineTool } from "troupe/agents";
+ * import { effectTeam, servedTool } from "troupe/fleet";
+ *
+ * const search = defineTool({ name: "search", description: "Searches the archive.", execute: ({ words }) => `found ${words}` });
+ * console.log(effectTeam("tool:search", servedTool(search), { journal: memoryJournal() }).name); // effect tool:search
+ */
+export function servedTool(tool: Tool): ServedEffect {
+  new ToolCollection([tool]); // Refuses what is no tool.
+  return async (request, door, context) => {
+    takes("servedTool", "door", door, having("the door of a step", "step"));
+    takes("servedTool", "context", context, object("the context of a role"));
+    const read = readArguments(JSON.stringify(argumentsIn(request, tool)), tool);
+    if (!read.ok) return { outcome: "invalid", result: toolFailure(read.why) } satisfies ToolEnd;
+    return await ran(tool, read.args, door, context);
+  };
+}
+
+/** Returns the recorded arguments of a call. @throws StepError `EFFECT_INVALID` */
+function argumentsIn(request: Json, { name }: Tool): Json {
+  const asked = isRecord(request) ? (request as Readonly<Record<string, Json>>) : {};
+  if (asked["name"] === name && asked["args"] !== undefined) return asked["args"];
+  throw new StepError(
+    "EFFECT_INVALID",
+    `Expected a call of the tool "${name}", { name, args }, got ${valueText(request)}. Serve each tool by the effect of its name: effectTeam("tool:${name}", servedTool(tool)).`,
+  );
+}
+
+async function ran(tool: Tool, args: unknown, door: StepDoor, context: RoleContext): Promise<ToolEnd> {
+  const { clock, toolDeps: deps, name: role, logger } = context;
+  const session = {};
+  const told = { ask: undefined, model: modelIn(context), progress: (): void => undefined };
+  try {
+    return await runTool(tool, args, door, { clock, signal: door.signal, role, session, deps, ...told });
+  } finally {
+    const trouble = await closeTool(tool, session, clock);
+    if (trouble !== undefined) logger.warn(trouble);
+  }
+}
+
+/** Returns what makes the model of a tool; undefined where the team has no model. */
+function modelIn(context: RoleContext): ((steps: StepPort) => ChatModel) | undefined {
+  try {
+    const { model } = context;
+    return (steps) => model.through(steps);
+  } catch (error) {
+    if (error instanceof UsageError && error.code === "MODEL_MISSING") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineTool, type Tool, type ToolOptions } from "../../src/agent/index.ts";
+import { effectTeam, type EffectTeamOptions, remoteEffects, type ServedEffect, servedTool, startWorker } from "../../src/fleet/index.ts";
+import {
+  canonical,
+  defineRole,
+  type EffectPort,
+  type Journal,
+  memoryJournal,
+  type RunEvent,
+  type RunResult,
+  Team,
+} from "../../src/index.ts";
+import { memoryRunDriver, type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
+import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+
+async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(event);
+  return events;
+}
+
+/** Calls the tool once, and then repeats what it was told. */
+function caller(): ScriptedModel {
+  return scriptedModel(({ messages }) => {
+    const told = messages.findLast(({ role }) => role === "tool");
+    if (told !== undefined) return String(told.content);
+    const call = { id: "c", type: "function", function: { name: "search", arguments: '{"words":"rain"}' } } as const;
+    return { content: "", toolCalls: [call], finishReason: "tool_calls" };
+  });
+}
+
+function searcher(tool: Tool, journal: Journal, effects?: EffectPort): Team {
+  const roles = [defineRole({ name: "Sara", reactMode: "agent", tools: [tool] })];
+  return new Team({ journal, model: caller(), roles, seed: "s", ...(effects === undefined ? {} : { effects }) });
+}
+
+interface Asked {
+  readonly result: RunResult;
+  readonly events: readonly RunEvent[];
+}
+
+/** Lets an agent call its tool, which a worker does. */
+async function asked(effect: ServedEffect, { tool = away(), ...team }: EffectTeamOptions & { readonly tool?: Tool } = {}): Promise<Asked> {
+  const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+  const worker = await startWorker({ driver, journal, teams: [effectTeam("tool:search", effect, { ...team, journal })] });
+  const result = await searcher(tool, journal, remoteEffects({ driver, journal, effects: ["tool:search"] })).run("go", { id: "r" }).result;
+  await worker.drain();
+  return { result, events: await eventsOf(journal, "r") };
+}
+
+const words = z.object({ words: z.string() });
+const search = defineTool({ name: "search", description: "Searches.", parameters: words, execute: (args) => `found ${args.words}` });
+
+/** The same tool as the process of the agent knows it: it must not run there. */
+function away(parameters: z.ZodType = words): Tool {
+  const execute = (): never => {
+    throw new Error("not here");
+  };
+  return defineTool({ name: "search", description: "Searches.", parameters, execute });
+}
+
+describe("a tool of an agent that a worker does", () => {
+  it("is answered and recorded as where the agent is", async () => {
+    const { result, events } = await asked(servedTool(search));
+    expect([result.output?.content, result.error]).toEqual(["found rain", undefined]);
+    const local = memoryJournal();
+    await searcher(search, local).run("go", { id: "r" }).result;
+    expect(canonical(events)).toBe(canonical(await eventsOf(local, "r")));
+  });
+
+  it("that fails, takes too long or gets other arguments than it knows is told to the model", async () => {
+    const told = async (more: Partial<ToolOptions<z.ZodType>>): Promise<unknown> => {
+      const tool = defineTool({ name: "search", description: "Searches.", parameters: words, execute: () => "never", ...more });
+      return (await asked(servedTool(tool))).result.output?.content;
+    };
+    expect(await told({ execute: () => Promise.reject(new Error("the archive is shut")) })).toBe("Error: the archive is shut");
+    expect(await told({ execute: () => new Promise(() => {}), timeout: 1 })).toMatch(/^Error: the tool "search" did not end within/);
+    expect(await told({ execute: () => "rain ".repeat(100), maxOutput: 50 })).toContain("[cut: 50 of 500 characters shown]");
+    expect(await told({ parameters: z.object({ query: z.string() }) })).toMatch(
+      /^Error: Arguments of "search" do not fit:\n- words: is no parameter/,
+    );
+  });
+
+  it("has the model of the team of the effect, and is closed after each call", async () => {
+    const closed: unknown[] = [];
+    const opened: unknown[] = [];
+    const asking = defineTool({
+      name: "search",
+      description: "Searches.",
+      parameters: words,
+      async execute(_args, { model, session, ask, signal }) {
+        opened.push(session);
+        const answer = await model?.chat({ messages: [{ role: "user", content: "rain?" }] }, { signal });
+        return `${answer?.content}, ${typeof ask}`;
+      },
+      close: ({ session }) => void closed.push(session),
+    });
+    const { result } = await asked(servedTool(asking), { model: scriptedModel(() => "Rain.") });
+    expect(result.output?.content).toBe("Rain., undefined");
+    expect(opened).toEqual([{}]);
+    expect(closed[0]).toBe(opened[0]);
+  });
+
+  it("of an answer that is no result fails, and the model reads why", async () => {
+    const picture = { outcome: "ok", result: { images: ["rain.png"] } };
+    const answers = ["found rain", { outcome: "ok", result: "found rain" }, { outcome: "fine", result: { output: "rain" } }, null, picture];
+    for (const answer of answers) {
+      const { result, events } = await asked(() => answer);
+      expect(result).toMatchObject({
+        status: "finished",
+        output: { content: expect.stringMatching(/^Error: EFFECT_INVALID: Expected the/) },
+      });
+      expect(events.flatMap((event) => (event.type === "step.ended" ? [event.value] : []))).toContainEqual(answer);
+    }
+    const byHand = await asked(() => ({ outcome: "ok", result: { output: "rain" } }));
+    expect(byHand.result.output?.content).toBe("rain");
+  });
+
+  it("serves no other tool, and nothing that is none", async () => {
+    const other = defineTool({ name: "find", description: "Finds.", execute: () => "found" });
+    const { result } = await asked(servedTool(other));
+    expect(result).toMatchObject({ status: "failed", error: { code: "EFFECT_INVALID" } });
+    expect(await codeOf(async () => servedTool({ name: "search" } as Tool))).toBe("TOOL_INVALID");
+  });
+});
