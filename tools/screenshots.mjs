@@ -86,6 +86,8 @@ async function takePictures(url, runs) {
       };
       await page.goto(`${url}/#token=${TOKEN}`);
       await page.locator("tbody tr").nth(4).waitFor();
+      for (const place of [2, 3]) await page.getByRole("checkbox").nth(place).check();
+      await page.getByRole("link", { name: "Compare", exact: true }).waitFor();
       await take("runs");
       const go = async (run, panel) => {
         await page.evaluate((hash) => (location.hash = hash), `/runs/${run}/${panel}`);

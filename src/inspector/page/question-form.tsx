@@ -146,7 +146,7 @@ function FieldsForm({ form, question, answer }: AnswerProps & { readonly form: F
   };
   return (
     <form
-      class="form"
+      class="form form-fields"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

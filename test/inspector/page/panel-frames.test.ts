@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { edgeLine, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
+import { edgeLines, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
 import {
   arrowPath,
   barAfterKey,
@@ -125,8 +125,22 @@ describe("the drawing of the graph", () => {
       for (const b of points.slice(nth + 1)) expect(Math.abs(a.x - b.x) >= 168 || Math.abs(a.y - b.y) >= 74).toBe(true);
     }
     const edge = { from: "Role 0", to: "Role 0", messages: 1, lost: 0, causes: [], isSubscribed: true };
-    expect(edgeLine(layout, edge)?.path).toMatch(/^M/);
-    expect(edgeLine(layout, { ...edge, from: "" })?.path).not.toMatch(/NaN|Infinity/);
-    expect(edgeLine(layout, { ...edge, from: "Nobody" })).toBeUndefined();
+    const [own, outside, nobody] = edgeLines(layout, [edge, { ...edge, from: "" }, { ...edge, from: "Nobody" }]);
+    expect(own?.path).toMatch(/^M/);
+    expect(outside?.path).toMatch(/^M-?[\d.]+ -?[\d.]+Q[-\d. ]+$/);
+    expect(nobody).toBeUndefined();
+  });
+
+  test.each([2, 3, 4, 5, 6])("labels of all lines between %i roles do not cover each other, and lie in the field", (count) => {
+    const names = Array.from({ length: count }, (_, nth) => `Role ${nth}`);
+    const layout = graphLayout({ nodes: names.map((name) => ({ name }) as GraphNode), edges: [] });
+    const edges = names.flatMap((from) => names.map((to) => ({ from, to, messages: 1, lost: 0, causes: [], isSubscribed: true })));
+    const labels = edgeLines(layout, edges).map((line) => line?.label ?? { x: 0, y: 0 });
+    expect(labels).toHaveLength(count * count);
+    for (const [nth, a] of labels.entries()) {
+      expect(a.y).toBeGreaterThan(10);
+      expect(a.y).toBeLessThan(layout.height - 10);
+      for (const b of labels.slice(nth + 1)) expect(Math.hypot(a.x - b.x, a.y - b.y)).toBeGreaterThanOrEqual(18);
+    }
   });
 });

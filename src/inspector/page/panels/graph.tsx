@@ -7,7 +7,7 @@ import { counted, plural } from "../amounts.ts";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
 import { type Column, DataTable } from "./data-table.tsx";
-import { edgeLine, graphLayout, type GraphLayout, OUTSIDE } from "./graph-layout.ts";
+import { type EdgeLine, edgeLines, graphLayout, type GraphLayout, OUTSIDE } from "./graph-layout.ts";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
 const MOST_DRAWN = 40;
@@ -39,6 +39,7 @@ export function GraphPanel({ run }: PanelProps) {
 
 function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
   const layout = graphLayout(graph);
+  const lines = edgeLines(layout, graph.edges);
   const chosen = run.selection.value?.kind === "role" ? run.selection.value.name : undefined;
   const most = Math.max(1, ...graph.edges.map(({ messages }) => messages));
   return (
@@ -59,8 +60,8 @@ function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGr
               <path d="M0 0.5L8 4L0 7.5Z" fill="context-stroke" />
             </marker>
           </defs>
-          {graph.edges.map((edge) => (
-            <Edge key={`${edge.from} > ${edge.to}`} edge={edge} layout={layout} most={most} chosen={chosen} />
+          {graph.edges.map((edge, nth) => (
+            <Edge key={`${edge.from} > ${edge.to}`} edge={edge} line={lines[nth]} most={most} chosen={chosen} />
           ))}
         </svg>
         <span class="graph-outside" style={placeOf(layout, OUTSIDE)}>
@@ -81,13 +82,12 @@ function placeOf({ points }: GraphLayout, name: string): { readonly left: string
 
 interface EdgeProps {
   readonly edge: GraphEdge;
-  readonly layout: GraphLayout;
+  readonly line: EdgeLine | undefined;
   readonly most: number;
   readonly chosen: string | undefined;
 }
 
-function Edge({ edge, layout, most, chosen }: EdgeProps) {
-  const line = edgeLine(layout, edge);
+function Edge({ edge, line, most, chosen }: EdgeProps) {
   if (line === undefined) return null;
   const isFaint = chosen !== undefined && edge.from !== chosen && edge.to !== chosen;
   return (
