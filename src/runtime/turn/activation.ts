@@ -110,15 +110,14 @@ export class Activation implements RoleContext {
   }
 
   /**
-   * Returns all changes of this activation.
+   * Returns all changes of this activation, with its messages as they are sent.
    *
-   * @throws QueueFullError `MAILBOX_FULL` where a message has no room; UsageError `MESSAGE_INVALID`, `STATE_INVALID`; NotJsonError; PlanError
+   * @throws UsageError `MESSAGE_INVALID`, `STATE_INVALID`; NotJsonError; PlanError
    * @internal
    */
   changes(): Changes {
-    const { role, definition, begun, tools } = this.#turn;
-    const said = this.#outbox === undefined ? nothing : passed(tools, role, this.#outbox.said());
-    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
+    const { role, definition } = this.#turn;
+    const said = this.#outbox === undefined ? nothing : this.#outbox.said;
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);
     const plan = drafts?.plan.changes();
@@ -132,6 +131,20 @@ export class Activation implements RoleContext {
       joins: drafts?.joined,
       summary: this.#asking?.newSummary,
     };
+  }
+
+  /**
+   * Returns changes whose messages leave at the present tick, with what happens to them on their way.
+   *
+   * @throws QueueFullError `MAILBOX_FULL` where a message has no room; UsageError `DELAY_INVALID`, `EDGE_FAILED`
+   * @internal
+   */
+  leaving(changes: Changes): Changes {
+    if (this.#outbox === undefined || changes.said.length === 0) return changes;
+    const { role, begun, tools } = this.#turn;
+    const said = passed(tools, role, this.#outbox.delayed(changes.said));
+    assertRoomForAct(tools.log.state, role, said, begun.take);
+    return said === changes.said ? changes : { ...changes, said };
   }
 
   /**

@@ -85,9 +85,13 @@ export class Outbox {
     return sent;
   }
 
-  /** Returns the sent messages in order, now that the activation ends. */
-  said(): readonly Sent[] {
-    const said = [...this.sent.values()];
+  /** The sent messages in order, as if none were delayed. */
+  get said(): readonly Sent[] {
+    return [...this.sent.values()];
+  }
+
+  /** Returns them with the ticks at which the delayed ones arrive, if the activation ends at the present tick. */
+  delayed(said: readonly Sent[]): readonly Sent[] {
     if (this.#delays.size === 0) return said;
     const { state } = this.#turn.tools.log;
     return said.map((sent) => delayedBy(sent, dueOf(state, this.#delays.get(sent.message) ?? 0, this.#turn.role.name)));

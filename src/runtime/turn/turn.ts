@@ -70,6 +70,8 @@ type Phase = "running" | "over";
  * and the time limit includes that work.
  * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
  * and no timer.
+ * RoleTurn.T3 (`#commit`) what depends on the state of the run, the ticks of delays, the edges and the room in mailboxes, is found without a wait before
+ * the end is recorded. Other roles may act while work that was not awaited is waited for.
  */
 export class RoleTurn {
   readonly definition: Definition;
@@ -162,12 +164,21 @@ export class RoleTurn {
     this.#phase = "over";
     this.#limit?.stop();
     this.#scope?.close();
-    const end = this.#judged(outcome);
+    const end = this.#judged(this.#leaving(outcome));
     const { failedStep } = this.#steps ?? {};
     const steps = this.#hasSteps ? { life: this.steps.life, failedStep } : NO_STEPS;
     const result = commit(this.tools, this.definition.spec, this.role, this.begun, end, steps);
     if (end.kind === "done") this.#activation.settle();
     return result;
+  }
+
+  #leaving(outcome: ActivationOutcome): ActivationOutcome {
+    if (outcome.kind === "failed") return outcome;
+    try {
+      return { kind: "done", changes: this.#activation.leaving(outcome.changes) };
+    } catch (error) {
+      return { kind: "failed", error };
+    }
   }
 
   /** An interruption from outside overrides the outcome of the body. */
