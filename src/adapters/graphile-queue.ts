@@ -20,7 +20,7 @@ const MOST_ATTEMPTS = 32_767;
 const LONGEST_TEAM = 128;
 const LONGEST_RUN = 512;
 
-/** The content of a row of the queue, besides the columns of the package. */
+/** The content of a row of the queue, besides the columns of the package. The row also has `behind`: the ids of the rows that it waits for. */
 export interface QueuedJob {
   readonly job: RunJob;
   /** Deliveries before this row was written. */
@@ -64,7 +64,9 @@ const PART: PostgresPart = {
  * The statements about the jobs of a Postgres database. The package `graphile-worker` owns the tables, in the schema `<schema>_queue`.
  *
  * GraphileQueue.Q1 (`submit`) one row that waits stands for a run. GraphileQueue.Q2 (`giveBack`) a job goes back only while its worker has it,
- * and never in place of a newer one. The jobs of a worker that lives never become free by age (`look`).
+ * and never in place of a newer one. GraphileQueue.Q3 (`look`) the jobs of a worker that lives never become free by age. GraphileQueue.Q4 (`#add`,
+ * `look`) a row whose run is in the hand of a worker by an older row is due at no time, and is due at once when no worker has that one. GraphileQueue.Q5
+ * (`free`, `freeRows`) an older row that its worker has lost is removed, because the newer one stands for the run.
  */
 export class GraphileQueue {
   readonly database: PostgresDatabase;
@@ -98,7 +100,7 @@ export class GraphileQueue {
     checkLength("the name of a team", job.team, LONGEST_TEAM);
     checkLength("a run id", job.runId, LONGEST_RUN);
     await this.migrated();
-    await this.database.patiently((connection) => this.#add(connection, { job, attempts: 0 }, 0));
+    await this.database.patiently((connection) => this.#add(connection, { job, attempts: 0 }, { after: 0 }));
   }
 
   /**
@@ -114,7 +116,7 @@ export class GraphileQueue {
       );
       if (found?.locked_by !== row.worker) return false;
       // Without its key it was cancelled, or submitted anew.
-      if (found.key === queued.job.runId) await this.#add(connection, queued, after);
+      if (found.key === queued.job.runId) await this.#add(connection, queued, { after, own: row.id });
       return true;
     });
   }
@@ -133,9 +135,9 @@ export class GraphileQueue {
   async list(limit: number): Promise<readonly JobInfo[]> {
     await this.migrated();
     const rows = await this.database.rows<ListedRow>(
-      `SELECT j.key, t.identifier, j.locked_by IS NOT NULL AS is_delivered,
+      `SELECT j.key, t.identifier, j.locked_by IS NOT NULL OR j.run_at = 'infinity' AS is_delivered,
          j.attempts + coalesce((j.payload->>'attempts')::int, 0) AS attempts,
-         CASE WHEN j.locked_by IS NULL AND j.run_at > now() THEN round(extract(epoch FROM j.run_at) * 1000)::float8 END AS due
+         CASE WHEN j.locked_by IS NULL AND j.run_at > now() AND j.run_at < 'infinity' THEN round(extract(epoch FROM j.run_at) * 1000)::float8 END AS due
        FROM ${this.schema}._private_jobs j JOIN ${this.schema}._private_tasks t ON t.id = j.task_id
        WHERE j.key IS NOT NULL ORDER BY j.id LIMIT $1`,
       [limit],
@@ -176,13 +178,18 @@ export class GraphileQueue {
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
        ), kept AS (
          UPDATE ${this.schema}._private_jobs SET locked_at = now() WHERE locked_by = $1 AND locked_at < now() - interval '1 hour'
+       ), freed AS (
+         UPDATE ${this.schema}._private_jobs j SET run_at = now()
+         WHERE j.run_at = 'infinity' AND NOT EXISTS (SELECT FROM ${this.schema}._private_jobs o WHERE o.locked_by IS NOT NULL
+           AND o.id = ANY (ARRAY(SELECT json_array_elements_text(j.payload->'behind'))::bigint[]))
+         RETURNING id
        )
        SELECT now() - pg_postmaster_start_time() > ${SETTLING} * interval '1 second' AS "isSettled",
          EXISTS (SELECT FROM locks WHERE key = hashtextextended($1, 0)) AS "isHeld",
          ARRAY(SELECT DISTINCT locked_by FROM ${this.schema}._private_jobs
            WHERE locked_by IS NOT NULL AND hashtextextended(locked_by, 0) NOT IN (SELECT key FROM locks)) AS suspects,
-         ARRAY(SELECT id::text FROM ${this.schema}._private_jobs WHERE locked_by = $1 AND key IS NOT NULL) AS mine,
-         (SELECT count(*)::int FROM (SELECT FROM ${this.schema}._private_jobs j JOIN ${this.schema}._private_tasks t ON t.id = j.task_id
+         ARRAY(SELECT id::text FROM ${this.schema}._private_jobs WHERE locked_by = $1) AS mine,
+         (SELECT count(*)::int FROM freed) + (SELECT count(*)::int FROM (SELECT FROM ${this.schema}._private_jobs j JOIN ${this.schema}._private_tasks t ON t.id = j.task_id
            WHERE j.is_available AND j.run_at <= now() AND t.identifier = ANY ($2) LIMIT $3) AS d) AS due`,
       [o.worker, o.teams, o.most],
     );
@@ -191,17 +198,19 @@ export class GraphileQueue {
 
   /** Frees the jobs of workers that are gone, and wakes the others. */
   async free(rows: PostgresConnection["rows"], workers: readonly string[]): Promise<void> {
+    await rows(`DELETE FROM ${this.schema}._private_jobs WHERE locked_by = ANY ($1) AND key IS NULL`, [workers]);
     await rows(`SELECT ${this.schema}.force_unlock_workers($1)`, [workers]);
     await rows("SELECT pg_notify('jobs:insert', $1)", [JSON.stringify({ count: 100 })]);
   }
 
   /** Frees rows of a worker that has them in the queue only. */
   async freeRows(rows: PostgresConnection["rows"], worker: string, ids: readonly string[]): Promise<void> {
-    await rows(
-      `UPDATE ${this.schema}._private_jobs SET locked_by = NULL, locked_at = NULL, attempts = attempts - 1
-       WHERE id = ANY ($1::bigint[]) AND locked_by = $2`,
-      [ids, worker],
-    );
+    const these = "WHERE id = ANY ($1::bigint[]) AND locked_by = $2 AND key IS";
+    await rows(`DELETE FROM ${this.schema}._private_jobs ${these} NULL`, [ids, worker]);
+    await rows(`UPDATE ${this.schema}._private_jobs SET locked_by = NULL, locked_at = NULL, attempts = attempts - 1 ${these} NOT NULL`, [
+      ids,
+      worker,
+    ]);
   }
 
   /** The package. @throws UsageError `PACKAGE_MISSING` */
@@ -229,20 +238,34 @@ export class GraphileQueue {
         const logger = new Logger(() => () => undefined);
         await runMigrations({ connectionString: url, schema: this.schemaName, maxPoolSize: 1, logger });
         await rows(`CREATE INDEX IF NOT EXISTS troupe_locked_by ON ${this.schema}._private_jobs (locked_by) WHERE locked_by IS NOT NULL`);
+        await rows(`CREATE INDEX IF NOT EXISTS troupe_held ON ${this.schema}._private_jobs (id) WHERE run_at = 'infinity'`);
       } finally {
         await rows("SELECT pg_advisory_unlock(hashtextextended($1, 0))", [lock]);
       }
     });
   }
 
-  async #add({ rows }: PostgresConnection, queued: QueuedJob, after: number): Promise<void> {
-    const { runId, team } = queued.job;
+  /** Adds the row of a job, which takes the place of a waiting one. @param own the row that the worker which gives the job back has */
+  async #add({ rows }: PostgresConnection, { job, attempts }: QueuedJob, { after, own = "0" }: Added): Promise<void> {
     await rows(
-      `SELECT FROM ${this.schema}.add_job(identifier := $1, payload := $2::json, job_key := $3, max_attempts := ${MOST_ATTEMPTS},
-         run_at := now() + $4 * interval '1 millisecond')`,
-      [team, JSON.stringify(queued), runId, after],
+      `WITH before AS (
+         SELECT id, locked_by, payload FROM ${this.schema}._private_jobs WHERE key = $3 AND id <> $6 FOR UPDATE
+       ), behind AS (
+         SELECT ARRAY(SELECT id::text FROM before WHERE locked_by IS NOT NULL
+           UNION ALL SELECT json_array_elements_text(payload->'behind') FROM before) AS rows
+       )
+       SELECT FROM behind, ${this.schema}.add_job(identifier := $1, job_key := $3, max_attempts := ${MOST_ATTEMPTS},
+         payload := json_build_object('job', $2::json, 'attempts', $4::int, 'behind', behind.rows),
+         run_at := CASE WHEN behind.rows = '{}' THEN now() + $5 * interval '1 millisecond' ELSE 'infinity' END)`,
+      [job.team, JSON.stringify(job), job.runId, attempts, after, own],
     );
   }
+}
+
+interface Added {
+  /** Milliseconds until the job is due. */
+  readonly after: number;
+  readonly own?: string;
 }
 
 interface ListedRow {

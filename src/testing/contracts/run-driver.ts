@@ -28,7 +28,7 @@ export interface RunDriverContract {
  * The contract of every {@link RunDriver}.
  *
  * RunDriver.D1 a submitted job comes unchanged to a worker that has its team, and to no other. RunDriver.D2 a run that waits has one job, and
- * a job that is submitted during a delivery is delivered after it. RunDriver.D3 a job is delivered again when its handler asks for that, not
+ * a job that is submitted during a delivery is delivered after it, also where another worker is free. RunDriver.D3 a job is delivered again when its handler asks for that, not
  * before its time, or rejects. RunDriver.D4 a worker has at most so many deliveries as its concurrency. RunDriver.D5 the job of a worker that
  * was killed comes to another one, and a job of a living one does not. RunDriver.D6 a worker that is stopped takes nothing more, and waits for
  * its handlers. RunDriver.D7 a cancelled job is not delivered again, and its delivery hears of it. RunDriver.D8 the list has what is not done.
@@ -129,6 +129,50 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     expect([(await seen.next()).events, (await seen.next()).events]).toEqual([1, 2]);
     await settled(driver, 0);
   });
+
+  check(
+    "RunDriver.D2 GraphileQueue.Q4 a job that is submitted during a delivery comes to no other worker before its end",
+    async (engine) => {
+      const gate = opening();
+      const handle = async ({ runId, events }: Delivery): Promise<Verdict> => {
+        if (runId === "a" && events === 1) await gate.opened;
+        return DONE;
+      };
+      const [driver, other] = [await engine.open(), await engine.open()];
+      const first = await collector(driver, { teams: ["x"], concurrency: 1 }, handle);
+      await driver.submit({ runId: "a", team: "x", events: 1 });
+      await first.next();
+      const second = await collector(other, { teams: ["x"], concurrency: 1 }, handle);
+      for (const events of [2, 3]) await other.submit({ runId: "a", team: "x", events });
+      // The other worker is free, and has what was submitted later.
+      for (const runId of ["b", "c", "d"]) await driver.submit({ runId, team: "x" });
+      const came = [await second.next(), await second.next(), await second.next()].map(({ runId }) => runId);
+      expect(came.toSorted()).toEqual(["b", "c", "d"]);
+      gate.open();
+      expect((await Promise.race([first.next(), second.next()])).events).toBe(3);
+      await settled(driver, 0);
+      expect(first.count + second.count).toBe(5);
+    },
+  );
+
+  check(
+    "RunDriver.D5 GraphileQueue.Q5 a job that was submitted during the delivery of a killed worker comes, and the older one does not",
+    async (engine) => {
+      const driver = await engine.open();
+      await driver.submit({ runId: "a", team: "x", events: 1 });
+      const doomed = await engine.doomed("x");
+      await doomed.took;
+      await driver.submit({ runId: "a", team: "x", events: 2 });
+      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, () => DONE);
+      await driver.submit({ runId: "b", team: "x" });
+      expect((await seen.next()).runId).toBe("b");
+      await doomed.kill();
+      const { events, attempt } = await seen.next();
+      expect({ events, attempt }).toEqual({ events: 2, attempt: 1 });
+      await settled(driver, 0);
+      expect(seen.count).toBe(2);
+    },
+  );
 
   check(
     "RunDriver.D3 GraphileQueue.Q2 a job that its handler gives back comes again, with what it was changed to, and not too early",
