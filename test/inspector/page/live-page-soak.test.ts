@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LiveHouse, TOKEN } from "./live-house.ts";
-import { badge, drawer, eventRow, openPage, program, startBrowser, toPanel, until, violationsIn } from "./watched-page.ts";
+import { badge, drawer, eventRow, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
 
 const house = new LiveHouse();
 let browser: Browser;
@@ -22,7 +22,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await house.run("wait for the bread", "acts");
     const { page, faults } = await openPage(browser, house.address("acts"));
     const button = (name: string) => page.getByRole("button", { name, exact: true });
-    await until(() => page.locator(".run-head").textContent()).toContain("Running");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Running");
     await button("Pause").click();
     await button("Proceed").click();
     await button("Say something").click();
@@ -31,13 +31,13 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await form.getByLabel("To").selectOption("Ann");
     expect(await violationsIn(page)).toEqual([]);
     await button("Publish").click();
-    await until(() => page.locator(".run-head").textContent()).toContain("It goes to Ann");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("It goes to Ann");
     await button("Stop").click();
-    await until(() => badge(page)).toBe("Stopped");
+    await expectSoon(() => badge(page)).toBe("Stopped");
     await button("Resume").click();
-    await until(() => button("Pause").count()).toBe(1);
+    await expectSoon(() => button("Pause").count()).toBe(1);
     house.goOn();
-    await until(async () => (house.goOn(), badge(page))).toBe("Finished");
+    await expectSoon(async () => (house.goOn(), badge(page))).toBe("Finished");
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -48,35 +48,35 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     page.setDefaultTimeout(5_000);
     const lane = page.locator(".lane-live");
     // A page hears the texts of calls that begin while it is open.
-    await until(() => page.locator(".run-head").textContent()).toContain("Live");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
     house.goOn();
-    const say = () => until(() => house.say(), { timeout: 20_000 }).toBe(true);
+    const say = () => expectSoon(() => house.say(), { timeout: 20_000 }).toBe(true);
     await say();
-    await until(() => lane.textContent()).toBe("I think ");
+    await expectSoon(() => lane.textContent()).toBe("I think ");
     await say();
-    await until(() => lane.textContent()).toBe("I think of cake");
+    await expectSoon(() => lane.textContent()).toBe("I think of cake");
     // The try breaks, so its text is void.
     await say();
-    await until(() => lane.count()).toBe(0);
+    await expectSoon(() => lane.count()).toBe(0);
     await say();
-    await until(() => lane.textContent()).toBe("Bread <b>with</b> ");
+    await expectSoon(() => lane.textContent()).toBe("Bread <b>with</b> ");
     await page.locator(".bar").last().click();
     const soFar = drawer(page).getByRole("region", { name: "Answer so far" });
-    await until(() => soFar.textContent()).toBe("Bread <b>with</b> ");
+    await expectSoon(() => soFar.textContent()).toBe("Bread <b>with</b> ");
     await drawer(page)
       .getByRole("button", { name: /talker/ })
       .click();
     await say();
-    await until(() => soFar.textContent()).toBe("Bread <b>with</b> salt \\u202e");
+    await expectSoon(() => soFar.textContent()).toBe("Bread <b>with</b> salt \\u202e");
     expect(await soFar.getAttribute("aria-live")).toBe("off");
     expect(await violationsIn(page)).toEqual([]);
     // The past has no text under way.
     await page.getByRole("slider").press("Home");
-    await until(() => page.locator(".text-live, .lane-live").count()).toBe(0);
+    await expectSoon(() => page.locator(".text-live, .lane-live").count()).toBe(0);
     await page.getByRole("button", { name: "Follow" }).click();
-    await until(async () => (house.say(), badge(page))).toBe("Finished");
-    await until(() => drawer(page).getByRole("status").textContent()).toBe("The answer is complete.");
-    await until(() => page.locator(".text-live, .lane-live").count()).toBe(0);
+    await expectSoon(async () => (house.say(), badge(page))).toBe("Finished");
+    await expectSoon(() => drawer(page).getByRole("status").textContent()).toBe("The answer is complete.");
+    await expectSoon(() => page.locator(".text-live, .lane-live").count()).toBe(0);
     expect(await drawer(page).getByRole("region", { name: "Answer of the step" }).textContent()).toContain("and oil.");
     expect(faults).toEqual([]);
     await page.context().close();
@@ -87,7 +87,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     const { page, faults } = await openPage(browser, "about:blank");
     await page.route("**/events*", () => undefined);
     await page.goto(house.address("late"));
-    await until(() => page.locator(".panel").textContent()).toMatch(/Reading the run.*On their way: \d+ events/);
+    await expectSoon(() => page.locator(".panel").textContent()).toMatch(/Reading the run.*On their way: \d+ events/);
     expect(await violationsIn(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.context().close();
@@ -102,24 +102,24 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await form.getByLabel("Definition").selectOption("Bob");
     await form.getByLabel("Name in this run").fill("Ann");
     await form.getByRole("button", { name: "Hire" }).click();
-    await until(() => form.getByRole("alert").textContent()).toMatch(/Ann/);
+    await expectSoon(() => form.getByRole("alert").textContent()).toMatch(/Ann/);
     await form.getByLabel("Name in this run").fill("Bea");
     expect(await violationsIn(page)).toEqual([]);
     await form.getByRole("button", { name: "Hire" }).click();
     const bea = page.getByRole("article", { name: "Role Bea" });
-    await until(() => bea.count()).toBe(1);
+    await expectSoon(() => bea.count()).toBe(1);
     await bea.getByRole("button", { name: "Retire" }).click();
-    await until(() => bea.textContent()).toContain("gets no further messages");
+    await expectSoon(() => bea.textContent()).toContain("gets no further messages");
     expect(await violationsIn(page)).toEqual([]);
     await bea.getByRole("button", { name: "Retire Bea" }).click();
-    await until(() => bea.locator(".detail-facts").first().textContent()).toContain("retired");
-    await until(() => bea.getByRole("button", { name: /Retire/ }).count()).toBe(0);
+    await expectSoon(() => bea.locator(".detail-facts").first().textContent()).toContain("retired");
+    await expectSoon(() => bea.getByRole("button", { name: /Retire/ }).count()).toBe(0);
     for (const id of ["graph", "lanes"]) {
       await toPanel(page, id);
-      await until(() => page.locator(".panel").textContent(), { message: id }).toContain("retired");
+      await expectSoon(() => page.locator(".panel").textContent(), { message: id }).toContain("retired");
     }
     await page.getByRole("slider").press("Home");
-    await until(() => page.locator(".lane-names").textContent()).toContain("not hired yet");
+    await expectSoon(() => page.locator(".lane-names").textContent()).toContain("not hired yet");
     house.goOn();
     // An answer of the form that was refused has been told in words; the browser notes it as well.
     expect(faults.filter((fault) => !/status of 4\d\d/.test(fault))).toEqual([]);
@@ -134,10 +134,10 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await page.getByRole("button", { name: /Fork here/ }).click();
     await page.getByLabel("The message in the fork").fill("rye bread");
     await page.getByRole("button", { name: "Fork", exact: true }).click();
-    await until(() => page.locator(".run-head").textContent()).toContain("Fork of parent");
-    await until(() => badge(page)).toBe("Finished");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Fork of parent");
+    await expectSoon(() => badge(page)).toBe("Finished");
     await toPanel(page, "events");
-    await until(() => page.locator(".panel .rows").textContent()).toContain("Baked: A plan for: rye bread");
+    await expectSoon(() => page.locator(".panel .rows").textContent()).toContain("Baked: A plan for: rye bread");
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -151,29 +151,29 @@ describe.runIf(program !== undefined)("the page of a server", () => {
       await house.run(idea, id);
     const { page, faults } = await openPage(browser, house.address("choice"));
     const second = await openPage(browser, house.address("choice"));
-    await until(() => second.page.getByRole("radio").count()).toBe(2);
+    await expectSoon(() => second.page.getByRole("radio").count()).toBe(2);
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole("button", { name: "Answer" }).click();
-    await until(() => page.getByRole("alert").textContent()).toBe("Choose an answer.");
+    await expectSoon(() => page.getByRole("alert").textContent()).toBe("Choose an answer.");
     await page.getByRole("radio", { name: "A loaf" }).check();
     await page.getByRole("button", { name: "Answer" }).click();
-    await until(() => badge(page)).toBe("Finished");
-    await until(() => second.page.getByRole("status").allTextContents()).toContainEqual(expect.stringContaining("answered elsewhere"));
+    await expectSoon(() => badge(page)).toBe("Finished");
+    await expectSoon(() => second.page.getByRole("status").allTextContents()).toContainEqual(expect.stringContaining("answered elsewhere"));
     await page.goto(house.address("order"));
     await page.reload();
     await page.getByLabel("loaves").fill("many");
     await page.getByLabel("flour").selectOption("rye");
     await page.getByRole("button", { name: "Answer" }).click();
-    await until(() => page.getByRole("alert").textContent()).toMatch(/Expected a whole number/);
+    await expectSoon(() => page.getByRole("alert").textContent()).toMatch(/Expected a whole number/);
     expect(await violationsIn(page)).toEqual([]);
     await page.getByLabel("loaves").fill("3");
     await page.getByRole("button", { name: "Answer" }).click();
-    await until(() => badge(page)).toBe("Finished");
+    await expectSoon(() => badge(page)).toBe("Finished");
     await page.goto(house.address("words"));
     await page.reload();
     await page.getByLabel("Your answer").fill("a cake");
     await page.getByRole("button", { name: "Answer" }).click();
-    await until(() => badge(page)).toBe("Finished");
+    await expectSoon(() => badge(page)).toBe("Finished");
     expect([...faults, ...second.faults]).toEqual([]);
     for (const one of [page, second.page]) await one.context().close();
   });
@@ -181,12 +181,12 @@ describe.runIf(program !== undefined)("the page of a server", () => {
   it("tells that the server is gone, and goes on without loss when it is back", async () => {
     await house.run("wait for a restart", "restart");
     const { page } = await openPage(browser, house.address("restart"));
-    await until(() => page.locator(".run-head").textContent()).toContain("Live");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
     await house.close();
-    await until(() => page.locator(".run-head").textContent(), { timeout: 20_000 }).toContain("The server cannot be reached");
+    await expectSoon(() => page.locator(".run-head").textContent(), { timeout: 20_000 }).toContain("The server cannot be reached");
     await house.start();
-    await until(() => page.locator(".run-head").textContent(), { timeout: 30_000 }).toContain("Live");
-    await until(async () => (house.goOn(), badge(page)), { timeout: 20_000 }).toBe("Finished");
+    await expectSoon(() => page.locator(".run-head").textContent(), { timeout: 30_000 }).toContain("Live");
+    await expectSoon(async () => (house.goOn(), badge(page)), { timeout: 20_000 }).toBe("Finished");
     await toPanel(page, "events");
     const { numbers, count } = await page.evaluate(() => ({
       numbers: [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)),
@@ -201,11 +201,11 @@ describe.runIf(program !== undefined)("the page of a server", () => {
 
   it("says what is wrong with the token, and takes another", async () => {
     const { page } = await openPage(browser, house.address().replace(/token=.*/, "token=another-token-of-nobody"));
-    await until(() => page.getByRole("alert").textContent()).toContain("The server refused the page");
+    await expectSoon(() => page.getByRole("alert").textContent()).toContain("The server refused the page");
     expect(await violationsIn(page)).toEqual([]);
     await page.getByLabel("Token").fill(TOKEN);
     await page.getByRole("button", { name: "Open" }).click();
-    await until(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Runs");
+    await expectSoon(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Runs");
     await page.context().close();
   });
 
@@ -213,7 +213,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     const { page } = await openPage(browser, house.address());
     await page.getByLabel("Theme").selectOption("dark");
     await page.reload();
-    await until(() => page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+    await expectSoon(() => page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
     await page.context().close();
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { longRun } from "./long-run.ts";
-import { offlineFile, program, startBrowser, until } from "./watched-page.ts";
+import { offlineFile, program, startBrowser, expectSoon } from "./watched-page.ts";
 
 if (program === undefined) process.stderr.write("\nTests of long runs in the page do not run: there is no Chromium.\n");
 
@@ -73,9 +73,7 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
-    process.stderr.write(
-      `\nThe page has ${gzipSync(await readPage()).length} bytes, compressed. Load: ${loadavg().map((one) => one.toFixed(1))}\n`,
-    );
+    process.stderr.write(`\nThe page has ${gzipSync(await readPage()).length} bytes, compressed. Load: ${loadavg()[0]?.toFixed(1)}\n`);
   });
   afterAll(async () => {
     await browser.close();
@@ -103,7 +101,7 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
       expect(times95(back), panel).toBeLessThan(1_000);
       if (panel === "events") {
         const shown = await page.locator(".scrubber input").inputValue();
-        await until(() => page.locator(".event-seq").allTextContents()).toContain(shown);
+        await expectSoon(() => page.locator(".event-seq").allTextContents()).toContain(shown);
       }
       // The document has what is in view, whatever the length of the run.
       expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3_000);

@@ -7,7 +7,7 @@ import type { RunEvent } from "../../../src/index.ts";
 import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { faultyRun } from "./faulty-run.ts";
 import { sampleRun } from "./sample-run.ts";
-import { drawer, eventRow, offlineFile, openPage, program, startBrowser, toPanel, until, violationsIn } from "./watched-page.ts";
+import { drawer, eventRow, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
 
 if (program === undefined)
   process.stderr.write("\nTests of the inspector in a browser do not run: there is no Chromium (apt install chromium)\n");
@@ -49,7 +49,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
       const { page, faults, requests } = await openPage(browser, url, theme);
       for (const { id } of PANELS) {
         await toPanel(page, id);
-        await until(() => page.locator(`.tabs a[aria-current]`).getAttribute("href")).toContain(`/${id}`);
+        await expectSoon(() => page.locator(`.tabs a[aria-current]`).getAttribute("href")).toContain(`/${id}`);
         expect(await violationsIn(page), `${id} ${theme}`).toEqual([]);
       }
       expect(faults).toEqual([]);
@@ -64,14 +64,14 @@ describe.runIf(program !== undefined)("an offline page", () => {
       const { page, faults } = await openPage(browser, url, theme);
       const head = page.locator(".run-head");
       for (const told of ["Scheduler events", "Time 3", "On the edges 1 lost, 2 delayed, 1 copied, 2 rewritten"])
-        await until(() => head.innerText().then((text) => text.replace(/\s+/g, " "))).toContain(told);
+        await expectSoon(() => head.innerText().then((text) => text.replace(/\s+/g, " "))).toContain(told);
       await toPanel(page, "lanes");
       expect(await page.locator(".lane-tick").allInnerTexts()).toEqual(["t 2.5", "t 3"]);
       expect([await page.locator(".arrow-lost").count(), await page.locator(".arrow-delayed").count()]).toEqual([1, 3]);
       await page
         .getByRole("button", { name: /to Bob \(lost\), Cid \(rewritten\), Cid \(a copy, rewritten\): It is true/ })
         .click({ force: true });
-      await until(() => drawer(page).textContent()).toContain("lossy: lost on its way");
+      await expectSoon(() => drawer(page).textContent()).toContain("lossy: lost on its way");
       expect(
         await drawer(page)
           .getByRole("region", { name: /^What Cid reads/ })
@@ -79,14 +79,14 @@ describe.runIf(program !== undefined)("an offline page", () => {
       ).toEqual(["It is false.", "It is false."]);
       expect(await violationsIn(page)).toEqual([]);
       await toPanel(page, "graph");
-      await until(() => page.locator(".policies").innerText()).toContain("lossy, share 0.5, on Ann->Bob");
+      await expectSoon(() => page.locator(".policies").innerText()).toContain("lossy, share 0.5, on Ann->Bob");
       expect(await violationsIn(page)).toEqual([]);
       await toPanel(page, "events");
       expect(await eventRow(page, "lossy to Bob").innerText()).toContain("wake (arrives at 2.5)");
       expect(await eventRow(page, "The clock is at 2.5").innerText()).toContain("t 2.5");
       await toPanel(page, "roles");
       await page.getByRole("slider").fill("3");
-      await until(() => page.getByRole("article").innerText()).toMatch(
+      await expectSoon(() => page.getByRole("article").innerText()).toMatch(
         /Delayed\s+\d messages? on the way to it, the first is due: time 2.5/,
       );
       expect(await violationsIn(page)).toEqual([]);
@@ -109,7 +109,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
     await toPanel(page, "lanes");
     const bar = page.locator(".bar").last();
     await bar.click();
-    await until(() => drawer(page).count()).toBe(1);
+    await expectSoon(() => drawer(page).count()).toBe(1);
     const above = await bar.evaluate((element) => {
       const { left, top } = element.getBoundingClientRect();
       return document.elementFromPoint(left + 3, top + 3)?.closest("aside, .drawer") !== null;
@@ -136,7 +136,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
     await toPanel(page, "events");
     await eventRow(page, "message").click();
     const content = drawer(page).getByRole("region", { name: "Content of the message" });
-    await until(() => content.textContent()).toContain(`<script>alert("message")</script>`);
+    await expectSoon(() => content.textContent()).toContain(`<script>alert("message")</script>`);
     expect(await content.textContent()).toContain("\\u202etxet");
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.locator('a[href*="/long/"]').click();
@@ -154,7 +154,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
   it("says in words that a newer version wrote the run", async () => {
     const events = (await sampleRun()).map((event) => ({ ...event, v: 2 }) as unknown as RunEvent);
     const { page } = await openPage(browser, await offlineFile(folder, "newer", [events]));
-    await until(() => page.getByRole("alert").textContent()).toMatch(/Expected events of version 1, got version 2/);
+    await expectSoon(() => page.getByRole("alert").textContent()).toMatch(/Expected events of version 1, got version 2/);
     await page.context().close();
   });
 
@@ -163,7 +163,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
     const { page, faults } = await openPage(browser, url);
     for (const run of ["first", "second"]) await page.getByRole("checkbox", { name: `Compare ${run}` }).check();
     await page.getByRole("link", { name: "Compare", exact: true }).click();
-    await until(() => page.getByRole("main").textContent()).toContain("They first differ at activation #0 of Ann");
+    await expectSoon(() => page.getByRole("main").textContent()).toContain("They first differ at activation #0 of Ann");
     expect(await violationsIn(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.context().close();
@@ -178,16 +178,16 @@ describe.runIf(program !== undefined)("the page, used with the keyboard", () => 
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await until(() => drawer(page).evaluate((element) => element === document.activeElement)).toBe(true);
-    await until(() => drawer(page).textContent()).toContain("Activation Ann#0~1");
+    await expectSoon(() => drawer(page).evaluate((element) => element === document.activeElement)).toBe(true);
+    await expectSoon(() => drawer(page).textContent()).toContain("Activation Ann#0~1");
     await drawer(page)
       .getByRole("button", { name: /From outside/ })
       .first()
       .focus();
     await page.keyboard.press("Enter");
-    await until(() => drawer(page).getByRole("heading", { level: 2 }).textContent()).toBe("Message");
+    await expectSoon(() => drawer(page).getByRole("heading", { level: 2 }).textContent()).toBe("Message");
     await page.keyboard.press("Escape");
-    await until(() => drawer(page).count()).toBe(0);
+    await expectSoon(() => drawer(page).count()).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.className)).toContain("event");
     expect(faults).toEqual([]);
     await page.context().close();

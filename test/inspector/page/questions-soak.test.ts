@@ -10,7 +10,7 @@ import { createServer } from "../../../src/server/index.ts";
 import { chooseSandbox, openWorkspace } from "../../../src/workspace/index.ts";
 import { brief, roleModel } from "../../roles/adder.ts";
 import { press } from "./press-run.ts";
-import { badge, drawer, openPage, program, startBrowser, toPanel, until, violationsIn, type WatchedPage } from "./watched-page.ts";
+import { badge, drawer, openPage, program, startBrowser, toPanel, expectSoon, violationsIn, type WatchedPage } from "./watched-page.ts";
 
 const TOKEN = "a-token-of-the-questions";
 const folder = mkdtempSync(join(tmpdir(), "troupe-questions-"));
@@ -48,8 +48,8 @@ describe.runIf(program !== undefined)("a permission on the page", () => {
     const { team, printed } = press();
     await team.run("A poem about the sea", { id: "press" }).result;
     await served(team, "press", theme, async ({ page }) => {
-      await until(() => badge(page)).toBe("Waiting");
-      await until(() => question(page).getByRole("heading").innerText()).toBe("Cid asks");
+      await expectSoon(() => badge(page)).toBe("Waiting");
+      await expectSoon(() => question(page).getByRole("heading").innerText()).toBe("Cid asks");
       expect(await question(page).getByRole("region", { name: "The question" }).textContent()).toBe(
         'May Cid use the tool "print"?\n{\n  "page": 1\n}',
       );
@@ -62,16 +62,16 @@ describe.runIf(program !== undefined)("a permission on the page", () => {
       await page.getByRole("radio", { name: "Yes, this time" }).focus();
       await page.keyboard.press("Space");
       await page.keyboard.press("Enter");
-      await until(() => question(page).getByRole("region", { name: "The question" }).textContent()).toContain('"page": 2');
+      await expectSoon(() => question(page).getByRole("region", { name: "The question" }).textContent()).toContain('"page": 2');
       expect(printed).toEqual([1]);
       await question(page).getByLabel("Or in words: what to do instead, which refuses the call").fill("Print no more: the paper is dear.");
       await answer(page).click();
-      await until(() => badge(page)).toBe("Finished");
+      await expectSoon(() => badge(page)).toBe("Finished");
       expect(printed).toEqual([1]);
       await toPanel(page, "lanes");
       await page.locator('.bar[title^="Cid#0"]').last().click();
       await drawer(page).getByRole("button", { name: "model large" }).last().click();
-      await until(() => drawer(page).textContent()).toContain("the paper is dear");
+      await expectSoon(() => drawer(page).textContent()).toContain("the paper is dear");
       expect(await drawer(page).getByRole("region", { name: "Call 1 of message 3" }).textContent()).toBe('{\n  "page": 1\n}');
     });
   });
@@ -84,7 +84,7 @@ describe.runIf(program !== undefined)("a permission on the page", () => {
       await page.keyboard.press("ArrowUp");
       expect(await page.getByRole("radio", { name: /^Always/ }).isChecked()).toBe(true);
       await page.keyboard.press("Enter");
-      await until(() => badge(page)).toBe("Finished");
+      await expectSoon(() => badge(page)).toBe("Finished");
       expect(printed).toEqual([1, 2]);
     });
   });
@@ -103,22 +103,22 @@ async function company(name: string): Promise<Team> {
 describe.runIf(program !== undefined)("an approval that the company asks for", () => {
   it.each(["light", "dark"] as const)("shows the criteria, takes what is different, and then a yes, in the theme %s", async (theme) => {
     await served(await company(`yes-${theme}`), "adder", theme, async ({ page }) => {
-      await until(() => question(page).getByRole("heading").innerText()).toBe("Alice asks");
+      await expectSoon(() => question(page).getByRole("heading").innerText()).toBe("Alice asks");
       const proposal = question(page).getByRole("region", { name: "The question" });
       const shown = await proposal.textContent();
       for (const part of ["it prints the sum", "Numbers are decimal.", "Is that what you want?"]) expect(shown).toContain(part);
       expect(await question(page).locator(".choice").allInnerTexts()).toEqual(["Yes, go on", "Stop: build nothing"]);
       expect(await violationsIn(page)).toEqual([]);
       await answer(page).click();
-      await until(() => question(page).getByRole("alert").textContent()).toBe("Choose an answer.");
+      await expectSoon(() => question(page).getByRole("alert").textContent()).toBe("Choose an answer.");
       await question(page).getByLabel("Or in words: say what is different").fill("Only whole numbers.");
       await page.keyboard.press("Enter");
-      await until(() => proposal.textContent()).toContain("Numbers are whole.");
+      await expectSoon(() => proposal.textContent()).toContain("Numbers are whole.");
       await page.getByRole("radio", { name: "Yes, go on" }).check();
       await answer(page).click();
-      await until(() => badge(page)).toBe("Finished");
+      await expectSoon(() => badge(page)).toBe("Finished");
       await toPanel(page, "files");
-      await until(() => page.getByRole("navigation", { name: "Files" }).innerText()).toContain("docs/acceptance.json");
+      await expectSoon(() => page.getByRole("navigation", { name: "Files" }).innerText()).toContain("docs/acceptance.json");
     });
   });
 
@@ -126,7 +126,7 @@ describe.runIf(program !== undefined)("an approval that the company asks for", (
     await served(await company("stop"), "adder", "light", async ({ page }) => {
       await page.getByRole("radio", { name: "Stop: build nothing" }).check();
       await answer(page).click();
-      await until(() => badge(page)).toBe("Failed");
+      await expectSoon(() => badge(page)).toBe("Failed");
       expect(await page.locator(".run-notes").innerText()).toContain("NOT_APPROVED: Expected a yes before the work goes on");
       expect(await violationsIn(page)).toEqual([]);
     });
@@ -154,7 +154,7 @@ describe.runIf(program !== undefined)("the list of runs", () => {
   it.each(["light", "dark"] as const)("has how each run stands and what it cost, and is accessible in the theme %s", async (theme) => {
     await served(await severalRuns(memoryJournal()), undefined, theme, async ({ page }) => {
       const rows = page.locator("tbody tr");
-      await until(() => rows.count()).toBe(3);
+      await expectSoon(() => rows.count()).toBe(3);
       const told = await rows.evaluateAll((all) =>
         all.map((row) => [...row.querySelectorAll("th, td")].slice(1, 5).map((cell) => cell.textContent ?? "")),
       );
@@ -165,16 +165,16 @@ describe.runIf(program !== undefined)("the list of runs", () => {
       ]);
       expect(await violationsIn(page)).toEqual([]);
       await page.getByRole("checkbox", { name: "Compare press" }).press("Space");
-      await until(() => page.getByRole("status").innerText()).toBe("Choose one more run to compare.");
+      await expectSoon(() => page.getByRole("status").innerText()).toBe("Choose one more run to compare.");
       await page.getByRole("checkbox", { name: "Compare well" }).press("Space");
       expect(await violationsIn(page)).toEqual([]);
       await page.getByRole("link", { name: "Compare", exact: true }).press("Enter");
       const sums = page.getByRole("table", { name: "Sums of the runs" });
-      await until(() => sums.getByRole("row", { name: /^Cost/ }).innerText()).toMatch(/\$0\.0118\s+\$0\.00\s+\$0\.0118 less/);
+      await expectSoon(() => sums.getByRole("row", { name: /^Cost/ }).innerText()).toMatch(/\$0\.0118\s+\$0\.00\s+\$0\.0118 less/);
       expect(await violationsIn(page)).toEqual([]);
       await page.goBack();
       await page.getByRole("link", { name: "It shall fail" }).click();
-      await until(() => page.locator(".run-notes").innerText()).toContain("It failed.");
+      await expectSoon(() => page.locator(".run-notes").innerText()).toContain("It failed.");
     });
   });
 });

@@ -10,7 +10,7 @@ import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";
-import { badge, offlineFile, openPage, program, startBrowser, toPanel, until, violationsIn } from "./watched-page.ts";
+import { badge, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
 
 const TOKEN = "page-token-0123456789";
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
@@ -55,7 +55,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
       for await (const event of client.events(id)) void event;
       const { page, faults } = await openPage(browser, `${url}/#token=${TOKEN}`);
       await page.getByRole("link", { name: /alert/ }).first().click();
-      await until(() => page.locator(".question").textContent()).toContain(`<script>alert("x")</script>`);
+      await expectSoon(() => page.locator(".question").textContent()).toContain(`<script>alert("x")</script>`);
       for (const { id: panel } of PANELS) {
         await toPanel(page, panel);
         expect(await violationsIn(page), panel).toEqual([]);
@@ -65,10 +65,10 @@ describe.runIf(program !== undefined)("the page of a server", () => {
         .last()
         .fill(HOSTILE);
       await page.getByRole("button", { name: "Answer" }).click();
-      await until(() => badge(page)).toBe("Finished");
+      await expectSoon(() => badge(page)).toBe("Finished");
       await toPanel(page, "events");
       await page.locator(".event", { hasText: "act.ended" }).first().click();
-      await until(() => page.getByRole("complementary").textContent()).toContain("alert");
+      await expectSoon(() => page.getByRole("complementary").textContent()).toContain("alert");
       // Characters that turn the direction of a text are shown by their numbers.
       expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText))).toBe(false);
       expect(await page.locator("img, .run script, .run iframe, .run a[href^='javascript']").count()).toBe(0);
@@ -98,13 +98,13 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await serving(team, async (url) => {
       for (const id of ["newer", "refused"]) {
         const { page } = await openPage(browser, `${url}/#token=${TOKEN}&run=${id}`);
-        await until(() => page.getByRole("alert").allTextContents(), { timeout: 10_000 }).toContainEqual(
+        await expectSoon(() => page.getByRole("alert").allTextContents(), { timeout: 10_000 }).toContainEqual(
           expect.stringMatching(/version 2/),
         );
         expect(await violationsIn(page)).toEqual([]);
         await page.goto(`${url}/#/runs`);
         await page.locator('a[href*="/old/"]').click();
-        await until(() => badge(page)).toBe("Finished");
+        await expectSoon(() => badge(page)).toBe("Finished");
         await page.context().close();
       }
     });
@@ -119,7 +119,7 @@ describe.runIf(program !== undefined)("an offline page", () => {
     const events = [];
     for await (const event of journal.read("asks", 0)) events.push(event);
     const { page, faults } = await openPage(browser, await offlineFile(folder, "asks", [events]));
-    await until(() => page.getByRole("region", { name: "Question of Ada" }).textContent()).toContain("Which town?");
+    await expectSoon(() => page.getByRole("region", { name: "Question of Ada" }).textContent()).toContain("Which town?");
     expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
     expect(faults).toEqual([]);
@@ -164,21 +164,21 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     const { id } = await client.start({ idea: "a story" });
     const { page } = await openPage(browser, `${first.url}/#token=${TOKEN}&run=${id}`);
     const head = (): Promise<string | null> => page.locator(".run-head").textContent();
-    await until(() => asked, { timeout: 20_000 }).toBe(2);
-    await until(head).toContain("Live");
+    await expectSoon(() => asked, { timeout: 20_000 }).toBe(2);
+    await expectSoon(head).toContain("Live");
     first.child.process.kill("SIGKILL");
     await first.child.ended;
-    await until(head, { timeout: 30_000 }).toContain("The server cannot be reached");
+    await expectSoon(head, { timeout: 30_000 }).toContain("The server cannot be reached");
     expect(await violationsIn(page)).toEqual([]);
     open();
     const second = await serve(stub.url, new URL(first.url).port);
-    await until(head, { timeout: 40_000 }).toContain("Live");
-    await until(() => badge(page), { timeout: 40_000 }).toBe("Finished");
+    await expectSoon(head, { timeout: 40_000 }).toContain("Live");
+    await expectSoon(() => badge(page), { timeout: 40_000 }).toBe("Finished");
     await toPanel(page, "events");
     const events = [];
     for await (const event of client.events(id)) events.push(event);
     expect(events.some(({ type }) => type === "run.resumed")).toBe(true);
-    await until(() => page.locator(".panel .rows").getAttribute("aria-label")).toBe(`${events.length} events`);
+    await expectSoon(() => page.locator(".panel .rows").getAttribute("aria-label")).toBe(`${events.length} events`);
     const numbers = await page.evaluate(() => [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)));
     expect(numbers).toEqual(numbers.map((_, place) => place));
     await page.context().close();

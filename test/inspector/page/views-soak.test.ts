@@ -5,7 +5,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { POEM, pressRun } from "./press-run.ts";
-import { drawer, offlineFile, openPage, program, startBrowser, toPanel, until, violationsIn } from "./watched-page.ts";
+import { drawer, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "troupe-views-"));
 let browser: Browser;
@@ -40,7 +40,7 @@ function seqOf(isIt: (event: RunEvent) => boolean): number {
 
 async function standAt(page: Page, seq: number): Promise<void> {
   await page.getByRole("slider").fill(String(seq));
-  await until(() => page.locator(".scrubber-words").innerText()).toMatch(new RegExp(`^${seq} / `));
+  await expectSoon(() => page.locator(".scrubber-words").innerText()).toMatch(new RegExp(`^${seq} / `));
 }
 
 /** The texts of the cells of a table, row by row. */
@@ -68,7 +68,7 @@ describe.runIf(program !== undefined)("the view of files", () => {
     await inView("files", async (page) => {
       await page.getByRole("button", { name: "poem.md 2 versions" }).click();
       const file = page.getByRole("article", { name: "File poem.md" });
-      await until(() => cellsOf(file)).toEqual([
+      await expectSoon(() => cellsOf(file)).toEqual([
         ["1", "1", " ", "The sea is <b>grey</b>."],
         ["2", "", "−removed", "It sleeps."],
         ["", "2", "+added", "It sings."],
@@ -77,7 +77,7 @@ describe.runIf(program !== undefined)("the view of files", () => {
       expect(await file.textContent()).toContain("2 lines added, 1 removed");
       await page.getByRole("combobox", { name: "Version" }).focus();
       await page.keyboard.press("ArrowUp");
-      await until(async () => (await cellsOf(file)).map((row) => row.slice(2))).toEqual([
+      await expectSoon(async () => (await cellsOf(file)).map((row) => row.slice(2))).toEqual([
         ["+added", "The sea is <b>grey</b>."],
         ["+added", "It sleeps."],
       ]);
@@ -95,11 +95,15 @@ describe.runIf(program !== undefined)("the view of files", () => {
       await page.getByRole("button", { name: "poem.md 2 versions" }).click();
       const file = page.getByRole("article", { name: "File poem.md" });
       await file.getByRole("button", { name: "Ann#0~1" }).click();
-      await until(() => title(page)).toBe("Activation Ann#0~1");
+      await expectSoon(() => title(page)).toBe("Activation Ann#0~1");
       await file.getByRole("button", { name: /from outside/ }).click();
-      await until(() => drawer(page).getByRole("region", { name: "Content of the message" }).textContent()).toBe("A poem about the sea");
+      await expectSoon(() => drawer(page).getByRole("region", { name: "Content of the message" }).textContent()).toBe(
+        "A poem about the sea",
+      );
       await file.getByRole("button", { name: /Ann.*Polish/ }).click();
-      await until(() => drawer(page).getByRole("region", { name: "Content of the message" }).textContent()).toBe("A draft.\n\nA poem.");
+      await expectSoon(() => drawer(page).getByRole("region", { name: "Content of the message" }).textContent()).toBe(
+        "A draft.\n\nA poem.",
+      );
     });
   });
 
@@ -108,14 +112,14 @@ describe.runIf(program !== undefined)("the view of files", () => {
       const names = page.getByRole("navigation", { name: "Files" }).getByRole("button");
       expect(await names.allInnerTexts()).toEqual(["notes.md\n1 version", "poem.md\n2 versions", "poem.md\nfork side, 1 version"]);
       await names.last().click();
-      await until(() => page.getByRole("article", { name: "File poem.md" }).innerText()).toContain("A side line.");
+      await expectSoon(() => page.getByRole("article", { name: "File poem.md" }).innerText()).toContain("A side line.");
       await standAt(
         page,
         seqOf((event) => event.type === "step.ended" && event.value === null),
       );
-      await until(() => names.allInnerTexts()).toEqual(["poem.md\n1 version"]);
+      await expectSoon(() => names.allInnerTexts()).toEqual(["poem.md\n1 version"]);
       await standAt(page, 1);
-      await until(() => page.locator(".panel").textContent()).toBe("No file has been written up to this event.");
+      await expectSoon(() => page.locator(".panel").textContent()).toBe("No file has been written up to this event.");
     });
   });
 });
@@ -141,12 +145,12 @@ describe.runIf(program !== undefined)("the view of costs", () => {
         ["large", "$0.0050", "43%", "1", "0", "300", "50"],
       ]);
       await page.getByRole("region", { name: "By role" }).getByRole("button", { name: "Cid" }).click();
-      await until(() => title(page)).toBe("Cid");
+      await expectSoon(() => title(page)).toBe("Cid");
       await standAt(
         page,
         seqOf(({ type }) => type === "step.started"),
       );
-      await until(() => page.locator(".costs").innerText()).toContain("Nothing has been spent.");
+      await expectSoon(() => page.locator(".costs").innerText()).toContain("Nothing has been spent.");
       expect((await factsOf(page.locator(".costs")))["Reserved"]).toMatch(/^\$0\.\d{4} for calls under way$/);
     });
   });
@@ -184,18 +188,18 @@ describe.runIf(program !== undefined)("the view of roles", () => {
       await part(/^Memory/)
         .getByRole("button", { name: /from outside/ })
         .click();
-      await until(() => title(page)).toBe("Message");
+      await expectSoon(() => title(page)).toBe("Message");
       await page.keyboard.press("Escape");
       await standAt(
         page,
         seqOf(({ type }) => type === "step.started"),
       );
-      await until(() => ann.locator("h3").allInnerTexts()).toEqual(["Mailbox (1)", "State", "Memory (0), newest first"]);
+      await expectSoon(() => ann.locator("h3").allInnerTexts()).toEqual(["Mailbox (1)", "State", "Memory (0), newest first"]);
       expect(await part("Mailbox (1)").getByRole("button").allInnerTexts()).toEqual([
         "from outside\nUserRequirement\nA poem about the sea",
       ]);
       await ann.getByRole("button", { name: "Ann#0~1" }).click();
-      await until(() => title(page)).toBe("Activation Ann#0~1");
+      await expectSoon(() => title(page)).toBe("Activation Ann#0~1");
     });
   });
 
@@ -206,11 +210,11 @@ describe.runIf(program !== undefined)("the view of roles", () => {
         .getByRole("button", { name: /Cid.*1 waiting/ })
         .click();
       const cid = page.getByRole("article", { name: "Role Cid" });
-      await until(() => cid.getByRole("region", { name: "Question" }).textContent()).toContain('May Cid use the tool "print"?');
+      await expectSoon(() => cid.getByRole("region", { name: "Question" }).textContent()).toContain('May Cid use the tool "print"?');
       expect(await cid.locator("section", { hasText: "Mailbox (1)" }).getByRole("button").allInnerTexts()).toEqual(["Bob\nReview\nGood."]);
       // The role stays while its messages are looked at.
       await cid.getByRole("button", { name: /Review/ }).click();
-      await until(() => title(page)).toBe("Message");
+      await expectSoon(() => title(page)).toBe("Message");
       expect(await cid.count()).toBe(1);
     });
   });
@@ -242,7 +246,12 @@ describe.runIf(program !== undefined)("the graph of roles", () => {
         page,
         seqOf(({ type }) => type === "round.ended"),
       );
-      await until(() => queues(page)).toEqual(["Ann UserRequirement 0 1", "Bob Polish 1 0", "Cid Review 0 0", "Dee Polish, Review 1 0"]);
+      await expectSoon(() => queues(page)).toEqual([
+        "Ann UserRequirement 0 1",
+        "Bob Polish 1 0",
+        "Cid Review 0 0",
+        "Dee Polish, Review 1 0",
+      ]);
     });
   });
 
@@ -250,11 +259,11 @@ describe.runIf(program !== undefined)("the graph of roles", () => {
     await inView("graph", async (page) => {
       const graph = page.getByRole("region", { name: "Graph of the roles" });
       await graph.getByRole("button", { name: "Cid" }).click();
-      await until(() => graph.getByRole("button", { name: "Cid" }).getAttribute("aria-pressed")).toBe("true");
+      await expectSoon(() => graph.getByRole("button", { name: "Cid" }).getAttribute("aria-pressed")).toBe("true");
       expect(await factsOf(drawer(page))).toMatchObject({ Profile: "Printer", Activations: "0", Mailbox: "1 waiting" });
       expect(await graph.locator(".edge.faint").count()).toBe(4);
       await drawer(page).getByRole("link", { name: "Its memory, plan and state" }).click();
-      await until(() => page.getByRole("article", { name: "Role Cid" }).count()).toBe(1);
+      await expectSoon(() => page.getByRole("article", { name: "Role Cid" }).count()).toBe(1);
     });
   });
 });
@@ -267,7 +276,7 @@ describe.runIf(program !== undefined)("the swimlanes", () => {
     await inView("lanes", async (page) => {
       expect(await page.locator(".in-chain, .faint").count()).toBe(0);
       await page.getByRole("button", { name: "Message Review to Cid, Dee: Good." }).click();
-      await until(() => acts(page.locator(".bar.in-chain"))).toEqual(["Ann#0~1", "Bob#0~1", "Cid#0~1", "Dee#1~1"]);
+      await expectSoon(() => acts(page.locator(".bar.in-chain"))).toEqual(["Ann#0~1", "Bob#0~1", "Cid#0~1", "Dee#1~1"]);
       expect(await acts(page.locator(".bar.faint"))).toEqual(["Dee#0~1"]);
       // To Ann and to Bob; those to Cid and to Dee are the chosen message itself.
       expect(await page.locator(".arrow.in-chain").count()).toBe(2);
@@ -293,9 +302,9 @@ describe.runIf(program !== undefined)("the swimlanes", () => {
         "Dee Keep kept again",
       ]);
       await chain.getByRole("button", { name: /Ann#0~1/ }).click();
-      await until(() => title(page)).toBe("Activation Ann#0~1");
+      await expectSoon(() => title(page)).toBe("Activation Ann#0~1");
       await page.getByRole("button", { name: "Close the details" }).click();
-      await until(() => page.locator(".in-chain, .faint").count()).toBe(0);
+      await expectSoon(() => page.locator(".in-chain, .faint").count()).toBe(0);
     });
   });
 
@@ -314,21 +323,21 @@ describe.runIf(program !== undefined)("the swimlanes", () => {
         ["ArrowUp", "Cid#0~1"],
       ] as const) {
         await page.keyboard.press(key);
-        await until(() => title(page), { message: `${key} to ${act}` }).toBe(`Activation ${act}`);
+        await expectSoon(() => title(page), { message: `${key} to ${act}` }).toBe(`Activation ${act}`);
         expect(await focused(page), `${key} to ${act}`).toMatch(bar(act));
       }
       // Nothing is further to the left, so the key does nothing.
       await page.keyboard.press("ArrowLeft");
       expect(await focused(page)).toMatch(bar("Cid#0~1"));
       await page.keyboard.press("Enter");
-      await until(() => drawer(page).evaluate((element) => element === document.activeElement)).toBe(true);
+      await expectSoon(() => drawer(page).evaluate((element) => element === document.activeElement)).toBe(true);
       await page.keyboard.press("Escape");
-      await until(() => drawer(page).count()).toBe(0);
+      await expectSoon(() => drawer(page).count()).toBe(0);
       expect(await focused(page)).toMatch(bar("Cid#0~1"));
       await page.keyboard.press("ArrowUp");
-      await until(() => title(page)).toBe("Activation Bob#0~1");
+      await expectSoon(() => title(page)).toBe("Activation Bob#0~1");
       await page.keyboard.press("Escape");
-      await until(() => drawer(page).count()).toBe(0);
+      await expectSoon(() => drawer(page).count()).toBe(0);
       expect(await focused(page)).toMatch(bar("Bob#0~1"));
     });
   });
@@ -355,7 +364,7 @@ describe.runIf(program !== undefined)("the details", () => {
         "step write file",
       ]);
       await steps.first().getByRole("button").click();
-      await until(() => title(page)).toBe("Model call");
+      await expectSoon(() => title(page)).toBe("Model call");
       expect(await factsOf(details)).toMatchObject({ Model: "small", Result: "answered", Cost: "$0.0018", Tokens: "1,000 in, 200 out" });
       const calls = await details.locator("section", { hasText: "2 tries" }).getByRole("listitem").allInnerTexts();
       expect(calls[0]).toMatch(/^Try 1: failed with MODEL_RATE_LIMIT: Too many requests\.[^]*\$0\.00$/);
@@ -366,7 +375,7 @@ describe.runIf(program !== undefined)("the details", () => {
       const recorded = details.getByRole("region", { name: "Request and answer as recorded" });
       expect(await recorded.isVisible()).toBe(false);
       await details.getByText("Everything that is recorded").press("Enter");
-      await until(() => recorded.isVisible()).toBe(true);
+      await expectSoon(() => recorded.isVisible()).toBe(true);
       expect(await recorded.textContent()).toContain('"maxTokens"');
     });
   });
@@ -375,7 +384,7 @@ describe.runIf(program !== undefined)("the details", () => {
     await inView("lanes", async (page) => {
       await page.locator('.bar[title="Cid#0~1"]').click();
       await drawer(page).getByRole("button", { name: "model large" }).click();
-      await until(() => drawer(page).textContent()).toContain("Calls the tool print");
+      await expectSoon(() => drawer(page).textContent()).toContain("Calls the tool print");
       expect(JSON.parse((await drawer(page).getByRole("region", { name: "Call 1 of the answer" }).textContent()) ?? "")).toEqual({
         page: 1,
       });

@@ -104,7 +104,7 @@ export function badge(page: Page): Promise<string | null> {
 }
 
 /** Looks at a page until it shows what is expected. A page on a busy machine may take seconds. */
-export function until<T>(
+export function expectSoon<T>(
   look: () => T,
   o: { readonly timeout?: number; readonly message?: string } = {},
 ): ReturnType<typeof expect.poll<T>> {

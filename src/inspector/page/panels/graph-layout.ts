@@ -40,7 +40,7 @@ export function graphLayout({ nodes }: RoleGraph): GraphLayout {
     const angle = Math.PI + (2 * Math.PI * nth) / count;
     points.set(name, { x: middle.x + across * Math.cos(angle), y: middle.y + down * Math.sin(angle) });
   }
-  return { width: middle.x * 2, height: middle.y + down + NODE.height / 2 + 60, middle, points };
+  return { width: middle.x * 2, height: middle.y + down + NODE.height / 2 + 46, middle, points };
 }
 
 /** Pixels between two labels that do not cover each other. */
