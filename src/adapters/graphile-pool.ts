@@ -19,6 +19,7 @@ type Listener = (error: Error | undefined, client: PoolClient | undefined, relea
 export interface GraphilePool {
   /** The pool for the package. */
   readonly pool: Pool;
+  /** Ends all connections. Closing twice is no error. */
   close(): Promise<void>;
 }
 
@@ -41,13 +42,12 @@ export async function graphilePool(queue: GraphileQueue, concurrency: number): P
   const pool = new Proxy(listening, {
     get: (target, name): unknown => (name === "connect" ? connect : name === "query" ? query : Reflect.get(target, name)),
   });
-  return {
-    pool,
-    async close() {
-      await database.close();
-      await listening.end();
-    },
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await database.close();
+    await listening.end();
   };
+  return { pool, close: () => (closing ??= close()) };
 }
 
 async function ask(database: PostgresDatabase, asked: Asked, given: readonly unknown[] = []): Promise<readonly object[]> {

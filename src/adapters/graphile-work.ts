@@ -1,8 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { JobHelpers, Logger as GraphileLogger, Runner, WorkerPool } from "graphile-worker";
-import { AbortedError, TroupeError } from "../kernel/errors.ts";
+import { onAbort } from "../kernel/abort.ts";
+import { TroupeError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type DeliveryHandler, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { type DeliveryHandler, driverClosed, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { JobsInHand } from "./graphile-jobs.ts";
 import { type GraphilePool, graphilePool } from "./graphile-pool.ts";
 import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
 import { GraphileSession } from "./graphile-session.ts";
@@ -23,16 +25,20 @@ class RowLost extends TroupeError {
 
 const STOPPED = "Expected the package graphile-worker to take jobs until it is stopped, but it stopped by itself. Start the worker again.";
 
-interface InHand {
-  readonly runId: string;
-  readonly abort: AbortController;
+/** The package's part of a worker. */
+interface PackageWorker {
+  readonly runner: Runner;
+  readonly workers: WorkerPool;
 }
+
+type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
 
 /**
  * A worker of the package `graphile-worker`. It owns the package's runner, a pool of connections and the session that shows that it lives.
  *
  * GraphileWork.W1 (`#deliver`) the row of a job is removed only when the job is done, or is given back in another row.
- * GraphileWork.W2 (`stop`) the lock of the session is held until every handler has ended.
+ * GraphileWork.W2 (`stop`) the lock of the session is held until every handler has ended. GraphileWork.W3 (`#deliver`) no handler is called
+ * before the lock is held. GraphileWork.W4 (`start`) nothing of a worker that cannot be started goes on.
  */
 export class GraphileWork implements Working {
   readonly ended: Promise<void>;
@@ -40,68 +46,43 @@ export class GraphileWork implements Working {
   readonly drain: Promise<void>;
   readonly #queue: GraphileQueue;
   readonly #handler: DeliveryHandler;
-  readonly #inHand = new Map<string, InHand>();
+  readonly #inHand = new JobsInHand();
   readonly #session: GraphileSession;
   readonly #pool: GraphilePool;
   readonly #runner: Runner;
   readonly #worker: string;
   #stopping: Promise<void> | undefined;
 
-  /** Starts a worker. @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING` */
+  /**
+   * Starts a worker. Nothing of one that cannot be started goes on.
+   *
+   * @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING`, `DRIVER_CLOSED` when the queue is closed
+   */
   static async start(queue: GraphileQueue, handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
     await queue.migrated();
-    const { run, Logger } = await queue.graphile();
     const pool = await graphilePool(queue, o.concurrency);
+    // The package waits for this pool, and knows no signal.
+    const letGo = onAbort(queue.database.closing, () => void pool.close());
     let work: GraphileWork | undefined;
     let begin = (_work: GraphileWork): void => undefined;
     const begun = new Promise<GraphileWork>((resolve) => (begin = resolve));
-    const task = async (payload: unknown, helpers: JobHelpers): Promise<void> => (work ?? (await begun)).#deliver(payload, helpers);
-    const events = new EventEmitter();
-    let workers: WorkerPool | undefined;
-    events.once("pool:create", (created: { readonly workerPool: WorkerPool }) => {
-      workers = created.workerPool;
-    });
+    const task: Task = async (payload, helpers) => (work ?? (await begun)).#deliver(payload, helpers);
     try {
-      const runner = await queue.database.patiently(() =>
-        run(
-          {
-            pgPool: pool.pool,
-            schema: queue.schemaName,
-            concurrency: o.concurrency,
-            pollInterval: POLL,
-            noHandleSignals: true,
-            logger: new Logger(() => told(queue)) as GraphileLogger,
-            events,
-            // Without a batch nobody handles the error of a job that cannot be ended.
-            preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-          },
-          Object.fromEntries(o.teams.map((team) => [team, task])),
-          [],
-        ),
-      );
-      if (workers === undefined)
-        throw new TroupeError(
-          "DRIVER_REFUSED",
-          "Expected the package graphile-worker to tell of its workers, but it did not. Install version 0.17.3.",
-        );
-      work = new GraphileWork({ queue, handler, pool, runner, workers }, o);
+      work = new GraphileWork({ queue, handler, pool, ...(await startPackage(queue, pool, o, task)) }, o);
       begin(work);
       await work.#session.held;
       return work;
     } catch (error) {
-      await pool.close();
-      throw error;
+      if (work === undefined) await pool.close();
+      else await work.stop();
+      throw queue.database.closing.aborted ? driverClosed() : error;
+    } finally {
+      letGo();
     }
   }
 
   private constructor(
-    parts: {
-      readonly queue: GraphileQueue;
-      readonly handler: DeliveryHandler;
-      readonly pool: GraphilePool;
-      readonly runner: Runner;
-      readonly workers: WorkerPool;
-    },
+    parts: PackageWorker & { readonly queue: GraphileQueue; readonly handler: DeliveryHandler; readonly pool: GraphilePool },
     { teams, concurrency }: WorkOptions,
   ) {
     const { queue, handler, pool, runner, workers } = parts;
@@ -121,7 +102,7 @@ export class GraphileWork implements Working {
       due: (jobs) => {
         if (this.#stopping === undefined) workers.nudge(jobs);
       },
-      cancelled: (runId) => this.#cancel(runId),
+      cancelled: (runId) => this.#inHand.cancelRun(runId),
       drain,
       back: () => void this.#askCancelled().catch(() => undefined),
     });
@@ -145,20 +126,17 @@ export class GraphileWork implements Working {
 
   async #deliver(payload: unknown, { job: { id, attempts: deliveries } }: JobHelpers): Promise<void> {
     const { job, attempts: before } = queuedJob(payload);
-    const abort = new AbortController();
     const attempt = before + deliveries;
-    this.#inHand.set(id, { runId: job.runId, abort });
+    const { signal, end } = this.#inHand.begin(id, job.runId);
     try {
       await this.#session.held;
-      const verdict = await this.#handler({ ...job, attempt, signal: abort.signal }).catch((error: unknown) =>
-        this.#rejected(error, attempt),
-      );
-      if (verdict.is === "done" || abort.signal.aborted) return;
+      const verdict = await this.#handler({ ...job, attempt, signal }).catch((error: unknown) => this.#rejected(error, attempt));
+      if (verdict.is === "done" || signal.aborted) return;
       const row = { id, worker: this.#worker };
       if (!(await this.#queue.giveBack(row, { job: verdict.job ?? job, attempts: tried(verdict, attempt) }, verdict.after)))
         throw new RowLost();
     } finally {
-      this.#inHand.delete(id);
+      end();
     }
   }
 
@@ -169,10 +147,6 @@ export class GraphileWork implements Working {
     return { is: "again", after };
   }
 
-  #cancel(runId: string): void {
-    for (const one of this.#inHand.values()) if (one.runId === runId) one.abort.abort(new AbortedError("the job of the run was cancelled"));
-  }
-
   /** Cancels what was cancelled while this worker was not connected. */
   async #askCancelled(): Promise<void> {
     const { database, schema } = this.#queue;
@@ -181,17 +155,50 @@ export class GraphileWork implements Working {
          AND NOT EXISTS (SELECT FROM ${schema}._private_jobs n WHERE n.key = j.payload->'job'->>'runId')`,
       [this.#worker],
     );
-    for (const { id } of rows) this.#cancel(this.#inHand.get(id)?.runId ?? "");
+    for (const { id } of rows) this.#inHand.cancelRow(id);
   }
 }
 
-/** Tells what the package tells. It reports what it repeats itself as errors. */
+/** Starts the package's part of a worker. @throws as `GraphileWork.start` */
+async function startPackage(queue: GraphileQueue, { pool }: GraphilePool, o: WorkOptions, task: Task): Promise<PackageWorker> {
+  const { run, Logger } = await queue.graphile();
+  const events = new EventEmitter();
+  let workers: WorkerPool | undefined;
+  events.on("pool:create", (created: { readonly workerPool: WorkerPool }) => {
+    workers = created.workerPool;
+  });
+  const runner = await queue.database.patiently(() =>
+    run(
+      {
+        pgPool: pool,
+        schema: queue.schemaName,
+        concurrency: o.concurrency,
+        pollInterval: POLL,
+        noHandleSignals: true,
+        logger: new Logger(() => told(queue)) as GraphileLogger,
+        events,
+        // Without a batch nobody handles the error of a job that cannot be ended.
+        preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      },
+      Object.fromEntries(o.teams.map((team) => [team, task])),
+      [],
+    ),
+  );
+  if (workers !== undefined) return { runner, workers };
+  await runner.stop();
+  throw new TroupeError(
+    "DRIVER_REFUSED",
+    "Expected the package graphile-worker to tell of its workers, but it did not. Install version 0.17.3.",
+  );
+}
+
+/** Forwards the package's log. What the package retries by itself it logs as an error; here it is a warning. */
 function told({ database: { server } }: GraphileQueue): (level: string, message: string) => void {
   const { logger, hide } = server;
   return (level, message) => {
     // Slots of a worker share connections, because a slot needs one only when a job begins or ends.
     if (message.includes("DRIVER_JOB_LOST") || message.includes("maxPoolSize")) return;
-    const text = `The queue tells: ${hide(message)}`;
+    const text = `graphile-worker: ${hide(message)}`;
     if (level === "error" || level === "warning") logger.warn(text);
     else logger.debug(text);
   };

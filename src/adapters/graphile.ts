@@ -47,9 +47,15 @@ const loaded: LoadGraphile = async () => {
   }
 };
 
+/**
+ * See {@link graphileDriver}. It owns the queue and its workers.
+ *
+ * GraphileDriver.D1 (`#close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
+ */
 class Driver implements FleetDriver {
   readonly #queue: GraphileQueue;
   readonly #works = new Set<GraphileWork>();
+  readonly #starting = new Set<Promise<GraphileWork>>();
   #closing: Promise<void> | undefined;
 
   constructor(queue: GraphileQueue) {
@@ -64,9 +70,9 @@ class Driver implements FleetDriver {
   async work(handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
     checkWork(handler, o);
     this.#assertOpen();
-    const work = await GraphileWork.start(this.#queue, handler, o);
-    this.#works.add(work);
-    return work;
+    const starting = this.#start(handler, o);
+    this.#starting.add(starting);
+    return starting.finally(() => this.#starting.delete(starting));
   }
 
   async cancel(runId: string): Promise<void> {
@@ -94,9 +100,21 @@ class Driver implements FleetDriver {
     return this.#closing;
   }
 
+  async #start(handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
+    const work = await GraphileWork.start(this.#queue, handler, o);
+    if (this.#closing === undefined) {
+      this.#works.add(work);
+      return work;
+    }
+    await work.stop();
+    throw driverClosed();
+  }
+
   async #close(): Promise<void> {
     await Promise.all([...this.#works].map((work) => work.stop()));
+    // It ends what a starting worker waits for.
     await this.#queue.database.close();
+    await Promise.allSettled(this.#starting);
   }
 
   #assertOpen(): void {

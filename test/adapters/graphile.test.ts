@@ -1,6 +1,7 @@
 import pg from "pg";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { graphileDriver } from "../../src/adapters/graphile.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { Delivery } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { runDriverContract } from "../../src/testing/index.ts";
@@ -36,6 +37,37 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await working.stop();
     expect([await driver.list({ limit: 5 }), await driver.workers()]).toEqual([[], []]);
     await close();
+  });
+
+  it("GraphileDriver.D1 GraphileWork.W4 a driver that is closed while a worker starts refuses the start, and leaves no connection", async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const connections = async (): Promise<unknown> =>
+      (await client.query("SELECT FROM pg_stat_activity WHERE application_name ~ 'troupe|graphile' AND pid <> pg_backend_pid()")).rowCount;
+    for (const turns of [0, 1, 5, 20, 40, 80, 160]) {
+      const driver = graphileDriver({ url, schema: "closed" });
+      await driver.list({ limit: 1 });
+      const starting = codeOf(() => driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 }));
+      for (let turn = 0; turn < turns; turn += 1) await nextMacrotask();
+      await driver.close();
+      const ended = await starting;
+      if (turns < 5) expect(ended).toBe("DRIVER_CLOSED");
+    }
+    await vi.waitUntil(async () => (await connections()) === 0, { interval: 20, timeout: 10_000 });
+    await client.end();
+  });
+
+  inSoak(it)("GraphileWork.W4 a driver that is closed while the server stands still refuses the start of its worker", async () => {
+    const mine = await startPostgres();
+    const driver = graphileDriver({ url: mine.url, timeout: 2_000 });
+    await driver.list({ limit: 1 });
+    mine.pause();
+    const starting = codeOf(() => driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 }));
+    await nextMacrotask();
+    await driver.close();
+    expect(await starting).toBe("DRIVER_CLOSED");
+    mine.resume();
+    await mine.kill();
   });
 
   inSoak(it)("GraphilePool.C1 GraphileSession.S2 goes on when the server dies while jobs end", async () => {

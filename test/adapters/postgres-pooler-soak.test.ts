@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { runDriverContract } from "../../src/testing/contracts/run-driver.ts";
@@ -21,5 +22,12 @@ describe.runIf(hasPostgres && hasPooler)("behind a pooler that changes connectio
     await journal.create("a");
     expect(await errorOf(journal.claim("a"))).toMatchObject({ code: "JOURNAL_UNWRITABLE", message: /mode session/ });
     await journal.close();
+  });
+
+  it("GraphileWork.W4 PersistentConnection.C5 a worker is refused: it could not show that it lives", async () => {
+    const driver = graphileDriver({ url: await startPooler(await sharedServer(), "transaction"), schema: newSchema() });
+    const starting = driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 });
+    expect(await errorOf(starting)).toMatchObject({ code: "DRIVER_REFUSED", message: /mode session/ });
+    await driver.close();
   });
 });
