@@ -3,6 +3,7 @@ import type { Json } from "../kernel/json.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
+import { maskSecrets } from "../kernel/mask.ts";
 import { isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { OwnRun } from "./own-run.ts";
@@ -22,6 +23,7 @@ import {
   type EnvironmentRunOptions,
   type RunBacking,
 } from "./environment-options.ts";
+import { maskedRules } from "./record/masking.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { roundsOf, RunState, type ShardRange } from "./record/run-state.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
@@ -70,10 +72,12 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
   const state = new RunState(id, options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
-  Object.assign(state, termsOf(recordedScheduler(schedulerOf(options.scheduler ?? "rounds"))));
+  const given = { ...recordedScheduler(schedulerOf(options.scheduler ?? "rounds")), edges: recordedEdges(options.edges) };
+  const rules = maskedRules(maskSecrets(options.secrets ?? []), given);
+  Object.assign(state, termsOf(rules));
   state.arrival = options.delivery ?? "hire";
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
-  state.edges = recordedEdges(options.edges);
+  state.edges = rules.edges;
   state.shard = shard;
   measureMailboxes(state);
   return state;

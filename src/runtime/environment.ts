@@ -95,10 +95,10 @@ export class Environment {
     this.#options = options;
     const clock = options.clock ?? systemClock;
     const state = backing.state ?? freshState(options, backing.shard);
-    const driver: Driver = backing.driver ?? { run: (host) => driverOf(recordedBy(state, options.scheduler)).run(host) };
     const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
+    const driver: Driver = backing.driver ?? { run: (host) => driverOf(recordedBy(state, options.scheduler, mask)).run(host) };
     this.#observers = backing.observers ?? new ObserverRegistry();
     const isLive = backing.mode !== "replay";
     const record = recordOf(options, backing, state);

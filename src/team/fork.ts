@@ -43,8 +43,8 @@ export interface SharedPast {
 export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
   const { state, past, lost, bounds } = await copyPast(fork, o)
     .then((copy) => {
-      recordedBy(copy.state, fork.options.scheduler);
-      assertSameEdges(copy.state.edges, fork.options.edges);
+      recordedBy(copy.state, fork.options.scheduler, fork.mask);
+      assertSameEdges(copy.state.edges, fork.options.edges, fork.mask);
       assertArrivalOrder(copy.state, fork.options.delivery);
       return { ...copy, bounds: boundsNow(copy.state, o, fork.options) };
     })

@@ -60,7 +60,7 @@ interface ResumedWith {
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
  */
 export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
-  const { options, journal, controls, state, idea } = given;
+  const { options, journal, controls, state, idea, mask } = given;
   assertBegun(state, idea !== undefined);
   const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
@@ -68,8 +68,8 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     controls.started();
     return resultOfFinished(run);
   }
-  recordedBy(state, options.scheduler);
-  assertSameEdges(state.edges, options.edges);
+  recordedBy(state, options.scheduler, mask);
+  assertSameEdges(state.edges, options.edges, mask);
   assertArrivalOrder(state, options.delivery);
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);

@@ -1,7 +1,7 @@
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { type Mask, masked } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
@@ -29,7 +29,8 @@ export interface SubmittingTeam {
 /** A run that is submitted. */
 export interface Submission {
   readonly runId: string;
-  readonly idea: string | Message;
+  /** Undefined for a run that has begun. */
+  readonly idea: string | Message | undefined;
   readonly about: Json | undefined;
 }
 
@@ -42,12 +43,12 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
     );
   }
   // The queue is a store, and no store has secrets.
-  const told = typeof idea === "string" ? mask(idea) : maskedMessage(mask, idea);
+  const told = typeof idea === "object" ? maskedMessage(mask, idea) : idea && mask(idea);
   await driver.submit({
     runId,
     team: name,
-    idea: told,
-    ...(about === undefined ? {} : { about }),
+    ...(told === undefined ? {} : { idea: told }),
+    ...(about === undefined ? {} : { about: masked(mask, about) }),
     events: await eventsOf(journal, runId),
   });
 }

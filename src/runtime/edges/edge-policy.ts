@@ -1,6 +1,7 @@
 import type { RunState } from "../record/run-state.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
+import { type Mask, masked } from "../../kernel/mask.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { shownText, valueText } from "../../kernel/value-text.ts";
@@ -111,12 +112,12 @@ export const MOST_COPIES = 1_000;
 const LONGEST_TOLD = 300;
 
 /**
- * Refuses policies other than those of a run's record.
+ * Refuses policies other than those of a run's record, which has no secrets.
  *
  * @throws UsageError `EDGES_DIFFER`
  */
-export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined): void {
-  const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(edges));
+export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined, mask: Mask): void {
+  const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(masked(mask, edges)));
   if (then === now) return;
   // A record of elsewhere may have millions of characters.
   const [began, got] = [then, now].map((edges) => shownText(edges ?? "", LONGEST_TOLD));

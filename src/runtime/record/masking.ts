@@ -3,7 +3,7 @@ import { deepFreeze } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { Arrival, EdgeFault } from "./edge-fault.ts";
-import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
+import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent } from "./event.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
@@ -35,7 +35,8 @@ export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
       return maskedEnd(mask, body);
     case "run.started": {
       const about = body.about === undefined ? {} : { about: masked(mask, body.about) };
-      return { ...body, team: mask(body.team), roles: body.roles.map((role) => maskedRole(mask, role)), ...about };
+      const roles = body.roles.map((role) => maskedRole(mask, role));
+      return { ...maskedRules(mask, body), team: mask(body.team), roles, ...about };
     }
     case "role.hired":
       return { ...body, roles: body.roles.map((role) => maskedRole(mask, role)) };
@@ -44,6 +45,21 @@ export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
     default:
       return body;
   }
+}
+
+type Rules = Pick<RunStarted, "parameters" | "delivery" | "edges">;
+
+/**
+ * Returns the rules of a run with the parameters and pairs of policies masked. The schedulers of this package, which record no delivery, keep
+ * theirs: they are numbers and names of roles, and a scheduler is made of them again.
+ */
+export function maskedRules<R extends Rules>(mask: Mask, rules: R): R {
+  const { parameters, delivery, edges } = rules;
+  return {
+    ...rules,
+    ...(parameters === undefined || delivery === undefined ? {} : { parameters: masked(mask, parameters) }),
+    ...(edges === undefined ? {} : { edges: edges.map((edge) => ({ ...masked(mask, edge), name: edge.name })) }),
+  };
 }
 
 function maskedRole(mask: Mask, role: HiredRole): HiredRole {

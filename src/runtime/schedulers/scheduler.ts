@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
+import { type Mask, masked } from "../../kernel/mask.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import {
@@ -174,13 +175,13 @@ export function termsOf({ scheduler, parameters = null, delivery, clock }: Recor
 }
 
 /**
- * Returns the scheduler of a resumed run.
+ * Returns the scheduler of a resumed run. Parameters are compared without secrets, because the record has none.
  *
  * @param given the scheduler of the program that resumes the run
  * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the
  * parameters differ
  */
-export function recordedBy(state: SchedulerTerms, given: unknown): Scheduler {
+export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): Scheduler {
   const own = given === undefined ? undefined : schedulerOf(given);
   const scheduler = own?.name === state.scheduler ? own : recordedPolicy(state.scheduler, state.parameters);
   if (scheduler === undefined) {
@@ -190,7 +191,7 @@ export function recordedBy(state: SchedulerTerms, given: unknown): Scheduler {
     );
   }
   const [then, now] = [state, termsOf(recordedScheduler(scheduler))].map(({ delivery, clock, parameters }) =>
-    canonicalJson({ delivery, ...(clock === clockOf(delivery) ? {} : { clock }), parameters }),
+    canonicalJson({ delivery, ...(clock === clockOf(delivery) ? {} : { clock }), parameters: masked(mask, parameters) }),
   );
   if (then === now) return scheduler;
   throw new UsageError(

@@ -1,6 +1,7 @@
 import { aText, takes } from "../../kernel/argument.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
+import { maskSecrets } from "../../kernel/mask.ts";
 import { isCount, isRecord, isText } from "../../kernel/value-kind.ts";
 import { listed, valueText } from "../../kernel/value-text.ts";
 import type { Role } from "../../role/role.ts";
@@ -60,8 +61,9 @@ function environmentWith(
   make: MakeEnvironment,
 ): Environment {
   const { state } = backing;
-  recordedBy(state, options.scheduler);
-  assertSameEdges(state.edges, options.edges);
+  const mask = maskSecrets(options.secrets ?? []);
+  recordedBy(state, options.scheduler, mask);
+  assertSameEdges(state.edges, options.edges, mask);
   assertArrivalOrder(state, options.delivery);
   const hired = definitionsOf(state, roles);
   // A world that forgets is one whose roles remember nothing.

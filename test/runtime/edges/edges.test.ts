@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { drop } from "../../../src/edges/index.ts";
+import { delay, drop, duplicate } from "../../../src/edges/index.ts";
 import { createMessage, type Message } from "../../../src/message/message.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
+import { Environment } from "../../../src/runtime/environment.ts";
 import type { EdgeDecision, EdgePolicy, EdgePassage } from "../../../src/runtime/edges/edge-policy.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
 import type { ObservedOf, RunEvent } from "../../../src/runtime/record/event.ts";
@@ -216,6 +217,17 @@ describe("Edges.G1 the stream of a decision", () => {
     expect(await drawn(policy(({ random }) => void random(), "other"))).toEqual(alone);
     expect(await drawn(policy(() => undefined))).not.toEqual(alone);
   });
+});
+
+test("a stop condition counts each message once, also one that is delayed or comes more than once on its way to many", async () => {
+  const ann = defineRole({ name: "Ann", react: (rc) => rc.message("said", { sendTo: ["Bob", "Cid", "Dan"] }) });
+  const heard = ["Bob", "Cid", "Dan"].map((name) => defineRole({ name, watch: [], react: () => undefined }));
+  const environment = new Environment({ seed: 1, edges: [delay(3), duplicate(1)] });
+  for (const role of [ann, ...heard]) environment.addRole(role);
+  environment.publishMessage("go");
+  const counts: number[] = [];
+  const { messages } = await environment.run({ rounds: 10, stopWhen: ({ delivered }) => counts.push(delivered) < 0 });
+  expect([messages.length, counts.at(-1)]).toEqual([2, 2]);
 });
 
 describe("the policies of a run", () => {

@@ -8,6 +8,7 @@ import { createMessage } from "../../../src/message/message.ts";
 import { defineRole } from "../../../src/role/role.ts";
 import { maskedBody, maskedError } from "../../../src/runtime/record/masking.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
+import { memoryRunDriver } from "../../../src/testing/index.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
 import { Team } from "../../../src/team/team.ts";
 import type { TeamOptions } from "../../../src/team/team-options.ts";
@@ -191,6 +192,60 @@ describe("a message from outside", () => {
     environment.on("message.unheard", ({ message }) => unheard.push(message.content));
     environment.publishMessage(`go ${SECRET}`);
     expect(unheard).toEqual(["go [secret]"]);
+  });
+});
+
+describe("the rules of a run", () => {
+  const ann = defineRole({ name: "Ann", react: (rc) => rc.message("said") });
+  const own = (key: string) =>
+    ({
+      scheduler: { name: "own", parameters: { key }, delivers: "turn", select: () => [0] },
+      edges: [{ name: "seen", parameters: { key }, pairs: [`Ann->${SECRET}`], decide: () => undefined }],
+    }) satisfies TeamOptions;
+
+  test("have no secret in the record, and a run is resumed and replayed with the same ones", async () => {
+    const journal = memoryJournal();
+    const team = new Team({ roles: [ann], ...own(SECRET), secrets: [SECRET], journal });
+    await team.run("go", { id: "r", rounds: 0 }).result;
+    const [started] = await eventsOf(journal, "r");
+    expectClean(JSON.stringify(started));
+    expect(started).toMatchObject({ parameters: { key: "[secret]" }, edges: [{ name: "seen", pairs: ["Ann->[secret]"] }] });
+    const other = new Team({ roles: [ann], ...own(`no ${SECRET}`), secrets: [SECRET], journal });
+    const { error } = await other.resume("r").result;
+    expect(error?.code).toBe("SCHEDULER_DIFFERS");
+    expect(error?.message).not.toContain(SECRET);
+    expect(await team.resume("r", { rounds: 5 }).result).toMatchObject({ status: "finished" });
+    expect(await team.replay("r").result).toMatchObject({ status: "finished" });
+    expect(await team.fork("r").result).toMatchObject({ status: "finished" });
+  });
+
+  test("of an environment are in no snapshot of it", async () => {
+    const environment = new Environment({ seed: 1, ...own(SECRET), secrets: [SECRET] }).addRole(ann);
+    expectClean(JSON.stringify(await environment.snapshot()));
+  });
+
+  test("of this package keep their parameters, because a scheduler is made of them again", () => {
+    const mask = maskSecrets(["planner"]);
+    const started = {
+      type: "run.started",
+      team: "t",
+      roles: [],
+      seed: "1",
+      scheduler: "staged",
+      parameters: { stages: [["planner"]] },
+    } as const;
+    expect(maskedBody(mask, started)).toMatchObject({ parameters: { stages: [["planner"]] } });
+  });
+
+  test("a run that is submitted tells its queue no secret, in `about` as in the idea", async () => {
+    const driver = memoryRunDriver();
+    const jobs: unknown[] = [];
+    const told = { ...driver, submit: async (job: unknown) => void jobs.push(job) } as typeof driver;
+    const team = new Team({ roles: [ann], ...own("plain"), secrets: [SECRET], driver: told, journal: memoryJournal() });
+    await team.submit(`say ${SECRET}`, { id: "r", about: { token: SECRET } });
+    expectClean(JSON.stringify(jobs));
+    expect(jobs).toMatchObject([{ about: { token: "[secret]" } }]);
+    await driver.close();
   });
 });
 
