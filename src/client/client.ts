@@ -1,6 +1,6 @@
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { abortReason } from "../kernel/abort.ts";
-import { JournalError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Message } from "../message/message.ts";
@@ -277,7 +277,9 @@ export class RunClient {
     try {
       const query = queryOf({ follow: o.follow === true ? "true" : undefined, notices: o.onNotice === undefined ? "false" : undefined });
       const last = from === 0 ? {} : { "last-event-id": String(from - 1) };
-      const { body } = await this.#send("GET", pathOf(runId, "events") + query, { signal, headers: last });
+      const response = await this.#asked("GET", pathOf(runId, "events") + query, { signal, headers: last });
+      if (PASSING_STATUS.has(response.status)) return await response.body?.cancel();
+      const { body } = await good(response);
       o.onState?.({ connected: true });
       yield "connected";
       if (body === null) return;
@@ -306,18 +308,21 @@ export class RunClient {
 
   /** @throws the error that the server told; TroupeError `SERVER_UNREACHABLE` */
   async #send(method: string, path: string, o: SendOptions): Promise<Response> {
+    return good(await this.#asked(method, path, o));
+  }
+
+  /** @throws TroupeError `SERVER_UNREACHABLE` */
+  async #asked(method: string, path: string, o: SendOptions): Promise<Response> {
     const headers = new Headers(o.headers);
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
     if (o.body !== undefined) headers.set("content-type", "application/json");
     const init = { method, headers, ...(o.signal === undefined ? {} : { signal: o.signal }) };
     const request = new Request(this.#url + path, o.body === undefined ? init : { ...init, body: JSON.stringify(o.body) });
-    const response = await this.#fetch(request).catch((cause: unknown) => {
+    return this.#fetch(request).catch((cause: unknown) => {
       if (o.signal?.aborted === true) throw abortReason(o.signal);
       const text = `Expected an answer of ${this.#url}, but it cannot be reached. Check that the server runs.`;
       throw new TroupeError("SERVER_UNREACHABLE", text, { cause });
     });
-    if (response.ok) return response;
-    throw toldError(response.status, await response.text().catch(() => ""));
   }
 }
 
@@ -327,11 +332,18 @@ interface SendOptions {
   readonly body?: unknown;
 }
 
-/** True for an error after which another try may succeed: the connection, a busy or closing server. */
+/** Statuses after which another try may succeed: a busy or closing server, or one whose journal or proxy does not answer. */
+const PASSING_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** @throws the error that the server told */
+async function good(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  throw toldError(response.status, await response.text().catch(() => ""));
+}
+
+/** True for an error after which another try may succeed: the connection was lost, or something else than a server of runs answered. */
 function isPassing(error: unknown): boolean {
-  if (!TroupeError.isInstance(error)) return false;
-  if (error instanceof JournalError || error.code === "TOKEN_INVALID") return false;
-  return ["SERVER_UNREACHABLE", "SERVER_CLOSING", "RATE_LIMITED", "STREAMS_TOO_MANY", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
+  return TroupeError.isInstance(error) && ["SERVER_UNREACHABLE", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
 }
 
 /** Undefined where the call fails with this code. */

@@ -37,6 +37,7 @@ interface KeptFrame {
  * EventFrames.F2 (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
  * EventFrames.F3 (`load`) watchers of a run that ask for the same events share one reading.
  * EventFrames.F4 (`forget`) nothing is kept of a run that nobody watches, also when a reading ends later.
+ * EventFrames.F5 (`add`) a run that begins again under its id, because it was removed, has no frame of the run before.
  */
 export class EventFrames {
   readonly #journal: Journal;
@@ -69,7 +70,11 @@ export class EventFrames {
 
   /** Keeps an event that has just become durable. */
   add(event: RunEvent): void {
-    if (this.#watched.has(event.runId)) this.#keep(event.runId, event.seq, frameOf(event));
+    const { runId, seq } = event;
+    const ofRun = this.#watched.get(runId);
+    if (ofRun === undefined) return;
+    if (seq === 0) for (const kept of ofRun.values()) this.#drop(kept);
+    this.#keep(runId, seq, frameOf(event));
   }
 
   /** Returns the frame of an event, if it is kept. */

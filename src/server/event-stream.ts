@@ -8,6 +8,8 @@ import type { RunFeeds } from "./run-feed.ts";
 const CHUNK = 64 * 1024;
 /** Milliseconds without news after which a comment is sent. */
 const HEARTBEAT_EVERY = 15_000;
+/** Looks at a record that contradicts what was sent: a look that another stream shares may be older than this one. */
+const MOST_LOOKS = 2;
 /** Most notices that wait for one client, and the characters of text that they may hold together. */
 const MOST_NOTICES = 64;
 const MOST_TEXT = 64 * 1024;
@@ -42,6 +44,7 @@ export interface StreamSources {
  * EventStream.S3 (`#notice`) a notice is sent only to a client that has every event before it; else it is dropped.
  * EventStream.S4 (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
  * EventStream.S5 (`#pull`) a record that cannot be read ends the stream after the events before; the next request is told the reason.
+ * EventStream.S6 (`#atEnd`) a record with fewer events than were sent, because the run was removed and begun again under its id, ends the stream.
  */
 export class EventStream {
   readonly #run: WatchedRun;
@@ -58,6 +61,8 @@ export class EventStream {
   /** True while the record may have events that were not sent. */
   #isBehind = false;
   #wake: (() => void) | undefined;
+  /** Looks in a row that contradict what was sent. */
+  #looks = 0;
   /** The number of events at the last rest that was told, for a stream that follows. */
   #toldRest = -1;
 
@@ -108,6 +113,7 @@ export class EventStream {
     if (first === undefined) return this.#atEnd();
     // Notices from before this event are out of date.
     this.#dropNotices();
+    this.#looks = 0;
     this.#seq += 1;
     if (first.length > CHUNK) return this.#piece(first);
     return this.#joined(first);
@@ -140,7 +146,12 @@ export class EventStream {
     const { status, events } = await standing(runId);
     // Another stream may have asked before the last events came.
     const isOld = events < this.#seq && this.#seq > from;
-    if (events > this.#seq || isOld || feeds.isDriven(runId)) return NOTHING;
+    if (feeds.isDriven(runId)) return NOTHING;
+    if (events > this.#seq || isOld) {
+      this.#looks += 1;
+      return this.#looks < MOST_LOOKS ? NOTHING : undefined;
+    }
+    this.#looks = 0;
     if (status === "open" || status === "empty") return this.#wait();
     if (this.#toldRest !== events) {
       this.#toldRest = events;

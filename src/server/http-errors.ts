@@ -1,4 +1,5 @@
 import type { Mask } from "../kernel/mask.ts";
+import { PASSING_CODES } from "../team/passing-errors.ts";
 import { BudgetError, ControlError, errorRecord, JournalError, QueueFullError, TroupeError, UsageError } from "../kernel/errors.ts";
 
 /** The statuses of codes that differ from their class. */
@@ -21,6 +22,7 @@ export const STATUS: Readonly<Record<string, number>> = {
   RUN_EXISTS: 409,
   RUN_IDEA_DIFFERS: 409,
   RUN_OWNED: 409,
+  RUN_UNOWNED: 409,
   RUN_ACTIVE: 409,
   RUN_INACTIVE: 409,
   RUN_NOT_STARTED: 409,
@@ -53,6 +55,9 @@ export const STATUS: Readonly<Record<string, number>> = {
   MAILBOX_FULL: 429,
   SERVER_CLOSING: 503,
   JOURNAL_CLOSED: 503,
+  JOURNAL_UNREACHABLE: 503,
+  JOURNAL_UNWRITABLE: 503,
+  TIMEOUT: 504,
   JOURNAL_FULL: 507,
 };
 
@@ -68,21 +73,27 @@ function statusOfError(error: unknown): number {
   return error instanceof JournalError ? 500 : 422;
 }
 
+const AWAY =
+  "Expected the journal, the budgets and the limits of the server, but one is away or full. Its log has the reason. Try again later.";
 /** Seconds after which a client that was refused for too much may try again. */
 const RETRY_AFTER = "1";
 
-/** Returns the response to an error. A fault of the server is told without its text, which may name files or hold private data. */
+/** True for a fault of what the server stands on: its log is to have the reason. */
+export function isServerFault(status: number, code: string): boolean {
+  return status === 500 || (status > 500 && PASSING_CODES.has(code));
+}
+
+/** Returns the response to an error. A fault of the server is told without its text, which may name files and hosts or hold private data. */
 export function errorResponse(error: unknown, mask: Mask): Response {
   const status = statusOfError(error);
   const { name, code, message, data } = errorRecord(error);
-  const told =
-    status === 500
-      ? {
-          name: "TroupeError",
-          code: TroupeError.isInstance(error) ? code : "INTERNAL",
-          message: "The server failed. Its log has the reason.",
-        }
-      : { name, code, message: mask(message), ...(data === undefined ? {} : { data }) };
+  const told = isServerFault(status, code)
+    ? {
+        name: status === 500 ? "TroupeError" : name,
+        code: TroupeError.isInstance(error) ? code : "INTERNAL",
+        message: status === 500 ? "The server failed. Its log has the reason." : AWAY,
+      }
+    : { name, code, message: mask(message), ...(data === undefined ? {} : { data }) };
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", 'Bearer realm="troupe"');
   if (status === 429 || status === 503) headers.set("retry-after", RETRY_AFTER);

@@ -43,6 +43,8 @@ export interface RecoveryParts {
  * process is to be charged.
  * Recovery.Y5 (`rested`) a run that this server drove, and that has no end in its record because another process took it or the journal was away, is
  * tried again in the same way: so it is followed where it has an owner, and goes on here where it has none.
+ * Recovery.Y6 (`#again`) at most one further try of a run waits, however many of its parts have failed.
+ * Recovery.Y7 (`#orLater`) nothing is kept of a run that does not go on here.
  */
 export class Recovery {
   readonly #parts: RecoveryParts;
@@ -50,6 +52,8 @@ export class Recovery {
   readonly #charged = new Set<string>();
   /** How often in a row runs of this server have come to rest without an end. */
   readonly #cutOff = new Map<string, number>();
+  /** Runs with a further try that waits. */
+  readonly #waiting = new Set<string>();
 
   constructor(parts: RecoveryParts) {
     this.#parts = parts;
@@ -88,7 +92,12 @@ export class Recovery {
     }
     const times = this.#cutOff.get(runId) ?? 0;
     this.#cutOff.set(runId, times + 1);
-    logger.warn("A run was cut off, and is tried again.", { run: runId, tenant: account.name, code, reason: message });
+    logger.warn("A run was cut off. It is tried again, unless its record has an end.", {
+      run: runId,
+      tenant: account.name,
+      code,
+      reason: message,
+    });
     void this.#again(account, runId, times);
   }
 
@@ -117,11 +126,13 @@ export class Recovery {
   async #orLater(account: TenantAccount, runId: string, work: () => Promise<boolean>, tries: number = 0): Promise<boolean | undefined> {
     const { logger, runs } = this.#parts;
     try {
-      return await work();
+      const goesOnHere = await work();
+      if (!goesOnHere) this.#cutOff.delete(runId);
+      return goesOnHere;
     } catch (error) {
       if (runs.signal.aborted) return undefined;
       const { code, message } = errorRecord(error);
-      const isLater = code === "RUNS_TOO_MANY" || !isFinal(error);
+      const isLater = code === "RUNS_TOO_MANY" || !isFinal(error, code);
       logger.warn(isLater ? "A run does not go on yet." : "A run does not go on.", {
         run: runId,
         tenant: account.name,
@@ -129,14 +140,18 @@ export class Recovery {
         reason: message,
       });
       if (isLater) void this.#again(account, runId, code === "RUNS_TOO_MANY" ? "a place" : tries);
+      else this.#cutOff.delete(runId);
       return undefined;
     }
   }
 
   async #again(account: TenantAccount, runId: string, wait: "a place" | number): Promise<void> {
     const { clock, runs } = this.#parts;
+    if (this.#waiting.has(runId)) return;
+    this.#waiting.add(runId);
     if (wait === "a place") await account.runs.free(runs.signal);
     else await sleep(clock, Math.min(FIRST_WAIT * 2 ** wait, LONGEST_WAIT), runs.signal).catch(() => undefined);
+    this.#waiting.delete(runId);
     if (runs.signal.aborted) return;
     await this.#orLater(account, runId, () => this.#tried(account, runId), wait === "a place" ? 0 : wait + 1);
     // A run that did not go on took no place.
@@ -150,9 +165,9 @@ const noError = { code: "", message: "" } as const;
 const FINAL: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "EVENT_NEWER", "RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
 /** True for a failure that time does not mend: the record or the team has to change. */
-function isFinal(error: unknown): boolean {
-  if (error instanceof JournalError) return FINAL.has(error.code);
-  return error instanceof UsageError || error instanceof ControlError;
+function isFinal(error: unknown, code: string): boolean {
+  if (error instanceof JournalError) return FINAL.has(code);
+  return (error instanceof UsageError || error instanceof ControlError) && !PASSING_CODES.has(code);
 }
 
 async function stateOf(journal: Journal, runId: string): Promise<RunState> {

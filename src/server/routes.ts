@@ -17,7 +17,6 @@ import { type Journal, newestRuns, type RunInfo } from "../runtime/record/journa
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import { exportRun } from "../runtime/record/transfer.ts";
 import type { ServedRuns } from "./served-runs.ts";
-import type { TeamOpener } from "./team-source.ts";
 import type { TenantAccount } from "./tenants.ts";
 import {
   Continuation,
@@ -50,7 +49,6 @@ export interface RouteRequest {
 /** The parts of a server that routes work with. */
 export interface RouteParts {
   readonly journal: Journal;
-  readonly open: TeamOpener;
   readonly runs: ServedRuns;
   readonly stream: (request: RouteRequest, query: EventsQueryValues) => Promise<Response>;
 }
@@ -226,11 +224,8 @@ export const ROUTES: readonly Route[] = [
   },
 ];
 
-async function describeTeam({ open }: RouteParts, { account }: RouteRequest): Promise<Response> {
-  const { team, close } = await open({ runId: "", tenant: account.name, purpose: "look" });
-  const told = { name: team.name, roles: team.roleNames, reserve: team.reserveNames };
-  await close?.();
-  return json(told);
+async function describeTeam({ runs }: RouteParts, { account }: RouteRequest): Promise<Response> {
+  return json(await runs.look(account, ({ name, roleNames, reserveNames }) => ({ name, roles: roleNames, reserve: reserveNames })));
 }
 
 const DEFAULT_PAGE = 50;

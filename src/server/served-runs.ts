@@ -190,6 +190,18 @@ export class ServedRuns {
     });
   }
 
+  /** Reads the definition of the team of a tenant. */
+  look<T>(account: TenantAccount, read: (team: Team) => T): Promise<T> {
+    return this.#inTurn(`look of ${account.name}`, async () => {
+      const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
+      try {
+        return read(opened.team);
+      } finally {
+        await this.#driven.closed(opened, "");
+      }
+    });
+  }
+
   /** Pauses a run. @throws UsageError `RUN_INACTIVE` */
   async pause(runId: string): Promise<RunSummary> {
     const driven = this.#driven.get(runId);

@@ -7,7 +7,7 @@ import { boundedBody } from "./body-limit.ts";
 import { EventFrames } from "./event-frames.ts";
 import { EventStream } from "./event-stream.ts";
 import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
-import { errorResponse } from "./http-errors.ts";
+import { errorResponse, isServerFault } from "./http-errors.ts";
 import { listenOn, type Listening, type ListenOptions } from "./listening.ts";
 import { openApi } from "./openapi.ts";
 import { recordWatch } from "./record-watch.ts";
@@ -189,8 +189,8 @@ class TroupeServer implements RunServer {
       context.req.raw = await boundedBody(context.req.raw, bodyLimit);
       return next();
     });
-    const { journal, open } = this.#settings;
-    const parts: RouteParts = { journal, open, runs: this.#runs, stream: (request, query) => this.#stream(request, query) };
+    const { journal } = this.#settings;
+    const parts: RouteParts = { journal, runs: this.#runs, stream: (request, query) => this.#stream(request, query) };
     for (const route of ROUTES) {
       app.on(route.method, route.path, async (context) =>
         route.answer(parts, await this.#prepared(route, context.req.raw, context.req.param())),
@@ -276,8 +276,8 @@ class TroupeServer implements RunServer {
 
   #failed(error: unknown): Response {
     const response = errorResponse(error, this.#mask);
-    if (response.status === 500) {
-      const { code, message } = errorRecord(error);
+    const { code, message } = errorRecord(error);
+    if (isServerFault(response.status, code)) {
       const stack = error instanceof Error && !TroupeError.isInstance(error) ? error.stack?.slice(0, 2_000) : undefined;
       this.#settings.logger.error("A request failed.", { code, reason: this.#mask(message), stack: stack && this.#mask(stack) });
     }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Journal, memoryJournal, UsageError } from "../../src/index.ts";
+import { type Clock, ControlError, type Journal, JournalError, memoryJournal, usd, UsageError } from "../../src/index.ts";
+import type { BudgetPool } from "../../src/kernel/budget.ts";
+import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/places.ts";
 import { simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
@@ -76,6 +78,53 @@ describe("a recovery", () => {
     await server.close();
   });
 
+  it("Recovery.Y2 tries a run again whose budget could not be reached", async () => {
+    const { journal, ids } = await leftBehind(1);
+    const [clock, known] = [simulatedClock(), budgetPool(usd(1))];
+    let opens = 0;
+    const pool: BudgetPool = {
+      id: "elsewhere",
+      rank: 0,
+      isDurable: true,
+      open(name, o) {
+        opens += 1;
+        if (opens > 1) return known.open(name, o);
+        return Promise.reject(new ControlError("BUDGET_UNREACHABLE", "Expected an answer of a database, got none."));
+      },
+    };
+    const warned: string[] = [];
+    const logger = { debug: () => {}, info: () => {}, warn: (text: string) => void warned.push(text), error: () => {} };
+    const server = createServer({ team: waiters(openDoor(), journal), budget: pool, clock, logger });
+    await server.ready();
+    expect(warned).toContain("A run does not go on yet.");
+    const client = clientOf(server);
+    const [id = ""] = ids;
+    expect([(await client.read(id)).status, opens]).toEqual(["stopped", 1]);
+    await settled();
+    await clock.advance(1_000);
+    expect((await all(client.events(id))).at(-1)).toMatchObject({ status: "finished" });
+    await server.close();
+  });
+
+  it("Recovery.Y6 tries a run once at a time, although its resume and its end both tell of the failure", async () => {
+    const { journal } = await leftBehind(1);
+    const clock = simulatedClock();
+    const claims: number[] = [];
+    journal.claim = () => {
+      claims.push(clock.now());
+      return Promise.reject(new JournalError("JOURNAL_FULL", "Expected room on the disk, got none."));
+    };
+    const server = createServer({ team: waiters(openDoor(), journal), clock });
+    await server.ready();
+    for (const ms of [1_000, 2_000, 4_000, 8_000, 16_000]) {
+      await settled();
+      await clock.advance(ms);
+    }
+    await settled();
+    expect(claims.map((at) => at - (claims[0] ?? 0))).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000]);
+    await server.close();
+  });
+
   it("Recovery.Y2 leaves a run that its team refuses to a resume", async () => {
     const { journal, ids } = await leftBehind(1);
     let isRefused = true;
@@ -110,6 +159,35 @@ describe("a recovery", () => {
     other.kill();
     gate.open();
     await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 20_000 }).toBe("finished");
+    await server.close();
+  });
+
+  it("Recovery.Y7 forgets how often a run was cut off that another process has finished", async () => {
+    const host = simulatedProcesses(memoryJournal());
+    const [mine, other] = [host.start(), host.start()];
+    const [simulated, gate] = [simulatedClock(), door()];
+    const waits: number[] = [];
+    const clock: Clock = {
+      now: () => simulated.now(),
+      timer(ms, fire) {
+        if (ms === 1_000 || ms === 2_000) waits.push(ms);
+        return simulated.timer(ms, fire);
+      },
+    };
+    const { server, client } = served({ team: waiters(gate, mine.journal), clock });
+    const { id } = await client.start({ idea: "go" });
+    for (let times = 1; times <= 2; times += 1) {
+      const taken = waiters(openDoor(), other.journal).resume(id, { onOwned: "take" });
+      expect((await taken.result).status).toBe("finished");
+      await expect.poll(() => waits.length, { interval: 5 }).toBe(times);
+      await simulated.advance(1_000);
+      await settled();
+      await client.publish(id, { content: "more", sendTo: ["Will"] });
+      await client.resume(id);
+      expect((await client.read(id)).status).toBe("running");
+    }
+    expect(waits).toEqual([1_000, 1_000]);
+    gate.open();
     await server.close();
   });
 
