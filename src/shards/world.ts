@@ -59,14 +59,7 @@ export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): 
     );
   }
   checkKnownOptions("a world", made, worldParts);
-  const { scheduler = "rounds" } = made.options ?? {};
-  if (scheduler !== "rounds") {
-    const came = typeof scheduler === "string" ? scheduler : scheduler.name;
-    throw new UsageError(
-      "SHARDS_SCHEDULER",
-      `Expected a world of simultaneous rounds, got the scheduler ${valueText(came)}. Leave the scheduler out, or run it in one Environment.`,
-    );
-  }
+  checkWorldOptions(made.options ?? {});
   const roles = Array.from(made.roles, (one) => ({ role: one.role, name: one.name ?? one.role.name }));
   const blocks = [made.options?.mailbox, ...new Set(roles.map(({ role }) => role.mailbox))].some((box) => box?.overflow === "block");
   if (blocks) {
@@ -76,6 +69,24 @@ export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): 
     );
   }
   return { roles, messages: [...(made.messages ?? [])], options: made.options ?? {} };
+}
+
+/** @throws UsageError `WORLD_INVALID` for what belongs to a run, `SHARDS_SCHEDULER` */
+function checkWorldOptions(options: EnvironmentOptions): void {
+  const kept = (["seed", "journal", "id"] as const).find((name) => options[name] !== undefined);
+  if (kept !== undefined) {
+    throw new UsageError(
+      "WORLD_INVALID",
+      `Expected options of a world without ${kept}, got ${valueText(options[kept])}. A run has its own seed, and keeps its events with record: true.`,
+    );
+  }
+  const { scheduler = "rounds" } = options;
+  if (scheduler === "rounds") return;
+  const came = typeof scheduler === "string" ? scheduler : scheduler.name;
+  throw new UsageError(
+    "SHARDS_SCHEDULER",
+    `Expected a world of simultaneous rounds, got the scheduler ${valueText(came)}. Leave the scheduler out, or run it in one Environment.`,
+  );
 }
 
 /**

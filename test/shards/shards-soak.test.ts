@@ -60,6 +60,7 @@ describe("ShardedRun.SR1 a thread that", () => {
   it.each([
     ["a scheduler without simultaneous rounds", { module: faulty, params: { options: { scheduler: "eager" } } }, "SHARDS_SCHEDULER"],
     ["a mailbox that blocks", { module: faulty, params: { options: { mailbox: { limit: 2, overflow: "block" } } } }, "SHARDS_MAILBOX"],
+    ["a seed in the options of a world", { module: faulty, params: { options: { seed: "a" } } }, "WORLD_INVALID"],
     ["a module without a world", { module: new URL("comparison-none.mjs", import.meta.url).href }, "SHARD_FAILED"],
     ["a module that exports another thing", { module: "data:text/javascript,export const world = 3" }, "WORLD_INVALID"],
   ])("gets %s is refused", async (_, options, code) => {
