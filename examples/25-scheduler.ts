@@ -7,7 +7,7 @@ import { createMessage, defineRole, Environment, memoryJournal, type Scheduler, 
 /** Random single activation. */
 const oneAtRandom: Scheduler = {
   name: "one-at-random",
-  delivery: "turn",
+  delivers: "turn",
   select: ({ ready, running, random }) => (running > 0 ? [] : [Math.floor(random() * ready.length)]),
 };
 // #endregion

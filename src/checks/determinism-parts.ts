@@ -79,7 +79,7 @@ function isDecision(node: AnyNode): boolean {
 
 function schedulerPartsAt(node: AnyNode, names: FileNames): readonly AnyNode[] {
   const members = membersOf(node);
-  return members.some(({ key }) => key === "delivery") && functionOf(members, "select", names) !== undefined ? [node] : [];
+  return members.some(({ key }) => key === "delivers") && functionOf(members, "select", names) !== undefined ? [node] : [];
 }
 
 /** The values of `scheduler` and `edges` in the options of an environment or a team. */

@@ -53,7 +53,7 @@ const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> =
  *   things, because its answer is recorded;
  * - experiments: the definition that `experiment` is given, with `params`, `world`, `begin`, `rounds`, `stop`, `collect` and `measure`;
  * - policies of edges: what `edge`, `byzantine`, `corrupt` and the option `edges` are given, and objects whose `decide` returns a decision;
- * - schedulers: the option `scheduler`, and objects and classes with `delivery` and `select`.
+ * - schedulers: the option `scheduler`, and objects and classes with `delivers` and `select`.
  *
  * It does not follow imports, and does not run the file.
  *

@@ -154,14 +154,14 @@ describe("what differs from run to run around the roles", () => {
     ],
     ["corrupt(0.1, () => ({ content: `${Math.random()}` }));", "edge Math.random"],
     [
-      "const odd = { name: 'odd', delivery: 'turn', select: ({ ready }) => [Math.floor(Math.random() * ready.length)] };",
+      "const odd = { name: 'odd', delivers: 'turn', select: ({ ready }) => [Math.floor(Math.random() * ready.length)] };",
       "scheduler Math.random",
     ],
     ["const odd = { scheduler: Math.random() < 0.5 ? 'single' : 'eager' };\nnew Team({ ...odd, seed: 1 });", "scheduler Math.random"],
-    ["class Odd { name = 'odd'; delivery = 'turn'; select() { return [Date.now() % 2]; } }", "scheduler Date.now"],
+    ["class Odd { name = 'odd'; delivers = 'turn'; select() { return [Date.now() % 2]; } }", "scheduler Date.now"],
     ["const wait = () => Math.random();\nnew Environment({ scheduler: oddly(wait) });", "scheduler Math.random"],
     [
-      "function select() { setTimeout(f, 1); return [0]; }\nexport default { name: 'odd', delivery: 'round', select };",
+      "function select() { setTimeout(f, 1); return [0]; }\nexport default { name: 'odd', delivers: 'round', select };",
       "scheduler setTimeout",
     ],
   ])("is found in policies of edges and schedulers: %s", async (source, found) => {
@@ -181,7 +181,7 @@ describe("what differs from run to run around the roles", () => {
       "const menu = { select: () => Math.random(), deliver: 1 };",
       "new Environment({ seed: Date.now() });",
       "new Environment({ edges: [edge({ name: 'rain', decide: ({ random }) => (random() < 0.5 ? { kind: 'drop' } : undefined) })] });",
-      "new Team({ scheduler: { name: 'odd', delivery: 'turn', select: ({ ready, random }) => [Math.floor(random() * ready.length)] } });",
+      "new Team({ scheduler: { name: 'odd', delivers: 'turn', select: ({ ready, random }) => [Math.floor(random() * ready.length)] } });",
     ];
     // The imports of the laboratory stand before all, so that those that hide one of them stand without.
     const found = await Promise.all(

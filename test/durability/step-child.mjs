@@ -30,7 +30,7 @@ const journal = killAt === undefined ? sqlite({ path: store }) : mortal(sqlite({
 /** Random single activation. */
 const oneAtRandom = {
   name: "one-at-random",
-  delivery: "turn",
+  delivers: "turn",
   select: ({ ready, running, random }) => (running > 0 ? [] : [Math.floor(random() * ready.length)]),
 };
 const named = scheduler === oneAtRandom.name ? oneAtRandom : scheduler;

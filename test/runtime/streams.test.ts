@@ -112,7 +112,7 @@ test("a scheduler has streams for each choice, which its other numbers do not ch
   const drawn: number[] = [];
   const scheduler: Scheduler = {
     name: "drawing",
-    delivery: "turn",
+    delivers: "turn",
     select({ random, stream }) {
       random();
       drawn.push(stream("a")());

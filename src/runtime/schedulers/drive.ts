@@ -26,7 +26,7 @@ export interface DriverHost {
   /** Ended when nothing more may start. */
   readonly scope: Pick<Cancellation, "ended">;
   /**
-   * Called when the run is resumed, after every round, and with delivery `turn` after every activation. True stops the run. It never
+   * Called when the run is resumed, after every round, and where messages are delivered by the `turn` after every activation. True stops the run. It never
    * throws.
    */
   readonly checkpoint: (() => boolean) | undefined;
@@ -78,11 +78,12 @@ interface Batch {
  *
  * ScheduledRun.S1 (`#aside`) a role has at most one turn under way.
  * ScheduledRun.S2 (`run`) the run is idle when no role may act, no message is delayed and no turn is under way; all are counted.
- * ScheduledRun.S3 (`#turned`) with delivery `round` a failing role does not keep the others of its round from acting.
- * ScheduledRun.S5 (`#jump`, `#deliverDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
- * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state, so a run that was stopped between two activations goes on with
- * the same ones.
+ * ScheduledRun.S3 (`#turned`) where messages are delivered by the `round` a failing role does not keep the others of its round from acting.
  * ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
+ * ScheduledRun.S5 (`#jump`, `#deliverDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
+ * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state. So a run that was stopped between two activations goes on with
+ * the same choices where a scheduler chooses one role, or all of `ready` in their order, or sweeps. The rest of another choice of several roles is
+ * not kept: the scheduler chooses again, with the random numbers of that moment.
  */
 class ScheduledRun {
   readonly #scheduler: Scheduler;
@@ -112,7 +113,7 @@ class ScheduledRun {
   constructor(scheduler: Scheduler, host: DriverHost) {
     this.#scheduler = scheduler;
     this.#host = host;
-    this.#byRounds = scheduler.delivery === "round";
+    this.#byRounds = scheduler.delivers === "round";
     this.#hasRounds = this.#byRounds || scheduler.clock === "rounds";
     this.#isSwept = scheduler.turns === "sweep";
     this.#isSerial = this.#isSwept || scheduler.turns === "serial";
@@ -193,7 +194,7 @@ class ScheduledRun {
     if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return [];
     const waiting = state.ready.toArray();
     // Roles whose mail came in this round stand behind those that had mail when it began.
-    const early = state.dawn === undefined || this.#isSwept ? waiting : waiting.slice(0, state.dawn.ready - state.acted);
+    const early = state.roundStart === undefined || this.#isSwept ? waiting : waiting.slice(0, state.roundStart.ready - state.acted);
     const ready = early.filter((role) => this.#mayBegin(role));
     return this.#hasRounds ? inHireOrder(ready) : ready;
   }
@@ -211,10 +212,10 @@ class ScheduledRun {
 
   /** Returns the roles whose turn in this round is still to come, once in a round. */
   #sweep(): readonly RoleState[] {
-    const { round, acted, dawn, lastActed, roles } = this.#host.state;
+    const { round, acted, roundStart, lastActed, roles } = this.#host.state;
     if (this.#swept === round) return [];
     this.#swept = round;
-    const order = this.#selected(this.#view([...roles.values()].slice(0, dawn?.roles)));
+    const order = this.#selected(this.#view([...roles.values()].slice(0, roundStart?.roles)));
     return acted === 0 ? order : order.slice(order.findIndex(({ index }) => index === lastActed) + 1);
   }
 
@@ -305,8 +306,8 @@ class ScheduledRun {
   }
 
   /**
-   * True for a role that is a plain function, where the next one to act reads what it said. After the death of a process it waits until its
-   * beginning is recorded; before, it did not, and the others acted after it.
+   * True for a role that is a plain function, where the next one to act reads what it said. After a crash its start is recorded first, so its turn
+   * is asynchronous. The others must still wait for it, as they did before the crash.
    */
   #isAlone(role: RoleState): boolean {
     return !this.#byRounds && this.#host.isPlain(role);
@@ -369,13 +370,13 @@ function inHireOrder(roles: RoleState[]): RoleState[] {
 }
 
 function badPause(name: string, pause: unknown): UsageError {
-  return new UsageError("SCHEDULER_CHOICE", `Expected the scheduler ${name} to wait a time of 0 or more, got ${valueText(pause)}.`);
+  return new UsageError("SCHEDULER_CHOICE", `Expected the scheduler ${name} to wait a time of 0 or more, got ${valueText(pause)}. Return such a number from wait.`);
 }
 
 function badChoice(name: string, ready: number, place: unknown): UsageError {
   const came = place === undefined ? "no role while none is running" : `${valueText(place)} (a place may be chosen once)`;
   return new UsageError(
     "SCHEDULER_CHOICE",
-    `Expected the scheduler ${name} to choose among the places 0 to ${ready - 1} of ready, got ${came}.`,
+    `Expected the scheduler ${name} to choose among the places 0 to ${ready - 1} of ready, got ${came}. Return places of ready from select.`,
   );
 }

@@ -35,15 +35,15 @@ export interface StagedScheduler {
   readonly stages: readonly (readonly string[])[];
 }
 
-const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
+const rounds: Scheduler = { name: "rounds", delivers: "round", select: ({ ready }) => ready.keys() };
 
-const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ ready }) => ready.keys() };
+const eager: Scheduler = { name: "eager", delivers: "turn", select: ({ ready }) => ready.keys() };
 
-const live: Scheduler = { name: "live", delivery: "turn", clock: "rounds", select: ({ ready }) => ready.keys() };
+const live: Scheduler = { name: "live", delivers: "turn", clock: "rounds", select: ({ ready }) => ready.keys() };
 
 const sequential: Scheduler = {
   name: "sequential",
-  delivery: "turn",
+  delivers: "turn",
   clock: "rounds",
   turns: "sweep",
   select: ({ ready }) => ready.keys(),
@@ -51,15 +51,15 @@ const sequential: Scheduler = {
 
 const shuffled: Scheduler = {
   name: "shuffled",
-  delivery: "turn",
+  delivers: "turn",
   clock: "rounds",
   turns: "sweep",
   select: ({ ready, random }) => shuffle([...ready.keys()], random),
 };
 
-const single: Scheduler = { name: "single", delivery: "turn", turns: "serial", select: ({ ready, random }) => [placeIn(ready, random)] };
+const single: Scheduler = { name: "single", delivers: "turn", turns: "serial", select: ({ ready, random }) => [placeIn(ready, random)] };
 
-const events: Scheduler = { name: "events", delivery: "turn", clock: "time", turns: "serial", select: ({ ready }) => ready.keys() };
+const events: Scheduler = { name: "events", delivers: "turn", clock: "time", turns: "serial", select: ({ ready }) => ready.keys() };
 
 const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events];
 
@@ -69,8 +69,8 @@ const members: Readonly<Record<string, { readonly [name: string]: true }>> = {
   staged: { name: true, stages: true },
 };
 
-/** How a scheduler of this package is given, for errors. */
-export const GIVEN_SO: string = `"${named.map(({ name }) => name).join('", "')}", { name: "poisson", rate }, { name: "staged", stages }`;
+/** The forms in which a scheduler of this package is given, for errors. */
+export const SCHEDULER_FORMS: string = `"${named.map(({ name }) => name).join('", "')}", { name: "poisson", rate }, { name: "staged", stages }`;
 
 /** True for the name of a scheduler of this package. */
 export function isPolicyName(name: unknown): boolean {
@@ -105,7 +105,7 @@ function poisson(rate: unknown): Scheduler {
   return {
     name: "poisson",
     parameters: { rate },
-    delivery: "turn",
+    delivers: "turn",
     clock: "time",
     turns: "serial",
     // The first event of so many independent processes is as far away as that of one process of their joint rate.
@@ -121,7 +121,7 @@ function staged(given: unknown): Scheduler {
   return {
     name: "staged",
     parameters: { stages },
-    delivery: "round",
+    delivers: "round",
     stages: stages.length,
     select: ({ ready, stage }) =>
       [...ready.keys()].filter((place) => {

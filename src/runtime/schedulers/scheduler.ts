@@ -4,7 +4,7 @@ import { type Mask, masked } from "../../kernel/mask.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import {
-  GIVEN_SO,
+  SCHEDULER_FORMS,
   isPolicyName,
   policyOf,
   type PoissonScheduler,
@@ -61,12 +61,14 @@ export interface SchedulerView {
   /** Activations under way. */
   readonly running: number;
   /**
-   * Returns the next number in [0, 1) of the scheduler's own random stream, which depends on the seed of the run and on how many
-   * activations have ended (with turns `sweep`: on the round): a run that is resumed after a kill gets the same numbers.
+   * Returns the next number in [0, 1) of the scheduler's own random stream for this choice. It depends on the seed of the run and on the number
+   * of ended activations; with turns `sweep` on the round in its place, and with the clock `time` on the tick too. A run that is resumed after
+   * a kill makes the same choice where it is of one role, of all of `ready` in their order, or of a sweep. The rest of another choice of
+   * several roles is not kept: it is made again, with other numbers.
    */
   random(): number;
   /**
-   * Returns the stream of that name for this choice: a function of the seed, the number of ended activations, and the name.
+   * Returns the stream of that name for this choice: a function of the name and of what the numbers of {@link random} depend on.
    *
    * @throws UsageError `STREAM_TAKEN` for a name that this choice has asked for before
    */
@@ -83,7 +85,7 @@ export interface SchedulerView {
  *
  * const oneAtRandom: Scheduler = {
  *   name: "one-at-random",
- *   delivery: "turn",
+ *   delivers: "turn",
  *   select: ({ ready, running, random }) => (running > 0 ? [] : [Math.floor(random() * ready.length)]),
  * };
  * new Environment({ scheduler: oneAtRandom });
@@ -93,15 +95,19 @@ export interface Scheduler {
   readonly name: string;
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
-  readonly delivery: Delivery;
-  /** The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` with delivery `round`, else `activations`. */
+  /** When the messages of roles are delivered. The order of those that arrive together is the option `delivery` of the run. */
+  readonly delivers: Delivery;
+  /**
+   * The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` where it delivers by the `round`, else
+   * `activations`.
+   */
   readonly clock?: ClockKind;
   /**
    * How the chosen roles act: `concurrent`, as many at a time as the limit of the run allows; `serial`, one after the other; `sweep`, one after
    * the other, chosen once in a round from all roles: each acts if it has mail when its turn comes. Default `concurrent`.
    */
   readonly turns?: "concurrent" | "serial" | "sweep";
-  /** The number of stages of a round, with delivery `round`: messages are delivered at the end of each. Default 1. */
+  /** The number of stages of a round, where it delivers by the `round`: messages are delivered at the end of each. Default 1. */
   readonly stages?: number;
   /**
    * Returns the places in `ready` of the roles that act now, each once, in the order in which they begin. It is called when there is a role in
@@ -130,7 +136,7 @@ export function schedulerOf(given: unknown): Scheduler {
   if (!isScheduler(given)) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
-      `Expected a scheduler ${GIVEN_SO}, or an object with name, delivery and select, got ${valueText(given)}. Leave it out for rounds.`,
+      `Expected a scheduler ${SCHEDULER_FORMS}, or an object with name, delivers and select, got ${valueText(given)}. Leave it out for rounds.`,
     );
   }
   if (isPolicyName(given.name)) {
@@ -153,10 +159,10 @@ export interface RecordedScheduler {
 }
 
 /** Returns the recorded form of a scheduler. A name of this package implies the delivery and the clock. */
-export function recordedScheduler({ name, parameters, delivery, clock }: Scheduler): RecordedScheduler {
+export function recordedScheduler({ name, parameters, delivers, clock }: Scheduler): RecordedScheduler {
   const given = parameters === undefined ? {} : { parameters };
   if (isPolicyName(name)) return { scheduler: name, ...given };
-  return { scheduler: name, delivery, ...given, ...(clock === undefined ? {} : { clock }) };
+  return { scheduler: name, delivery: delivers, ...given, ...(clock === undefined ? {} : { clock }) };
 }
 
 /** The members of a run's state that its scheduler determines. */
@@ -170,7 +176,7 @@ export interface SchedulerTerms {
 /** Returns the terms of a recorded scheduler. */
 export function termsOf({ scheduler, parameters = null, delivery, clock }: RecordedScheduler): SchedulerTerms {
   const policy = delivery === undefined ? recordedPolicy(scheduler, parameters) : undefined;
-  const when = delivery ?? policy?.delivery ?? "turn";
+  const when = delivery ?? policy?.delivers ?? "turn";
   return { scheduler, parameters, delivery: when, clock: clock ?? policy?.clock ?? clockOf(when) };
 }
 
@@ -191,7 +197,7 @@ export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): S
     );
   }
   const [then, now] = [state, termsOf(recordedScheduler(scheduler))].map(({ delivery, clock, parameters }) =>
-    canonicalJson({ delivery, ...(clock === clockOf(delivery) ? {} : { clock }), parameters: masked(mask, parameters) }),
+    canonicalJson({ delivers: delivery, ...(clock === clockOf(delivery) ? {} : { clock }), parameters: masked(mask, parameters) }),
   );
   if (then === now) return scheduler;
   throw new UsageError(
@@ -216,23 +222,22 @@ function clockOf(delivery: Delivery): ClockKind {
 
 function isScheduler(given: unknown): given is Scheduler {
   if (typeof given !== "object" || given === null) return false;
-  const { name, delivery, select } = given as Partial<Scheduler>;
-  return typeof name === "string" && name !== "" && (delivery === "round" || delivery === "turn") && typeof select === "function";
+  const { name, delivers, select } = given as Partial<Scheduler>;
+  return typeof name === "string" && name !== "" && (delivers === "round" || delivers === "turn") && typeof select === "function";
 }
 
 const CLOCKS: ReadonlySet<unknown> = new Set<ClockKind>(["rounds", "activations", "time"]);
 const TURNS: ReadonlySet<unknown> = new Set<Scheduler["turns"]>([undefined, "concurrent", "serial", "sweep"]);
 
 /** Returns what a scheduler of a program should have in place of what it has. */
-function faultOf({ delivery, clock = clockOf(delivery), turns, stages, wait }: Scheduler): string | undefined {
+function faultOf({ delivers, clock = clockOf(delivers), turns, stages, wait }: Scheduler): string | undefined {
   if (!CLOCKS.has(clock)) return `a clock "rounds", "activations" or "time", got ${valueText(clock)}. Leave it out for the default`;
-  if (delivery === "round" && clock !== "rounds")
-    return `the clock "rounds" with the delivery "round", got "${clock}". Leave the clock out`;
+  if (delivers === "round" && clock !== "rounds") return `the clock "rounds" with delivers "round", got "${clock}". Leave the clock out`;
   if (!TURNS.has(turns)) return `turns "concurrent", "serial" or "sweep", got ${valueText(turns)}. Leave them out for the default`;
-  const isSwept = delivery === "turn" && clock === "rounds";
-  if (turns === "sweep" && !isSwept) return 'the delivery "turn" and the clock "rounds" with turns "sweep". Add them';
-  const areStages = stages === undefined || (Number.isSafeInteger(stages) && stages >= 1 && delivery === "round");
-  if (!areStages) return `a whole number of stages, 1 or more, with the delivery "round", got ${valueText(stages)}. Leave them out for one`;
+  const isSwept = delivers === "turn" && clock === "rounds";
+  if (turns === "sweep" && !isSwept) return 'delivers "turn" and the clock "rounds" with turns "sweep". Add them';
+  const areStages = stages === undefined || (Number.isSafeInteger(stages) && stages >= 1 && delivers === "round");
+  if (!areStages) return `a whole number of stages, 1 or more, with delivers "round", got ${valueText(stages)}. Leave them out for one`;
   const isTimed = wait === undefined || (typeof wait === "function" && clock === "time" && turns === "serial");
   return isTimed ? undefined : 'a function wait with the clock "time" and turns "serial" alone. Leave wait out, or add them';
 }

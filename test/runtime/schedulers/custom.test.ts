@@ -15,14 +15,14 @@ import { answering, town } from "../town.ts";
 const oneAtRandom: Scheduler = {
   name: "one-at-random",
   parameters: { weight: 1 },
-  delivery: "turn",
+  delivers: "turn",
   select: ({ ready, running, random }) => (running > 0 ? [] : [Math.floor(random() * ready.length)]),
 };
 
 /** One role in each round: the one that has acted least. */
 const fair: Scheduler = {
   name: "fair",
-  delivery: "round",
+  delivers: "round",
   select: ({ ready, acted }) => {
     const least = Math.min(...ready.map(({ n }) => n));
     return acted > 0 ? [] : [ready.findIndex(({ n }) => n === least)];
@@ -56,8 +56,13 @@ describe.each([oneAtRandom, fair])("a scheduler of one's own: $name", (scheduler
     const journal = memoryJournal();
     expect((await teamOf(journal, scheduler).run("go", { id: "r" }).result).status).toBe("finished");
     const [started] = await eventsOf(journal, "r");
-    const { name, delivery, parameters } = scheduler;
-    expect(started).toMatchObject({ type: "run.started", scheduler: name, delivery, ...(parameters === undefined ? {} : { parameters }) });
+    const { name, delivers, parameters } = scheduler;
+    expect(started).toMatchObject({
+      type: "run.started",
+      scheduler: name,
+      delivery: delivers,
+      ...(parameters === undefined ? {} : { parameters }),
+    });
     expect(await teamOf(journal).replay("r").result).toMatchObject({ status: "finished" });
     const other = memoryJournal();
     const lines: string[] = [];
@@ -83,7 +88,7 @@ describe.each([oneAtRandom, fair])("a scheduler of one's own: $name", (scheduler
     expect((await teamOf(journal).resume("r").result).error).toMatchObject({ code: "SCHEDULER_UNKNOWN" });
     const changed = { ...scheduler, parameters: { weight: 2 } };
     expect((await teamOf(journal, changed).resume("r").result).error).toMatchObject({ code: "SCHEDULER_DIFFERS" });
-    const other = { ...scheduler, delivery: scheduler.delivery === "turn" ? ("round" as const) : ("turn" as const) };
+    const other = { ...scheduler, delivers: scheduler.delivers === "turn" ? ("round" as const) : ("turn" as const) };
     expect((await teamOf(journal, other).resume("r").result).error).toMatchObject({ code: "SCHEDULER_DIFFERS" });
     const events = await eventsOf(journal, "r");
     expect((await teamOf(journal).fork("r", { id: "f" }).result).error).toMatchObject({ code: "SCHEDULER_UNKNOWN" });
@@ -131,20 +136,20 @@ describe("a choice that cannot be", () => {
     ["the name of a method of lists", () => ["sort" as unknown as number]],
     ["nobody, while nobody is running", () => []],
   ])("%s fails the run", async (_what, select) => {
-    const environment = town([quiet], { scheduler: { name: "bad", delivery: "turn", select } });
+    const environment = town([quiet], { scheduler: { name: "bad", delivers: "turn", select } });
     environment.publishMessage(createMessage("go", { sendTo: "Quiet" }));
     expect(await environment.run()).toMatchObject({ status: "failed", error: { code: "SCHEDULER_CHOICE" } });
   });
 
   test("a scheduler that selects no role ends each round, until the rounds are used up", async () => {
-    const environment = town([quiet], { scheduler: { name: "lazy", delivery: "round", select: () => [] } });
+    const environment = town([quiet], { scheduler: { name: "lazy", delivers: "round", select: () => [] } });
     environment.publishMessage(createMessage("go", { sendTo: "Quiet" }));
     expect(await environment.run({ rounds: 7 })).toMatchObject({ status: "rounds", rounds: 7 });
   });
 
   test.each([
     ["a name that nobody knows", "sequentially"],
-    ["an object without select", { name: "x", delivery: "turn" }],
+    ["an object without select", { name: "x", delivers: "turn" }],
     ["a number", 3],
   ])("%s is refused", (_what, scheduler) => {
     expect(() => town([quiet], { scheduler: scheduler as unknown as Scheduler })).toThrow(
@@ -158,7 +163,7 @@ test("a scheduler cannot change the list of ready roles", async () => {
     (ready as unknown as unknown[]).splice(0);
     return [];
   };
-  const environment = town([answering("Ann", () => undefined)], { scheduler: { name: "greedy", delivery: "turn", select } });
+  const environment = town([answering("Ann", () => undefined)], { scheduler: { name: "greedy", delivers: "turn", select } });
   environment.publishMessage("go");
   expect((await environment.run()).status).toBe("failed");
 });
@@ -168,7 +173,7 @@ test("a scheduler that fails ends the run only when the turns under way have end
   let running = 0;
   const flaky: Scheduler = {
     name: "flaky",
-    delivery: "turn",
+    delivers: "turn",
     select: ({ ready, running: turns }) => {
       calls += 1;
       if (calls === 2) throw new Error("no choice");

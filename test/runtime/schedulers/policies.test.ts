@@ -255,7 +255,7 @@ describe("a fork with another seed", () => {
 });
 
 describe("a scheduler is refused", () => {
-  const own: Scheduler = { name: "own", delivery: "turn", select: () => [] };
+  const own: Scheduler = { name: "own", delivers: "turn", select: () => [] };
   test.each<[string, unknown, string, RegExp]>([
     [
       "an unknown name",
@@ -278,10 +278,10 @@ describe("a scheduler is refused", () => {
     ],
     ["a name of this package", { ...own, name: "poisson" }, "SCHEDULER_UNKNOWN", /Give it another name/],
     ["an unknown clock", { ...own, clock: "sun" }, "SCHEDULER_INVALID", /a clock "rounds", "activations" or "time"/],
-    ["time with rounds", { ...own, delivery: "round", clock: "time" }, "SCHEDULER_INVALID", /the clock "rounds" with the delivery "round"/],
+    ["time with rounds", { ...own, delivers: "round", clock: "time" }, "SCHEDULER_INVALID", /the clock "rounds" with delivers "round"/],
     ["unknown turns", { ...own, turns: "fast" }, "SCHEDULER_INVALID", /turns "concurrent", "serial" or "sweep"/],
-    ["a sweep without rounds", { ...own, turns: "sweep" }, "SCHEDULER_INVALID", /the delivery "turn" and the clock "rounds"/],
-    ["half a stage", { ...own, delivery: "round", stages: 0.5 }, "SCHEDULER_INVALID", /a whole number of stages/],
+    ["a sweep without rounds", { ...own, turns: "sweep" }, "SCHEDULER_INVALID", /delivers "turn" and the clock "rounds"/],
+    ["half a stage", { ...own, delivers: "round", stages: 0.5 }, "SCHEDULER_INVALID", /a whole number of stages/],
     ["a wait without time", { ...own, wait: () => 1 }, "SCHEDULER_INVALID", /a function wait with the clock "time"/],
   ])("with %s", (_what, scheduler, code, text) => {
     expect(() => new Environment({ scheduler: scheduler as Scheduler })).toThrow(
@@ -296,7 +296,7 @@ describe("a scheduler is refused", () => {
   });
 
   test("that waits a time that is none, when it does", async () => {
-    const scheduler: Scheduler = { name: "own", delivery: "turn", clock: "time", turns: "serial", wait: () => -1, select: () => [0] };
+    const scheduler: Scheduler = { name: "own", delivers: "turn", clock: "time", turns: "serial", wait: () => -1, select: () => [0] };
     const environment = town([answering("Ann", () => undefined)], { scheduler });
     environment.publishMessage("go");
     expect((await environment.run()).error).toMatchObject({ code: "SCHEDULER_CHOICE" });
