@@ -15,14 +15,15 @@ export interface Span {
 /** A policy of edges that can be limited to some pairs of roles and some ticks. */
 export interface Edge extends EdgePolicy {
   /**
-   * Returns the policy for these pairs alone, in place of those that it has: `"p1->p2"`, `"p1->*"`, `"*->p2"`, `"p1<->p2"`, `"p1->p1"`, `"p*-><self>"`.
+   * Returns the policy for these pairs alone, in place of those that it has: `"p1->p2"`, `"p1->*"`, `"*->p2"`, `"p1<->p2"`, `"p1->p1"`,
+   * `"p*-><self>"`.
    *
    * @throws UsageError `EDGE_INVALID` for a text that is no pair
    */
   on(...pairs: readonly string[]): Edge;
   /**
-   * Returns the policy for messages that are sent from tick `from` to the tick before `to`; without `to`, from then on. A tick is a round;
-   * with a scheduler without rounds, an ended activation. It takes the place of an earlier span.
+   * Returns the policy for messages that are sent from tick `from` to the tick before `to`; without `to`, from then on. It takes the
+   * place of an earlier span. A tick is a unit of the run's clock: see `ClockKind`.
    *
    * @throws UsageError `EDGE_INVALID` for ticks that are no whole numbers of 0 or more, or an end that is not behind its begin
    */

@@ -26,8 +26,8 @@ export interface DriverHost {
   /** Ended when nothing more may start. */
   readonly scope: Pick<Cancellation, "ended">;
   /**
-   * Called when the run is resumed, after every round, and where messages are delivered by the `turn` after every activation. True stops the run. It never
-   * throws.
+   * Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. True stops
+   * the run. It never throws.
    */
   readonly checkpoint: (() => boolean) | undefined;
   /** Resolves when activations may start again; undefined unless the run is paused. */
