@@ -39,8 +39,8 @@ type Answer = { readonly value: Json } | { readonly error: ReturnType<typeof err
  *
  * PostgresCommands.C1 (`#taken`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
  * waiting; what a dead one has left is removed when the run gets its next command after the limit. PostgresCommands.C3 (`#put`) at most
- * {@link MOST_WAITING} commands of a run wait, each of {@link LONGEST} characters at most. PostgresCommands.C4 (`#answered`) a sender whose
- * owner is gone does not wait for the limit.
+ * {@link MOST_WAITING} commands of a run wait, each of {@link LONGEST} characters at most. PostgresCommands.C4 (`#answered`, `giveEpochs`) a
+ * sender whose owner is gone, or took the command and has lost the run, does not wait for the limit.
  */
 export class PostgresCommands {
   readonly #db: PostgresDatabase;

@@ -217,7 +217,8 @@ export interface NewOwner {
 }
 
 /**
- * Gives runs to new owners and tells the former ones.
+ * Gives runs to new owners and tells the former ones. Commands that these have taken and not answered are dropped, because nobody else would
+ * answer them.
  *
  * @returns undefined for a run whose owner has changed since its row was read, and for one that is asked for twice
  */
@@ -231,6 +232,8 @@ export async function giveEpochs(db: PostgresDatabase, asked: readonly NewOwner[
        FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::boolean[])
          AS a(number, epoch, former, session, owner, takes)
        WHERE r.number = a.number AND r.epoch = a.epoch AND r.session = a.former RETURNING ${RUN_COLUMNS}, a.former
+     ), dropped AS (
+       DELETE FROM ${schema}.commands c USING given g WHERE c.number = g.number AND c.taken_by IS NOT NULL AND c.answer IS NULL
      ), told AS MATERIALIZED (
        SELECT pg_notify('${sessionChannel(server.schema, "")}' || former, 'lost ' || number || ' ' || epoch) FROM given
        WHERE former NOT IN (${NOBODY}, session)

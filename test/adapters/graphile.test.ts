@@ -53,7 +53,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
       const ended = await starting;
       if (turns < 5) expect(ended).toBe("DRIVER_CLOSED");
     }
-    await vi.waitUntil(async () => (await connections()) === 0, { interval: 20, timeout: 10_000 });
+    await vi.waitFor(async () => expect(await connections()).toBe(0), { interval: 20, timeout: 10_000 });
     await client.end();
   });
 

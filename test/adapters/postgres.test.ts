@@ -117,6 +117,19 @@ describe.runIf(hasPostgres)("a command for an owner elsewhere", () => {
     expect(done.length).toBe(2);
   });
 
+  it("PostgresCommands.C4 that was taken by an owner which has lost the run is refused, and its sender need not wait for the limit", async () => {
+    const schema = newSchema();
+    const [near, far, next] = [await journalIn(schema), await journalIn(schema), await journalIn(schema)];
+    await near.create("a");
+    let take: () => void = () => undefined;
+    const taken = new Promise<void>((resolve) => (take = resolve));
+    await near.claim("a", { command: () => (take(), new Promise<never>(() => undefined)) });
+    const sent = errorOf(far.command?.("a", "x", { timeout: 10_000 }) ?? Promise.resolve());
+    await taken;
+    await next.claim("a", { take: true, command: async () => "never asked" });
+    expect(await sent).toMatchObject({ code: "RUN_UNOWNED" });
+  });
+
   inSoak(it)("PostgresCommands.C2 PostgresCommands.C3 PostgresCommands.C4 is refused or bounded in time, number and length", async () => {
     const { one, other } = await twoJournals();
     await one.create("a");
