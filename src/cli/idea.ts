@@ -33,9 +33,9 @@ export interface IdeaHints {
 /** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
 export const IDEA_BYTES: number = 128 * 1024;
 
-/** The commands. An idea alone stands for `run`. */
+/** The commands, as the tree of commands has them, which is not made for this. An idea alone stands for `run`. */
 export const COMMANDS: readonly string[] =
-  "run demo agent check resume continue answer tell replay fork serve worker submit ps logs bring stop drain runs memory doctor completion help".split(
+  "run demo agent check resume continue answer tell hire retire replay fork inspect serve experiment worker submit ps logs bring stop drain runs memory doctor completion help".split(
     " ",
   );
 
@@ -53,7 +53,7 @@ const COMMAND_WORDS = 3;
 const SHORTEST_FIRST = 3;
 /** Words that ideas begin with, although they are one slip away from a command. */
 const ORDINARY: ReadonlySet<string> = new Set(
-  "work word words workers shop step top logo log lots train brain grain form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale being boring ring rings spring string strings".split(
+  "work word words workers shop step top logo log lots train brain grain form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale being boring ring rings spring string strings fire wire here hired hires hive hide tire retired retires insect inspects experiments".split(
     " ",
   ),
 );

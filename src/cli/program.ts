@@ -186,7 +186,10 @@ function addCheck(program: Command, run: RunCommand): void {
       "check a crew before it costs anything: silence, sleepers, circles, models, and the most it can cost; ends with 2 if it has faults",
     )
     .argument("[crew]", "a file such as crew.yaml or crew.mjs (default company.yaml)")
-    .option("--determinism", "read a program instead, and find what makes its runs differ: Math.random, clocks, timers")
+    .option(
+      "--determinism",
+      "read a program instead, and find what makes its runs differ: Math.random, clocks, timers; ends with 1 if something does",
+    )
     .action((file: string | undefined, flags: Flags) =>
       flags.determinism === true
         ? run(flags, programChecks, (commands, session) => commands.checkDeterminism(session, file))
@@ -258,7 +261,7 @@ function addHire(program: Command, run: RunCommand): void {
     .option("--as <name>", "the name that it has in the run (default: its own)")
     .action((id: string, role: string, flags: Flags) => run(flags, file, (commands, session) => commands.hire(session, id, role, flags)));
   withTalk(withStoreOption(program.command("retire").option(...forced)))
-    .description("retire a role of a run; what it has not read is told to nobody")
+    .description("retire a role of a run; its unread messages are dead letters")
     .argument("<id>", RUN)
     .argument("<name>", "a role of the run")
     .action((id: string, name: string, flags: Flags) => run(flags, file, (commands, session) => commands.retire(session, id, name, flags)));

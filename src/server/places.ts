@@ -5,7 +5,7 @@ import { UsageError } from "../kernel/errors.ts";
  *
  * Places.P1 (`take`) no more places are taken than the bound. Places.P2 (`take`) a place is given back once, whatever its owner does.
  * Places.P3 (`free`) when a place is given back, the one who waits longest hears of it.
- * Places.P4 (`passOn`) one who heard of a place and took none lets the next hear of it.
+ * Places.P4 (`passOn`) A waiter that was woken and took no place wakes the next one.
  */
 export class Places {
   readonly #most: number;

@@ -3,6 +3,7 @@ import { COMMANDS, IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, mistyped
 import { UsageError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
 import { editDistance } from "../../src/kernel/known-options.ts";
+import { command } from "./kept-run.ts";
 
 const nothing: IdeaReaders = {
   file: () => Promise.reject(new Error("no file was to be read")),
@@ -48,6 +49,10 @@ describe("ideaSource", () => {
     expect(() => ideaSource(["dmeo", "todo"], undefined, typed)).toThrow("Did you mean: troupe demo todo?");
     expect(() => ideaSource(["dmeo"], undefined, typed)).toThrow("troupe run dmeo");
     expect(() => ideaSource(["demo"], undefined, typed)).toThrow('"demo" is a command and stands first');
+  });
+
+  it.each([["exprimnt", "run", "coins.ts"], ["inspct"], ["experimnt run coins.ts"]])("takes %j %s %s for no idea", (...words) => {
+    expect(() => ideaSource(words, undefined, typed)).toThrowError(expect.objectContaining({ code: "COMMAND_MISTYPED" }));
   });
 
   it("knows a command behind quotes too", () => {
@@ -208,8 +213,19 @@ describe("mistypedCommand", () => {
     ["reply", "replay"],
     ["frok mabc1234", "fork"],
     ["rus", "run"],
+    ["exprimnt", "experiment"],
+    ["experimnt run coins.ts", "experiment"],
+    ["inspct", "inspect"],
+    ["hrie mabc1234 Ann", "hire"],
+    ["retrie mabc1234 Ann", "retire"],
   ])("takes %j for %s", (word, command) => {
     expect(mistypedCommand(word)).toBe(command);
+  });
+
+  it("knows every command of the tree, and no other", async () => {
+    const { stdout } = await command("/nowhere", ["__complete", "bash", "--", ""]);
+    const [, ...tree] = stdout.trimEnd().split("\n");
+    expect(COMMANDS.toSorted()).toEqual(tree.toSorted());
   });
 
   it("finds every command itself, for one that does not stand first", () => {
@@ -230,6 +246,8 @@ describe("mistypedCommand", () => {
     "work timer app",
     "form builder",
     "for kids",
+    "fire alarm app",
+    "insect quiz",
     "",
   ])("leaves %j alone", (word) => {
     expect(mistypedCommand(word)).toBeUndefined();

@@ -8,7 +8,7 @@ import { printLines } from "../output.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 
-/** `troupe check --determinism <file>`: tells what makes the runs of a program differ. Ends with 2 when there is something. */
+/** `troupe check --determinism <file>`: tells what makes the runs of a program differ. Ends with 1 when there is something. */
 export async function checkDeterminism(session: Session, file: string | undefined): Promise<ExitCode> {
   if (file === undefined)
     throw new UsageError("OPTION_INVALID", "Expected a program to check, got none. Name a file: troupe check --determinism study.js");
@@ -17,7 +17,7 @@ export async function checkDeterminism(session: Session, file: string | undefine
     throw new UsageError("FILE_UNREADABLE", `Expected a program to check in "${shown(file, 200)}", but ${why}. Name a file.`, { cause });
   });
   const faults = await findNondeterminism(text);
-  const exitCode = faults.length === 0 ? 0 : 2;
+  const exitCode = faults.length === 0 ? 0 : 1;
   if (session.json !== undefined) await session.json.write({ type: "determinism", file, exitCode, faults });
   else if (faults.length === 0)
     await printLines(session, [

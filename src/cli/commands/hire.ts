@@ -28,7 +28,7 @@ export function hire(session: Session, id: string, role: string, flags: Flags): 
 export function retire(session: Session, id: string, name: string, flags: Flags): Promise<ExitCode> {
   return changing(session, id, flags, async (team, runId) => {
     await team.retireFrom(runId, name, onChange(flags));
-    const text = `Retired ${shown(name, 60)} from run ${shown(runId, 100)}. What it has not read is told to nobody.`;
+    const text = `Retired ${shown(name, 60)} from run ${shown(runId, 100)}. Its unread messages are dead letters.`;
     return { text, facts: { type: "retired", runId, name } };
   });
 }
