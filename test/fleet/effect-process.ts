@@ -11,6 +11,8 @@ export interface EffectProcess {
   /** True when it has done all that it was to do. */
   readonly isDone: boolean;
   readonly hasEnded: boolean;
+  /** True when it has ended as SIGKILL ends a process. */
+  readonly wasKilled: boolean;
   readonly trouble: string;
   /** Ends it as SIGKILL does. */
   kill(): Promise<void>;
@@ -30,6 +32,9 @@ export function startEffectProcess(part: Part): EffectProcess {
     },
     get hasEnded() {
       return hasEnded;
+    },
+    get wasKilled() {
+      return child.signalCode === "SIGKILL";
     },
     get trouble() {
       return trouble;
