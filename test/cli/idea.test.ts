@@ -3,7 +3,7 @@ import { COMMANDS, IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, mistyped
 import { UsageError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
 import { editDistance } from "../../src/kernel/known-options.ts";
-import { command } from "./kept-run.ts";
+import { command as troupe } from "./kept-run.ts";
 
 const nothing: IdeaReaders = {
   file: () => Promise.reject(new Error("no file was to be read")),
@@ -223,7 +223,7 @@ describe("mistypedCommand", () => {
   });
 
   it("knows every command of the tree, and no other", async () => {
-    const { stdout } = await command("/nowhere", ["__complete", "bash", "--", ""]);
+    const { stdout } = await troupe("/nowhere", ["__complete", "bash", "--", ""]);
     const [, ...tree] = stdout.trimEnd().split("\n");
     expect(COMMANDS.toSorted()).toEqual(tree.toSorted());
   });
