@@ -13,6 +13,9 @@ if (program === undefined) process.stderr.write("\nTests of long runs in the pag
 
 /** Steps of the slider that are measured. */
 const STEPS = 60;
+/** Milliseconds: about three times what was measured on two cores with a load of 11, see docs/decisions/0033. */
+const MEDIAN = 190;
+const LONGEST = 500;
 
 /** Moves the slider step by step. Returns the milliseconds from each step to the frame that shows it, sorted. */
 function scrubbed(page: Page, from: number, by: number): Promise<readonly number[]> {
@@ -98,7 +101,8 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
       const back = await scrubbed(page, Math.floor(count * 0.8), -37);
       const far = await scrubbed(page, 10, Math.floor(count / STEPS) - 1);
       frames[panel] = [back, far].map((times) => `${Math.round(times[STEPS / 2] ?? 0)}/${Math.round(times.at(-3) ?? 0)}`).join(" ");
-      expect(times95(back), panel).toBeLessThan(1_000);
+      expect(back[STEPS / 2], panel).toBeLessThan(MEDIAN);
+      expect(times95(back), panel).toBeLessThan(LONGEST);
       if (panel === "events") {
         const shown = await page.locator(".scrubber input").inputValue();
         await expectSoon(() => page.locator(".event-seq").allTextContents()).toContain(shown);
