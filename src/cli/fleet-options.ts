@@ -62,7 +62,7 @@ function addWorker(program: Command, run: RunCommand): void {
     .argument("<module>", "a JavaScript file whose exports make the teams")
     .option("--concurrency <n>", "runs at the same time (default 64)")
     .option("--grace <time>", "how long steps in flight may take when it drains, such as 90s (default 30s)")
-    .option("--tries <n>", "deliveries until a run that cannot go on is given up (default 20)")
+    .option("--tries <n>", "refusals until a run that cannot go on is given up (default 20)")
     .option(
       "--on-team-change <what>",
       "refuse or continue a run of another version of its team (default refuse: another worker may have it)",

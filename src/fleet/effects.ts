@@ -1,6 +1,6 @@
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { listOf, aText, takes } from "../kernel/argument.ts";
-import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
 import { type EffectCall, type EffectEnd, type EffectPort, isUncertain, localEffects, uncertain } from "../kernel/effect.ts";
 import { type ErrorRecord, errorRecord, JournalError, MovedError, StepError, TimeoutError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
@@ -9,6 +9,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { addUsage, type Usage } from "../model/chat-model.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
+import { growthOf } from "../team/growth.ts";
 import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
 import { effectIdea, effectTeamName } from "./effect-team.ts";
 
@@ -27,8 +28,8 @@ export interface RemoteEffectsOptions {
 const remoteEffectsOptions: Known<RemoteEffectsOptions> = { driver: true, journal: true, effects: true, limit: true, clock: true };
 
 const LIMIT = 3_600_000;
-/** Milliseconds between two looks at an effect in a journal without `watch`. */
-const LOOK = 250;
+/** Milliseconds that the queue gets to cancel an effect. */
+const CANCEL_LIMIT = 2_000;
 
 /**
  * Lets workers do the effects of steps: each effect is a run of its own, of the team that {@link effectTeam} makes, in the same journal and the
@@ -68,8 +69,8 @@ export function remoteEffects(options: RemoteEffectsOptions): EffectPort {
 /**
  * Effects as runs of their own.
  *
- * RemoteEffects.E1 (`#begin`) an effect has one run, which is created before it is queued. So an effect whose run exists is never begun a
- * second time under its key, and one that must not happen twice and has no run is uncertain. RemoteEffects.E2 (`#failure`) an effect is
+ * RemoteEffects.E1 (`#begin`) each key has one run, created before its job is queued. If the run exists, the effect is not begun again. If it does
+ * not, and the effect must not be repeated, the result is STEP_UNCERTAIN. RemoteEffects.E2 (`#failure`) an effect is
  * cancelled when the run that asked is stopped or late, and goes on when that run has moved. RemoteEffects.E3 (`#end`) an answer that is
  * recorded is taken, whoever asked for it. RemoteEffects.E4 (`#failure`) an effect that must not happen twice, and that may have been queued, is
  * uncertain when its answer cannot be had: nobody may take its failure for one of the effect.
@@ -108,7 +109,7 @@ class RemoteEffects implements EffectPort {
     const { driver, journal } = this.#parts;
     const known = await eventsFrom(journal, runId, 0);
     if (call.began && !call.idempotent && known === undefined) throw uncertain(call.name);
-    // A run that asks for the first time had its id from an older one.
+    // The caller has not asked before, so this record belongs to a removed run with the same id.
     const isOlder = known !== undefined && !call.began;
     if (isOlder) await journal.remove(runId);
     if (isOlder || known === undefined) await journal.create(runId);
@@ -119,10 +120,11 @@ class RemoteEffects implements EffectPort {
   }
 
   async #end(runId: string, since: number, signal: AbortSignal): Promise<EffectEnd> {
-    const { journal } = this.#parts;
+    const { journal, clock } = this.#parts;
     const events: RunEvent[] = [];
-    for await (const _ of this.#growth(runId, signal)) {
-      events.push(...((await eventsFrom(journal, runId, events.length)) ?? []));
+    for await (const _ of growthOf(journal, runId, { clock, signal })) {
+      // One after the other: a call takes only so many arguments.
+      for (const event of (await eventsFrom(journal, runId, events.length)) ?? []) events.push(event);
       const end = endOf(events);
       if (end !== undefined && (end.isFinal || events.length > since)) return end;
     }
@@ -130,23 +132,21 @@ class RemoteEffects implements EffectPort {
     throw unanswered("its run was removed");
   }
 
-  async *#growth(runId: string, signal: AbortSignal): AsyncIterable<void> {
-    const { journal, clock } = this.#parts;
-    if (journal.watch !== undefined) yield* journal.watch(runId, { signal });
-    else
-      for (;;) {
-        yield;
-        await sleep(clock, LOOK, signal);
-      }
-  }
-
   /** Returns the reason why an effect has no answer here, and cancels it unless another process asks for it. */
   async #failure(error: unknown, runId: string, { name, idempotent, signal: asked }: EffectCall, signal: AbortSignal): Promise<unknown> {
     const reason: unknown = signal.aborted ? signal.reason : error;
-    // A queue that is away cannot be told; the answer is not waited for then.
-    if (signal.aborted && !(reason instanceof MovedError)) await this.#parts.driver.cancel(runId).catch(() => undefined);
+    if (signal.aborted && !(reason instanceof MovedError)) await this.#cancel(runId);
     if (asked.aborted) return abortReason(asked);
     return idempotent || isUncertain(reason) ? reason : uncertain(name, reason);
+  }
+
+  /** Cancels an effect. A queue that is away cannot be told, and a run that is stopped does not wait for it. */
+  async #cancel(runId: string): Promise<void> {
+    const { driver, clock } = this.#parts;
+    const late = new AbortController();
+    const cancelTimer = clock.timer(CANCEL_LIMIT, () => late.abort());
+    await untilAborted(driver.cancel(runId), late.signal).catch(() => undefined);
+    cancelTimer();
   }
 }
 

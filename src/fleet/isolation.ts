@@ -25,11 +25,11 @@ interface Waiting {
 }
 
 /**
- * The places of a worker: a run that may end its process works alone, so that no other one gets its deaths. It owns the line of those that
- * wait, who come in their order.
+ * Admits runs to a worker. A run that may kill the process runs alone, so its death is not counted against other runs. It owns the queue of
+ * waiting runs, first in, first out.
  *
- * Isolation.A1 (`#admit`) nothing is at work beside a run that is alone. Isolation.A2 (`enter`) who got no place in time waits no longer,
- * and those behind it go on.
+ * Isolation.A1 (`#admit`) no run is at work beside one that is alone. Isolation.A2 (`enter`) a run that is not admitted in time leaves the queue, and
+ * the next one is tried.
  */
 export class Isolation {
   readonly #clock: Clock;

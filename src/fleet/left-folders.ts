@@ -64,7 +64,11 @@ export class LeftFolders {
     try {
       const only = await onlyHere(left, root, signal);
       if (only !== undefined)
-        logger.warn("An old folder of a run has what the restored one has not. Look at it, and remove it.", { run, left, only });
+        logger.warn("A folder that was set aside has files or commits that the restored one lacks. Check it, then delete it.", {
+          run,
+          left,
+          only,
+        });
       return only === undefined;
     } catch (error) {
       if (signal?.aborted === true) throw error;

@@ -9,7 +9,7 @@ import { fileWorkspace, restoreBundle, restoreFiles, visible, type WorkspaceBund
 export interface RunProject {
   readonly runId: string;
   readonly journal: Pick<Journal, "read">;
-  /** Its newest bundle, and the last event whose effects are in it; undefined: all that the record has is done again. */
+  /** Its newest bundle, and the last event whose effects are in it; undefined: the project is rebuilt from the record alone. */
   readonly stored: (WorkspaceBundle & { readonly seq: number }) | undefined;
   readonly signal: AbortSignal | undefined;
 }

@@ -22,7 +22,10 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   /** Milliseconds that steps in flight get to end when the worker drains. Default 30,000. */
   readonly grace?: number;
-  /** Deliveries after which a run that cannot go on here, such as one of another version of its team, is given up. Default 20. */
+  /**
+   * Refusals after which a run is given up: deliveries that ended with an error which does not pass by itself, such as another version of its team.
+   * Default 20.
+   */
   readonly tries?: number;
   /** For a run whose team was another when it began: see `ResumeOptions.onTeamChange`. Default "refuse": the run goes back to the queue. */
   readonly onTeamChange?: OnTeamChange;

@@ -1,10 +1,9 @@
 import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
-import type { RunEvent } from "../runtime/record/event.ts";
-import { type Journal, newestRuns } from "../runtime/record/journal.ts";
+import { newestRuns } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
+import { type LastEvent, lastOf } from "../team/growth.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
-import { eventsOf } from "../team/submit.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
@@ -69,7 +68,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
  * FleetWorker.W1 (`handle`) a run is driven once at a time in this process. FleetWorker.W2 (`#drive`) a run that has come to rest since its job
  * was made is not driven again, so a job that is delivered twice repeats nothing. FleetWorker.W3 (`#verdict`) a job is done only when its run is
  * at rest, or was given up and that was logged. FleetWorker.W4 (`drain`) afterwards every run is at rest or given back. FleetWorker.W5
- * (`#place`) a run whose owner died and which had no answer since works alone, so that no other run gets its deaths.
+ * (`#place`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it only.
+ * FleetWorker.W6 (`#notNow`) a run is given up after so many refusals as the option says: drains, deaths and errors that pass are none.
  */
 class FleetWorker implements Worker {
   readonly ended: Promise<void>;
@@ -136,7 +136,7 @@ class FleetWorker implements Worker {
     const { teams } = this.#settings;
     const { runId } = delivery;
     const team = teams.get(delivery.team);
-    if (this.isDraining || team === undefined) return { is: "again", after: 0 };
+    if (this.isDraining || team === undefined) return { is: "again", after: 0, isUntried: true };
     const before = await lastOf(this.#settings.journal, runId);
     if (isAtRest(before) && before.events > (delivery.events ?? 0)) return { is: "done" };
     const place = await this.#place(delivery, before);
@@ -154,7 +154,10 @@ class FleetWorker implements Worker {
     const isAlone = before.events > 0 && !isAtRest(before) && (await mayEndProcess(journal, runId, before.events));
     const place = await this.#isolation.enter({ isAlone, limit: WAIT_FOR_PLACE, signal });
     if (isAlone && !this.isDraining) {
-      const text = place === undefined ? "A run whose owner died found no idle worker, and waits." : "A run whose owner died works alone.";
+      const text =
+        place === undefined
+          ? "A run whose owner died must run alone, and this worker is busy. It is delivered again later."
+          : "A run whose owner died runs alone.";
       logger.warn(text, { run: runId });
     }
     return place;
@@ -204,27 +207,26 @@ class FleetWorker implements Worker {
     const { error } = result;
     if (error === undefined) return { is: "done" };
     const now = await lastOf(this.#settings.journal, delivery.runId);
-    if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, ...begunJob(delivery, now) };
+    if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, isUntried: true, ...begunJob(delivery, now) };
     if (isAtRest(now) && now.events > before) return this.#deadline(delivery, result, now.events);
     return this.#notNow(delivery, error);
   }
 
   /** The verdict on a run that cannot go on here now. */
-  #notNow({ runId, team, attempt }: Delivery, error: unknown): Verdict {
+  #notNow(delivery: Delivery, error: unknown): Verdict {
     const { logger, tries } = this.#settings;
-    const after = pauseOf(attempt);
-    const { code, message } = errorRecord(error);
-    if (!PASSING_CODES.has(code) && code !== "ABORTED" && attempt >= tries) {
-      logger.error("A run is given up: it cannot go on here. Submit it again when that is mended.", {
-        run: runId,
-        team,
-        code,
-        reason: message,
-      });
+    const { runId, team, attempt, refusals: before = 0 } = delivery;
+    const { code, message: reason } = errorRecord(error);
+    const told = { run: runId, team, code, reason };
+    const isPassing = PASSING_CODES.has(code) || code === "ABORTED";
+    const refusals = isPassing ? before : before + 1;
+    if (!isPassing && refusals >= tries) {
+      logger.error("A run is given up: it cannot go on here. Submit it again when that is mended.", told);
       return { is: "done" };
     }
-    logger.warn("A run cannot go on now, and is delivered again.", { run: runId, team, code, reason: message, after });
-    return { is: "again", after };
+    const after = pauseOf(attempt);
+    logger.warn("A run cannot go on now, and is delivered again.", { ...told, after });
+    return { is: "again", after, ...(isPassing ? {} : { job: refusedJob(delivery, refusals) }) };
   }
 
   /** The verdict on a run at rest: one that waits for a person goes on when a deadline has passed. */
@@ -250,24 +252,23 @@ function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readon
   return now.events === 0 ? {} : { job: { runId, team, events } };
 }
 
+function refusedJob({ runId, team, idea, about, events }: RunJob, refusals: number): RunJob {
+  return {
+    runId,
+    team,
+    ...(idea === undefined ? {} : { idea }),
+    ...(about === undefined ? {} : { about }),
+    ...(events === undefined ? {} : { events }),
+    refusals,
+  };
+}
+
 /** A run with what its work needs. */
 interface Driving {
   readonly team: Team;
   /** The number of its events. */
   readonly events: number;
   readonly folder: DrivenFolder | undefined;
-}
-
-interface LastEvent {
-  readonly events: number;
-  /** Undefined for a run without events. */
-  readonly last: RunEvent | undefined;
-}
-
-async function lastOf(journal: Journal, runId: string): Promise<LastEvent> {
-  const events = await eventsOf(journal, runId);
-  if (events > 0) for await (const last of journal.read(runId, events - 1)) return { events, last };
-  return { events, last: undefined };
 }
 
 function isAtRest({ last }: LastEvent): boolean {

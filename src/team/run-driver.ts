@@ -17,6 +17,8 @@ export interface RunJob {
   readonly about?: Json;
   /** Events that the run had when the job was made. A run that has come to rest after them needs no further work. Default 0. */
   readonly events?: number;
+  /** Deliveries so far that ended with an error which does not pass by itself, such as another version of the team. Default 0. */
+  readonly refusals?: number;
 }
 
 /** A job as a worker gets it. */
@@ -91,7 +93,7 @@ export interface RunDriver {
   work(handler: DeliveryHandler, o: WorkOptions): Promise<Working>;
   /** Removes the job of a run. The signal of its delivery aborts, and it is not delivered again. Does nothing for an unknown run. */
   cancel(runId: string): Promise<void>;
-  /** Jobs that are not done, in the order of their submission. @param limit a whole number of 1 or more */
+  /** Jobs that are not done, in the order of their submission. @param limit a whole number of 1 or more @throws UsageError `OPTION_INVALID` */
   list(o: { readonly limit: number }): Promise<readonly JobInfo[]>;
   /** Stops all workers of this driver. Closing twice is no error. */
   close(): Promise<void>;
@@ -130,11 +132,26 @@ export function checkWork(handler: unknown, o: WorkOptions): void {
   checkKnownOptions("work", o, workOptions);
   const { teams, concurrency } = o;
   if (!isList(teams) || teams.length === 0 || !teams.every((name) => isText(name) && name !== "")) {
-    throw new UsageError("OPTION_INVALID", `Expected teams to be a list of names, at least one, got ${valueText(teams)}.`);
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected teams to be a list of names, at least one, got ${valueText(teams)}. Name the teams whose runs the worker takes.`,
+    );
   }
   if (!isCount(concurrency) || concurrency === 0) {
-    throw new UsageError("OPTION_INVALID", `Expected concurrency to be a whole number of 1 or more, got ${valueText(concurrency)}.`);
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected concurrency to be a whole number of 1 or more, got ${valueText(concurrency)}. Write 1 for one run at a time.`,
+    );
   }
+}
+
+/** Refuses a limit of a list that is no whole number of 1 or more. @throws UsageError `OPTION_INVALID` */
+export function checkListLimit(limit: unknown): void {
+  if (isCount(limit) && limit > 0) return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected limit of list to be a whole number of 1 or more, got ${valueText(limit)}. Give such a number.`,
+  );
 }
 
 /** Returns the error of a driver that is used after it was closed. */
@@ -150,10 +167,11 @@ export function driverClosed(): UsageError {
 export function parseRunJob(given: unknown): RunJob {
   const job: unknown = isRecord(given) ? jsonRoundTrip(given) : given;
   if (!isRecord(job)) throw invalidJob("an object", job);
-  const { runId, team, idea, about, events } = job;
+  const { runId, team, idea, about, events, refusals } = job;
   if (typeof runId !== "string" || runId === "") throw invalidJob("a run id", runId);
   if (typeof team !== "string" || team === "") throw invalidJob("the name of a team", team);
   if (events !== undefined && !isCount(events)) throw invalidJob("a whole number of events", events);
+  if (refusals !== undefined && !isCount(refusals)) throw invalidJob("a whole number of refusals", refusals);
   return deepFreeze({
     runId,
     team,
@@ -161,6 +179,7 @@ export function parseRunJob(given: unknown): RunJob {
     // The copy above is JSON.
     ...(about === undefined ? {} : { about: about as Json }),
     ...(events === undefined ? {} : { events }),
+    ...(refusals === undefined ? {} : { refusals }),
   });
 }
 

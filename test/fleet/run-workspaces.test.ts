@@ -64,12 +64,11 @@ function potters(journal: Journal, workspaces: RunWorkspaces, end: (signal: Abor
 
 const machine = (objects: string) => runWorkspaces({ objects: fileObjects({ dir: objects }), folder: scratchFolder() });
 
-/** The members of an object with methods, which can be given others. */
+/** The methods of an object, which can be replaced. */
 function anyOf<T extends ObjectStore | RunWorkspaces>(given: T): T {
-  const members = [...Object.getOwnPropertyNames(Object.getPrototypeOf(given))].filter((name) => name !== "constructor");
-  return Object.fromEntries(
-    members.map((name) => [name, (...args: unknown[]) => Reflect.apply(Reflect.get(given, name), given, args)]),
-  ) as unknown as T;
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(given)).filter((name) => name !== "constructor");
+  const methodOf = (name: string): unknown => (given as unknown as Record<string, (...args: unknown[]) => unknown>)[name]?.bind(given);
+  return Object.fromEntries(names.map((name) => [name, methodOf(name)])) as unknown as T;
 }
 
 async function idle(driver: RunDriver): Promise<void> {

@@ -4,7 +4,7 @@ import type { Logger } from "../../src/kernel/emit.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import { canonical, defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { startWorker, type Delivery, type DeliveryHandler, type RunDriver, type RunJob } from "../../src/fleet/index.ts";
-import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
+import { memoryRunDriver, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
 import { appendingBy } from "../team/recorded.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
@@ -187,7 +187,7 @@ describe("a worker", () => {
     await late.drain();
   });
 
-  it("FleetWorker.W3 gives a run of another version of its team back, and in the end gives it up and tells so", async () => {
+  it("FleetWorker.W3 FleetWorker.W6 gives a run of another version of its team back, and in the end gives it up and tells so", async () => {
     const { driver, deliver } = handed();
     const journal = memoryJournal();
     const stop = new AbortController();
@@ -201,11 +201,34 @@ describe("a worker", () => {
     const logger = recorded(told);
     await startWorker({ driver, journal, teams: [shop({ journal, more: "Ida" })], tries: 3, logger });
     const events = before.length;
-    expect(await deliver({ events })).toEqual({ is: "again", after: 500 });
-    expect(await deliver({ events, attempt: 2 })).toEqual({ is: "again", after: 1000 });
-    expect(await deliver({ events, attempt: 3 })).toEqual({ is: "done" });
+    const job = { runId: "a", team: "tailors", events };
+    // Drains and deaths are no refusals, however many there were.
+    expect(await deliver({ events, attempt: 9 })).toEqual({ is: "again", after: 30_000, job: { ...job, refusals: 1 } });
+    expect(await deliver({ events, attempt: 2, refusals: 1 })).toEqual({ is: "again", after: 1000, job: { ...job, refusals: 2 } });
+    expect(await deliver({ events, attempt: 3, refusals: 2 })).toEqual({ is: "done" });
     expect(told.at(-1)).toContain("TEAM_CHANGED");
     expect(await eventsOf(journal, "a")).toEqual(before);
+  });
+
+  it("FleetWorker.W6 a drain and an error that passes are no refusals, and a drain is no try", async () => {
+    const { driver, deliver } = handed();
+    const processes = simulatedProcesses(memoryJournal());
+    const [mine, other] = [processes.start().journal, processes.start().journal];
+    await other.create("a");
+    const { epoch } = await other.claim("a");
+    const reached = gate();
+    const step = (): Promise<string> => {
+      reached.open();
+      return new Promise(() => undefined);
+    };
+    const worker = await startWorker({ driver, journal: mine, teams: [shop({ journal: mine, step })], tries: 1, grace: 0 });
+    expect(await deliver({ idea: "a coat", attempt: 3 })).toEqual({ is: "again", after: 2000 });
+    await other.release("a", epoch);
+    const drained = deliver({ idea: "a coat", attempt: 3 });
+    await reached.opened;
+    await worker.drain();
+    expect(await drained).toMatchObject({ is: "again", after: 0, isUntried: true });
+    expect(await deliver({ idea: "a coat" })).toEqual({ is: "again", after: 0, isUntried: true });
   });
 
   it("FleetWorker.W3 gives a run up that its team refuses, as one without roles does", async () => {
@@ -213,8 +236,9 @@ describe("a worker", () => {
     const journal = memoryJournal();
     const told: string[] = [];
     await startWorker({ driver, journal, teams: [new Team({ name: "tailors", journal })], tries: 2, logger: recorded(told) });
-    expect(await deliver({ idea: "a coat" })).toEqual({ is: "again", after: 500 });
-    expect(await deliver({ idea: "a coat", attempt: 2 })).toEqual({ is: "done" });
+    const job = { runId: "a", team: "tailors", idea: "a coat", about: 1, refusals: 1 };
+    expect(await deliver({ idea: "a coat", about: 1 })).toEqual({ is: "again", after: 500, job });
+    expect(await deliver({ ...job, attempt: 2 })).toEqual({ is: "done" });
     expect(told.at(-1)).toContain("ROLES_NONE");
   });
 

@@ -60,7 +60,7 @@ const DONE: Verdict = { is: "done" };
 function deliveringChecks({ expect }: ContractKit, check: Check): void {
   check("RunDriver.D1 a job comes unchanged to a worker with its team, also when it was submitted before", async (engine) => {
     const driver = await engine.open();
-    const job: RunJob = { runId: "a", team: "x", idea: "a poem\n\u{1F3AD}", about: { deep: [1, null, "é"] }, events: 3 };
+    const job: RunJob = { runId: "a", team: "x", idea: "a poem\n\u{1F3AD}", about: { deep: [1, null, "é"] }, events: 3, refusals: 2 };
     await driver.submit(job);
     const seen = await collector(await engine.open(), { teams: ["x"], concurrency: 1 }, () => DONE);
     const { signal, attempt, ...came } = await seen.next();
