@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
 import { CacheError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import {
@@ -34,6 +35,10 @@ const fileObjectsOptions: Known<FileObjectsOptions> = { dir: true, mostBytes: tr
 
 /** The end of the name of an object's file: no part of a key has it, so a folder never has the name of an object. */
 const END = "~";
+/** The names of files that are not in their places yet. */
+const LEFT = /~\.[0-9a-f]{12}\.tmp$/;
+/** Milliseconds after which nobody writes such a file any more. */
+const ABANDONED = 86_400_000;
 /** Hexadecimal digits of a sha256, which stand before the bytes. */
 const TAG_BYTES = 64;
 
@@ -60,8 +65,11 @@ export function fileObjects(options: FileObjectsOptions): ObjectStore {
 }
 
 /**
- * Owns the files of a folder. A file is whole or absent, because `put` renames it into its place. FileObjects.O2
- * (`#locked`) conditions hold among processes: every change is made under a lock of the key. FileObjects.O3 (`get`) a damaged file is told.
+ * Owns the files of a folder.
+ *
+ * FileObjects.O1 (`put`) a file is whole or absent, because it is renamed into its place. FileObjects.O2 (`#locked`) conditions hold among
+ * processes: every change is made under a lock of the key. FileObjects.O3 (`get`) a damaged file is the error `OBJECT_DAMAGED`. FileObjects.O4 (`list`)
+ * what a killed writer has left is removed a day later.
  */
 class FileObjects implements ObjectStore {
   readonly #dir: string;
@@ -125,6 +133,7 @@ class FileObjects implements ObjectStore {
       for (const entry of (await ifThere(readdir(join(this.#dir, at), { withFileTypes: true }))) ?? []) {
         if (entry.isDirectory()) await visit(`${at}/${entry.name}`);
         else if (entry.isFile() && entry.name.endsWith(END)) keys.push(`${at}/${entry.name.slice(0, -END.length)}`);
+        else if (LEFT.test(entry.name)) await removeOld(join(this.#dir, at, entry.name));
         checkKeyCount(folder, keys.length);
       }
     };
@@ -185,6 +194,11 @@ async function writeWhole(path: string, bytes: Buffer): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+async function removeOld(path: string): Promise<void> {
+  const found = await ifThere(stat(path));
+  if (found !== undefined && systemClock.now() - found.mtimeMs > ABANDONED) await ifThere(unlink(path));
 }
 
 async function typed<T>(doing: string, work: () => Promise<T>): Promise<T> {
