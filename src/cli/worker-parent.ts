@@ -5,7 +5,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type ExitCode, interruptionCode } from "./errors.ts";
+import { EXIT_CODES, type ExitCode, interruptionCode } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Session } from "./session.ts";
 
@@ -60,10 +60,10 @@ export function toParent(drain: () => void): ParentChannel {
 /**
  * Starts a worker in a process of its own, and again when it dies. It owns the child.
  *
- * WorkerParent.P1 a worker that was ready, or was killed, is started again after its death, with a growing pause, and at most ten times in a row.
+ * WorkerParent.P1 a worker that was ready, or was killed, is started again after its death, with a growing pause, until it has died ten times in a row.
  * WorkerParent.P2 one that ends by itself before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
- * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 one that ends as if all were well, and has not
- * drained, has died: its module has ended it.
+ * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child that exits with 0 without having drained counts as
+ * dead: its module ended the process.
  */
 export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
   const { clock } = host;
@@ -156,5 +156,5 @@ function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "h
 }
 
 function isExitCode(code: number | null): code is ExitCode {
-  return code !== null && [0, 1, 2, 3, 4, 5, 6, 7, 129, 130, 143].includes(code);
+  return EXIT_CODES.some((known) => known.code === code);
 }
