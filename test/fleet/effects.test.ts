@@ -13,7 +13,8 @@ import {
 } from "../../src/index.ts";
 import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
 import { localEffects } from "../../src/kernel/effect.ts";
-import { effectPortContract, memoryRunDriver, scriptedModel, simulatedProcesses } from "../../src/testing/index.ts";
+import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
+import { appendingBy } from "../team/recorded.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 const kit = { describe, it, expect };
@@ -174,6 +175,55 @@ describe("a step that a worker does", () => {
     const here = (): Promise<unknown> => Promise.resolve("here");
     expect(await codeOf(() => port.run({ ...call, key: "a", idempotent: true }, here))).toBe("DRIVER_CLOSED");
     expect(await codeOf(() => port.run({ ...call, key: "b", idempotent: false }, here))).toBe("STEP_UNCERTAIN");
+  });
+
+  it("RemoteEffects.E2 does not wait for a queue that is away when the run that asked is stopped", async () => {
+    const [journal, clock] = [memoryJournal(), simulatedClock()];
+    const asked = gate();
+    const driver: RunDriver = {
+      ...{ submit: async () => undefined, list: async () => [], close: async () => undefined },
+      work: () => Promise.reject(new Error("no worker")),
+      cancel: () => {
+        asked.resolve();
+        return new Promise(() => undefined);
+      },
+    };
+    const port = remoteEffects({ driver, journal, effects: ["tool:t"], clock });
+    const stop = new AbortController();
+    const call = { key: "k", kind: "tool", name: "t", request: 1, idempotent: true, began: false, signal: stop.signal };
+    const ended = codeOf(() => port.run(call, async () => 1));
+    stop.abort();
+    await asked.promise;
+    await clock.advance(2_000);
+    expect(await ended).toBe("ABORTED");
+  });
+
+  it("takes the answer of an effect with more events than a call has arguments", async () => {
+    const [inner, driver] = [memoryJournal(), memoryRunDriver()];
+    const event = { v: 1, runId: "effect-k", seq: 0, time: 0 };
+    const many = Array.from({ length: 300_000 }, (): RunEvent => ({ ...event, type: "round.ended", round: 0 }) as RunEvent);
+    const answer = {
+      ...event,
+      type: "step.ended",
+      act: "a",
+      key: "s",
+      try: 1,
+      ok: true,
+      value: "long",
+      cost: 0,
+      basis: "none",
+    } as unknown as RunEvent;
+    let reads = 0;
+    const journal: Journal = {
+      ...appendingBy(inner, (...given) => inner.append(...given)),
+      async *read() {
+        reads += 1;
+        if (reads > 1) yield* [...many, answer];
+      },
+    };
+    const port = remoteEffects({ driver, journal, effects: ["tool:t"] });
+    const call = { key: "k", kind: "tool", name: "t", request: 1, idempotent: true, began: true, signal: new AbortController().signal };
+    expect((await port.run(call, async () => 1)).answer).toEqual({ ok: true, value: "long" });
   });
 
   it("RemoteEffects.E2 ends at its limit, and refuses what no worker can read", async () => {
