@@ -2,6 +2,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
 import { JournalError, TimeoutError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
+import { maskSecrets } from "../../kernel/mask.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
@@ -9,8 +10,9 @@ import { listedSummary } from "../../runtime/record/read-summary.ts";
 import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
 import { giveCommand } from "../../team/command-wire.ts";
 import { isUnowned } from "../../team/commands.ts";
+import { growthOf, type LastEvent, lastOf } from "../../team/growth.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
-import { eventsOf } from "../../team/submit.ts";
+import { eventsOf, submitRun } from "../../team/submit.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, withFleet } from "../fleet-place.ts";
 import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
@@ -45,16 +47,16 @@ export async function submit(session: Session, words: readonly string[], flags: 
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
   const idea = isAsked ? await readIdea(ideaIn(words, flags), readersOf(session.host)) : undefined;
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+    const mask = maskSecrets(secretsIn(session.host.env));
     const runId = flags.id ?? freshRunId(session.host.clock.now());
-    const events = await eventsOf(journal, runId);
-    const known = events === 0 ? undefined : await beginningOf(journal, runId);
+    const known = (await eventsOf(journal, runId)) === 0 ? undefined : await beginningOf(journal, runId);
     if (known === undefined && idea === undefined) ideaIn([], flags);
-    assertSameBeginning(runId, known, { team: flags.team, idea });
-    const { team = known?.team ?? "" } = flags;
-    if (team.trim() === "") throw invalidOption("--team", "the name of a team", team);
-    await driver.submit({ runId, team, ...(known === undefined && idea !== undefined ? { idea } : {}), events });
+    assertSameBeginning(runId, known, { team: flags.team, idea: idea && mask(idea) });
+    const { team: name = known?.team ?? "" } = flags;
+    if (name.trim() === "") throw invalidOption("--team", "the name of a team", name);
+    await submitRun({ name, journal, mask, driver }, { runId, idea: known === undefined ? idea : undefined, about: undefined });
     if (session.json === undefined) session.host.stdout.write(`${runId}\n`);
-    else await session.json.write({ type: "submitted", run: runId, team });
+    else await session.json.write({ type: "submitted", run: runId, team: name });
     return 0;
   });
 }
@@ -111,7 +113,7 @@ async function beginningOf(journal: Journal, runId: string): Promise<Beginning> 
   return { team, idea: undefined };
 }
 
-/** Refuses words that a run that is known would not hear. @throws JournalError `RUN_IDEA_DIFFERS`, UsageError `OPTION_INVALID` */
+/** Refuses an idea or a team that differs from what the run was begun with. @throws JournalError `RUN_IDEA_DIFFERS`, UsageError `OPTION_INVALID` */
 function assertSameBeginning(runId: string, known: Beginning | undefined, { team, idea }: Beginning): void {
   const name = shown(runId, 60);
   if (known?.team !== undefined && team !== undefined && team !== known.team)
@@ -208,16 +210,9 @@ async function* linesOf(events: AsyncIterable<RunEvent>, isJson: boolean): Async
 async function* followed({ host, interruptions }: Session, journal: Journal, runId: string, from: number): AsyncIterable<RunEvent> {
   const leave = new AbortController();
   const signal = AbortSignal.any([leave.signal, interruptions.signal]);
-  const { clock } = host;
-  async function* polled(): AsyncIterable<void> {
-    for (;;) {
-      yield;
-      await sleep(clock, LOOK, signal);
-    }
-  }
   let next = from;
   try {
-    for await (const _change of journal.watch?.(runId, { signal }) ?? polled()) {
+    for await (const _change of growthOf(journal, runId, { clock: host.clock, signal })) {
       let last: RunEvent | undefined;
       for await (const event of journal.read(runId, next)) {
         next = event.seq + 1;
@@ -240,7 +235,7 @@ export function stop(session: Session, id: string, flags: Flags): Promise<ExitCo
     const isQueued = waiting.length === MOST_JOBS || waiting.some(({ runId }) => runId === id);
     const runId = await runMeant(journal, id, isQueued ? id : undefined);
     await driver.cancel(runId);
-    if (isUnderWay(await lastType(journal, runId)) && (await isTold(session, journal, runId, limit)))
+    if (isUnderWay(await lastOf(journal, runId)) && (await isTold(session, journal, runId, limit)))
       await untilEnded(session, journal, runId, limit);
     const name = shown(runId, 60);
     await report(session, `${name} is stopped. To go on with it: troupe submit --id ${name}`, { type: "stopped", run: runId });
@@ -248,8 +243,8 @@ export function stop(session: Session, id: string, flags: Flags): Promise<ExitCo
   });
 }
 
-function isUnderWay(last: RunEvent["type"] | undefined): boolean {
-  return last !== undefined && last !== "run.ended";
+function isUnderWay({ last }: LastEvent): boolean {
+  return last !== undefined && last.type !== "run.ended";
 }
 
 /** Tells the owner of a run to stop it. @returns false where nobody drives it @throws UsageError `RUN_NOT_STOPPED` */
@@ -266,7 +261,7 @@ async function isTold({ interruptions }: Session, journal: Journal, runId: strin
 /** @throws UsageError `RUN_NOT_STOPPED` */
 async function untilEnded({ host: { clock }, interruptions }: Session, journal: Journal, runId: string, limit: number): Promise<void> {
   const end = clock.now() + limit;
-  while (isUnderWay(await lastType(journal, runId))) {
+  while (isUnderWay(await lastOf(journal, runId))) {
     if (clock.now() > end) throw notStopped(runId, limit);
     await sleep(clock, LOOK, interruptions.signal);
   }
@@ -322,10 +317,4 @@ export async function runMeant(journal: Journal, given: string, unknown?: string
     alike.map(({ runId }) => runId),
     given,
   );
-}
-
-async function lastType(journal: Journal, runId: string): Promise<RunEvent["type"] | undefined> {
-  const events = await eventsOf(journal, runId);
-  if (events > 0) for await (const event of journal.read(runId, events - 1)) return event.type;
-  return undefined;
 }
