@@ -1,5 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import {
+  checkListLimit,
   checkWork,
   type ConnectedWorker,
   type DeliveryHandler,
@@ -81,6 +82,7 @@ class Driver implements FleetDriver {
   }
 
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    checkListLimit(limit);
     this.#assertOpen();
     return this.#queue.list(limit);
   }

@@ -4,6 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import {
+  checkListLimit,
   checkWork,
   type ConnectedWorker,
   type DeliveryHandler,
@@ -119,6 +120,7 @@ class Driver implements FleetDriver {
   }
 
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    checkListLimit(limit);
     this.#assertOpen();
     return this.#server.list(limit);
   }

@@ -40,8 +40,10 @@ export interface S3ObjectsOptions {
   readonly mostBytes?: number;
   /** Further tries of a request that had no answer, or one that says "later". Default 4, after 0.2, 0.4, 0.8 and 1.6 seconds. */
   readonly retries?: number;
-  /** Milliseconds of one try. Default 60,000. */
+  /** Milliseconds of one try, besides the time that its bytes take at {@link leastBytesPerSecond}. Default 60,000. */
   readonly timeout?: number;
+  /** Bytes that are carried in a second at least. A slower try is given up. Default 128 KiB: an object of 256 MiB may take 35 minutes. */
+  readonly leastBytesPerSecond?: number;
   readonly clock?: Clock;
 }
 
@@ -54,11 +56,13 @@ const s3ObjectsOptions: Known<S3ObjectsOptions> = {
   mostBytes: true,
   retries: true,
   timeout: true,
+  leastBytesPerSecond: true,
   clock: true,
 };
 
 const RETRIES = 4;
 const TIMEOUT = 60_000;
+const LEAST_BYTES_PER_SECOND = 128 * 1024;
 const FIRST_PAUSE = 200;
 /** Answers that mean "later": 409 is a condition that was decided at the same time. */
 const LATER: ReadonlySet<number> = new Set([409, 429, 500, 502, 503, 504]);
@@ -85,7 +89,7 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   checkGivenOptions("s3Objects", options, s3ObjectsOptions);
   const { endpoint, bucket, prefix, region = "us-east-1", credentials, clock = systemClock } = options;
-  const { mostBytes = OBJECT_BYTES, retries = RETRIES, timeout = TIMEOUT } = options;
+  const { mostBytes = OBJECT_BYTES, retries = RETRIES, timeout = TIMEOUT, leastBytesPerSecond = LEAST_BYTES_PER_SECOND } = options;
   const base = endpointOf(endpoint);
   if (typeof bucket !== "string" || !BUCKET.test(bucket)) {
     throw new UsageError("OPTION_INVALID", `Expected the name of a bucket, got ${valueText(bucket)}.`);
@@ -100,12 +104,15 @@ export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   for (const [name, count] of Object.entries({ mostBytes, retries })) {
     if (!isCount(count)) throw new UsageError("OPTION_INVALID", `Expected ${name} as a whole number, got ${valueText(count)}.`);
   }
-  if (!(Number.isFinite(timeout) && timeout > 0)) {
-    throw new UsageError("OPTION_INVALID", `Expected timeout as milliseconds above 0, got ${valueText(timeout)}.`);
+  for (const [name, amount] of Object.entries({ timeout, leastBytesPerSecond })) {
+    if (!(Number.isFinite(amount) && amount > 0)) {
+      throw new UsageError("OPTION_INVALID", `Expected ${name} as a number above 0, got ${valueText(amount)}.`);
+    }
   }
   const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}/${bucket}`;
   const before = prefix === undefined ? "" : `${prefix}/`;
-  return new S3Objects({ root, before, shown: base.host, region, credentials, mostBytes, retries, timeout, clock });
+  const limits = { mostBytes, retries, timeout, leastBytesPerSecond };
+  return new S3Objects({ root, before, shown: base.host, region, credentials, ...limits, clock });
 }
 
 /** @throws UsageError `OPTION_INVALID`; its text does not have the address, which may have a password */
@@ -148,6 +155,7 @@ interface S3Answer {
 /**
  * Asks the server. It owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored
  * bytes: the try may have been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code.
+ * S3Objects.S3 (`#limit`) the limit of a try grows with the bytes that are sent, and with those of the answer.
  */
 class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;
@@ -229,15 +237,30 @@ class S3Objects implements ObjectStore {
   }
 
   async #try(client: AwsClient, { method, path, headers = {}, bytes, key, signal, most }: S3Request): Promise<Omit<S3Answer, "tries">> {
-    const { root, timeout, clock } = this.#settings;
+    const { root, clock } = this.#settings;
     const outer = signal ?? new AbortController().signal;
-    return withTimeout(clock, timeout, "a request to a store of objects", outer, async (within) => {
-      const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };
-      const signed = await client.sign(root + path, { method, headers, ...body });
-      // A redirect would take the signature to another server.
-      const response = await fetch(signed, { signal: within, redirect: "manual" });
-      return { status: response.status, tag: response.headers.get("etag") ?? "", bytes: await bytesOf(response, key, most) };
-    });
+    const ending = new AbortController();
+    const within = <T>(count: number, work: () => Promise<T>): Promise<T> =>
+      withTimeout(clock, this.#limit(count), "a request to a store of objects", outer, work);
+    try {
+      const response = await within(bytes?.length ?? 0, async () => {
+        const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };
+        const signed = await client.sign(root + path, { method, headers, ...body });
+        // A redirect would take the signature to another server.
+        return fetch(signed, { signal: AbortSignal.any([outer, ending.signal]), redirect: "manual" });
+      });
+      const came = await within(lengthOf(response, most), () => bytesOf(response, key, most));
+      return { status: response.status, tag: response.headers.get("etag") ?? "", bytes: came };
+    } finally {
+      // What was not read is not waited for.
+      ending.abort();
+    }
+  }
+
+  /** Milliseconds in which so many bytes must be carried. */
+  #limit(bytes: number): number {
+    const { timeout, leastBytesPerSecond } = this.#settings;
+    return timeout + (bytes / leastBytesPerSecond) * 1_000;
   }
 
   #loaded(): Promise<AwsClient> {
@@ -283,6 +306,12 @@ function isOurs(key: string, before: string): boolean {
 /** The code of an S3 error. Its other members may have the key id and what was signed. */
 function codeIn(bytes: Uint8Array): string {
   return /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes.subarray(0, 10_000)))?.[1] ?? "";
+}
+
+/** The bytes of an answer, as the server announces them; the most that are read where it does not. */
+function lengthOf(response: Response, most: number): number {
+  const length = response.headers.get("content-length") ?? "";
+  return /^\d{1,15}$/.test(length) ? Math.min(Number(length), most) : most;
 }
 
 async function bytesOf(response: Response, key: string, most: number): Promise<Uint8Array> {

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import {
+  checkListLimit,
   checkWork,
   type DeliveryHandler,
   driverClosed,
@@ -129,6 +130,7 @@ class JobsInMemory implements MemoryRunDriver {
   }
 
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    checkListLimit(limit);
     return [...this.#rows.values()].slice(0, limit).map(({ job: { runId, team }, attempts, due, taken }) => ({
       runId,
       team,

@@ -25,6 +25,7 @@ describe("a driver on Restate", () => {
     const submitted = await errorOf(() => driver.submit({ runId: "a", team: "x" }));
     expect(submitted).toMatchObject({ code: "DRIVER_UNREACHABLE", message: expect.stringContaining(`127.0.0.1:${ingress}`) });
     expect(await codeOf(() => driver.list({ limit: 1 }))).toBe("DRIVER_UNREACHABLE");
+    expect(await codeOf(() => driver.list({ limit: "1; DROP TABLE runs" as unknown as number }))).toBe("OPTION_INVALID");
     expect(await codeOf(() => driver.work(async () => ({ is: "done" }), { teams: [], concurrency: 1 }))).toBe("OPTION_INVALID");
     await driver.close();
     expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_CLOSED");

@@ -12,7 +12,7 @@ interface Came {
 }
 
 /** The way in which a stub answers a request wrongly; undefined: it answers rightly. */
-export type S3Fault = "reset" | "reset-after" | "hang" | { readonly status: number; readonly code?: string } | undefined;
+export type S3Fault = "reset" | "reset-after" | "hang" | "stall" | { readonly status: number; readonly code?: string } | undefined;
 
 export interface S3Stub {
   readonly endpoint: string;
@@ -39,6 +39,7 @@ export async function s3Stub(bucket = "runs", pageSize = 2): Promise<S3Stub> {
       const came = { method: request.method ?? "", url: new URL(request.url ?? "/", stub.endpoint), request, body: Buffer.concat(parts) };
       const fault = stub.fault(came.method, count++);
       if (fault === "hang") return;
+      if (fault === "stall") return void response.writeHead(200, { "content-length": 10_000 }).write("rain");
       if (fault === "reset") return void request.socket.destroy();
       if (typeof fault === "object") return failed(response, fault.status, fault.code ?? "InternalError");
       if (fault === "reset-after") {
