@@ -6,9 +6,9 @@ import { experiment, experimentTable, gini, mean, plotSvg, runExperiment, verify
 
 // #region coins
 const names = (people: number) => Array.from({ length: people }, (_, place) => `p${place}`);
-const personOf = (start: number, people: number) =>
+const personOf = (name: string, start: number, people: number) =>
   defineRole({
-    name: "Person",
+    name,
     state: z.object({ coins: z.number().default(start) }),
     steps({ coins }, messages, out) {
       const had = coins + messages.filter(({ content }) => content === "a coin").length;
@@ -22,12 +22,8 @@ export const coins = experiment({
   name: "coins",
   params: { people: [10, 20], start: [1, 5] },
   reps: 5,
-  rounds: 30,
-  world({ params: { people, start }, seed, concurrency }) {
-    const market = new Environment({ seed, concurrency, memory: false });
-    for (const name of names(people)) market.addRole(personOf(start, people), { name });
-    return market;
-  },
+  world: ({ params: { people, start }, seed, concurrency }) =>
+    new Environment({ seed, concurrency, memory: false }).addRoles(names(people).map((name) => personOf(name, start, people))),
   begin: (market) => market.publishMessage(createMessage("begin", { sendTo: market.roleNames })),
   collect: { poor: ({ state }, { params: { people } }) => mean(names(people).map((name) => Number(state(name)?.["coins"] === 0))) },
   measure: ({ world }) => ({ gini: gini(world.roleNames.map((name) => Number(world.getRole(name)?.state["coins"]))) }),
@@ -36,15 +32,11 @@ export const coins = experiment({
 
 // #region run
 const { rows, series, failed } = await runExperiment(coins);
-for (const group of experimentTable(rows, { by: ["people", "start"] }))
-  console.log(
-    `${group["people"]} people, ${group["start"]} coins: ${Number(group["gini"]).toFixed(2)} ± ${Number(group["gini_se"]).toFixed(2)}`,
-  );
+console.table(experimentTable(rows, { by: ["people", "start"] }));
 // #endregion
 
 // #region plot
-export const picture = (): Promise<string> =>
-  plotSvg(series, { kind: "line", x: "round", y: "poor", series: "start", title: "People without a coin" });
+export const picture = () => plotSvg(series, { kind: "line", x: "round", y: "poor", series: "start" });
 // #endregion
 
 // #region verify

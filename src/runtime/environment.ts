@@ -288,7 +288,7 @@ export class Environment {
     return this.#engine.failPoisoned(limit);
   }
 
-  /** Reports something about the run to the logger and the listeners. @internal */
+  /** Warns: the logger and the listeners of the notice `warning` are told. */
   warn(text: string): void {
     this.#engine.warn(undefined, text);
   }
@@ -368,7 +368,10 @@ export class Environment {
     return this.#observers.on(type, listener);
   }
 
-  /** Returns everything the environment holds, as plain JSON. */
+  /**
+   * Returns the history and the roles with their mailboxes, memories, states and plans, as plain JSON, to look at. {@link snapshot} has the
+   * whole state.
+   */
   toJSON(): Json {
     return environmentJson(this.state, this.description);
   }

@@ -182,6 +182,11 @@ export class Run implements AsyncIterable<RunEvent> {
     return this.#observers.on(type, listener);
   }
 
+  /** Warns: the logger of the team and the listeners of the notice `warning` are told. */
+  warn(text: string): void {
+    this.#door?.warn(text, this.#observers);
+  }
+
   /**
    * Publishes a message from outside; a text becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
    * recorded. While the run is under way, the recipients get it at their next turn, at the end of the present round where there are rounds.

@@ -259,6 +259,24 @@ describe("a watch", () => {
     expect(live).toHaveLength(length);
   });
 
+  it("warns on the observers of an environment and of a run where it is asked to", async () => {
+    const roles = [speaker("Ada", "Tess")];
+    const warning = expect.stringMatching(/^Ada wrote \S+ to Tess, and the team has no such role\.$/) as string;
+    const heard: string[] = [];
+    const office = new Environment({ seed: 1, model: scriptedModel(["Test it."]) }).addRoles(roles);
+    office.on("warning", ({ text }) => heard.push(text));
+    watchFailures(office, ({ text }) => office.warn(text));
+    office.publishMessage(createMessage("go", { sendTo: "Ada" }));
+    await office.run();
+    expect(heard).toContainEqual(warning);
+    const run = new Team({ roles, model: scriptedModel(["Test it."]) }).run("go");
+    const told: string[] = [];
+    run.on("warning", ({ text }) => told.push(text));
+    watchFailures(run, ({ text }) => run.warn(text));
+    await run.result;
+    expect(told).toContainEqual(warning);
+  });
+
   it("refuses a gap, and options that mean nothing", async () => {
     const log = await logOf({ roles: [tick], rounds: 2 });
     expect(() => failuresIn(log.slice(1))).toThrow(/Expected event 0/);
