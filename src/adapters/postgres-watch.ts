@@ -21,9 +21,9 @@ interface Watched {
 /**
  * The watchers of runs in this process. It owns the list of watched runs.
  *
- * Owners notify only runs that are watched, because a notification makes the commits of all processes wait for
- * each other. PostgresWatch.V1 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once when the
- * connection was lost.
+ * PostgresWatch.V1 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once when the connection was lost.
+ * PostgresWatch.V2 (`#look`) owners notify only runs that are watched, because a notification makes the commits of all processes wait for each
+ * other. PostgresWatch.V3 (`heard`) a watcher ends when its run is removed.
  */
 export class PostgresWatch {
   readonly #db: PostgresDatabase;

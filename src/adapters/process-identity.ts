@@ -4,6 +4,9 @@ import { hostname } from "node:os";
 import { isAlive } from "../kernel/system-error.ts";
 import { hasEnded, processFields, procText } from "./proc-file.ts";
 
+/** The start of a process where a system does not tell it. */
+const NO_START = "0";
+
 /**
  * The identity of a process, for others that must know whether it is gone.
  *
@@ -11,9 +14,6 @@ import { hasEnded, processFields, procText } from "./proc-file.ts";
  * the same space of process ids, in which no process has this id and this start. Of all else {@link stateOfProcess} says
  * "unknown" or "running".
  */
-/** The start of a process where a system does not tell it. */
-const NO_START = "0";
-
 export interface ProcessIdentity {
   readonly machine: string;
   readonly boot: string;

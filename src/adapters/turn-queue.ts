@@ -1,8 +1,10 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 
 /**
- * Collects what is asked in one turn of the event loop and works on it together, one batch after the other. What is asked during a batch
- * waits for the next one. It owns what waits; its callers bound that.
+ * Collects what is asked in one turn of the event loop, and works on it together. It owns what waits; its callers bound that.
+ *
+ * TurnQueue.Q1 (`add`) what is asked in one turn is one batch, in the order asked. TurnQueue.Q2 (`#drain`) one batch is worked on at a time;
+ * what is asked meanwhile is the next one. TurnQueue.Q3 (`settled`) it resolves when nothing waits and no batch is worked on.
  */
 export class TurnQueue<T> {
   readonly #work: (batch: readonly T[]) => Promise<void>;

@@ -149,7 +149,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     },
   });
 
-  it("DatabaseLimits.D1 DatabaseLimits.D4 two processes with one name have one limit, and who stops waiting takes nothing", async () => {
+  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes with one name have one limit, and who stops waiting takes nothing", async () => {
     const [one, other] = [newLimits({ concurrency: 1 }), limits(`l${limited.size - 1}`, { concurrency: 1 })];
     const lease = await one.acquire(request);
     const stop = new AbortController();
