@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { type RunDriver, runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
 import { type Action, defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
-import type { ObjectStore } from "../../src/kernel/object-store.ts";
+import { type ObjectStore, ObjectStoreError } from "../../src/kernel/object-store.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import { memoryRunDriver, simulatedProcesses } from "../../src/testing/index.ts";
 import { fileWorkspace, runProcess, WRITE_STEP } from "../../src/workspace/index.ts";
@@ -122,6 +122,26 @@ describe("the workspaces of runs", () => {
     await worker.drain();
     expect(told[0]).toMatchObject({ run: "a", code: "OBJECT_DAMAGED", after: 500 });
     expect(await journal.runs()).toEqual([{ runId: "a", events: 0 }]);
+  });
+
+  it.each([
+    ["OBJECT_DAMAGED", "error"],
+    ["OBJECTS_UNREACHABLE", "warn"],
+  ] as const)("FleetWorker.W6 a folder that cannot be fetched because of %s is a refusal unless that passes", async (code, level) => {
+    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+    const told: unknown[] = [];
+    const line = (as: string) => (_text: string, fields?: object) => void told.push({ as, ...fields });
+    const logger = { debug() {}, info() {}, warn: line("warn"), error: line("error") };
+    const workspaces: RunWorkspaces = {
+      ...anyOf(machine(scratchFolder())),
+      fetch: () => Promise.reject(new ObjectStoreError(code, "Expected the store, got none.")),
+    };
+    const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger, tries: 1 });
+    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+    await vi.waitUntil(() => told.length > 0);
+    await worker.drain();
+    expect(told[0]).toMatchObject({ as: level, run: "a", code });
+    expect((await driver.list({ limit: 1 })).length).toBe(level === "warn" ? 1 : 0);
   });
 
   it("DrivenFolder.F1 a worker that is refused a run takes its folder from nobody, and stores nothing", async () => {
