@@ -198,9 +198,11 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(recorded).toBeLessThanOrEqual(amount);
   });
 
-  it.each(rounds)(
-    "PostgresPool.G3 PostgresPresence.R1 who waits for a process that was killed is let in or refused: round %d",
-    async () => {
+  const ends = rounds.map(() => "SIGKILL" as const);
+  it.each([...ends, "SIGSTOP" as const])(
+    "PostgresPool.G3 PostgresPresence.R1 PersistentConnection.C2 who waits for a process that was killed, or stopped for a minute, is let in or refused: %s",
+    { timeout: 240_000 },
+    async (end) => {
       const server = await startPostgres();
       const budget = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
       const program = HOLDER.replaceAll("URL", JSON.stringify(server.url));
@@ -216,7 +218,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
       const account = await budget.open("mine", { spent: 0 });
       const waiting = errorOf(() => account.reserve(50, never));
       const fitting = account.reserve(30, never);
-      child.kill("SIGKILL");
+      child.kill(end);
       (await fitting).settle(30);
       expect((await waiting).code).toBe("BUDGET");
       expect(await budget.amounts()).toEqual({ amount: 100, spent: 90, held: 0 });
