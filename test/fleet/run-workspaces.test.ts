@@ -266,7 +266,7 @@ describe("the workspaces of runs", () => {
     const folder = join(above, "runs");
     await writeFile(folder, "a file in its place");
     const one = runWorkspaces({ objects: fileObjects({ dir: store }), folder });
-    await expect(one.fetch("a", journal)).rejects.toThrow();
+    await expect(one.fetch("a", journal)).rejects.toThrow("EEXIST");
     await rm(folder);
     expect(await one.fetch("a", journal)).toBe("new");
   });
