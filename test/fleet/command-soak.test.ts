@@ -42,6 +42,24 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
+  it("follow a run that still waits, and stop one by the beginning of its id", async () => {
+    await troupe("submit", "--team", "writers", "--id", "waits-long", "a poem about snow");
+    expect((await troupe("logs", "waits-long")).stderr).toContain("RUN_UNKNOWN");
+    const stopped = await troupe("stop", "waits-l");
+    expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
+    expect(stopped.stdout).toContain("waits-long is taken from the queue. It had not begun, so its idea is gone.");
+    expect((await troupe("stop", "waits-l")).stderr).toContain("RUN_UNKNOWN");
+    expect((await troupe("logs", "-f", "waits-long")).stderr).toContain("RUN_UNKNOWN");
+    await troupe("submit", "--team", "writers", "--id", "waits-long", "a poem about snow");
+    const follower = start(["logs", "-f", "waits-l"], o);
+    running.push(follower);
+    await follower.until("stderr", /waits-long waits for a worker/);
+    const worker = startWorker();
+    expect([await follower.ended, follower.said.stdout.includes("run.ended")]).toEqual([0, true]);
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toBe(0);
+  });
+
   it("stop a run that a worker drives, and go on with it when it is submitted again", async () => {
     const worker = startWorker();
     await worker.until("stdout", /"type":"working"/);

@@ -6,6 +6,7 @@ import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
 import { withFleet } from "../fleet-place.ts";
+import { recordedRun } from "../fleet-run.ts";
 import { workerFolders } from "../moving-workspaces.ts";
 import { invalidOption } from "../option-values.ts";
 import { report } from "../output.ts";
@@ -13,7 +14,6 @@ import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
-import { runMeant } from "./fleet.ts";
 
 /** `troupe bring <id>`: writes the project of a run into a folder here. The run goes on where it is. */
 export function bring(session: Session, id: string, flags: Flags): Promise<ExitCode> {
@@ -21,7 +21,7 @@ export function bring(session: Session, id: string, flags: Flags): Promise<ExitC
   return withFleet<ExitCode>(session, flags, async ({ journal }) => {
     const { host, screen, interruptions } = session;
     const { signal } = interruptions;
-    const runId = await runMeant(journal, id);
+    const runId = await recordedRun(journal, id);
     const root = resolve(host.cwd, flags.out ?? nameOf(runId));
     const { moving } = await workerFolders(session, flags, screen.logger);
     if (moving === undefined) await restoreProject(root, { runId, journal, stored: undefined, signal });

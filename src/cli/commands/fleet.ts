@@ -15,6 +15,7 @@ import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, withFleet } from "../fleet-place.ts";
+import { knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun } from "../fleet-run.ts";
 import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
 import { eventNumber, invalidOption, wholeNumber } from "../option-values.ts";
 import { escapedJson, printLines, report, resultStyle } from "../output.ts";
@@ -24,19 +25,12 @@ import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
-import { findRun } from "../stored-run.ts";
 import { timeIn } from "../time-limits.ts";
 import { eventLine } from "./runs-events.ts";
 
 const DEFAULT_LIMIT = "30";
 const MOST_LISTED = 10_000;
-/** Jobs that are looked at. A queue may be longer than a screen. */
-const MOST_JOBS = 1_000;
-/** Milliseconds between two looks at what changes without a word. */
-const LOOK = 250;
 const STOP_LIMIT = "30s";
-/** Runs that are named where a beginning fits several. */
-const MOST_ALIKE = 100;
 const DRAIN_LIMIT = "120s";
 
 /** `troupe submit --team <name> "idea"`: gives an idea to the workers. `troupe submit --id <run>`: goes on with a run that is known. */
@@ -190,8 +184,10 @@ async function printed(session: Session, rows: readonly PsRow[], workers: Awaite
 /** `troupe logs <id>`: what happened in a run; with `-f` until it is at rest. */
 export function logs(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   const from = eventNumber("--from", flags.from ?? "0");
-  return withFleet<ExitCode>(session, flags, async ({ journal }) => {
-    const runId = await runMeant(journal, id);
+  return withFleet<ExitCode>(session, flags, async (fleet) => {
+    const { journal } = fleet;
+    const runId = await (flags.follow === true ? knownRun(fleet, id) : recordedRun(journal, id));
+    if (flags.follow === true) await untilBegun(session, fleet, runId);
     const events = flags.follow === true ? followed(session, journal, runId, from) : journal.read(runId, from);
     await printLines(session, linesOf(events, session.output.isJson));
     return 0;
@@ -230,15 +226,18 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
 /** `troupe stop <id>`: takes a run from the queue, and stops it in whatever process drives it. */
 export function stop(session: Session, id: string, flags: Flags): Promise<ExitCode> {
   const limit = timeIn("--grace", flags.grace ?? STOP_LIMIT);
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
-    const waiting = await driver.list({ limit: MOST_JOBS });
-    const isQueued = waiting.length === MOST_JOBS || waiting.some(({ runId }) => runId === id);
-    const runId = await runMeant(journal, id, isQueued ? id : undefined);
+  return withFleet<ExitCode>(session, flags, async (fleet) => {
+    const { journal, driver } = fleet;
+    const runId = await knownRun(fleet, id);
     await driver.cancel(runId);
-    if (isUnderWay(await lastOf(journal, runId)) && (await isTold(session, journal, runId, limit)))
-      await untilEnded(session, journal, runId, limit);
+    const last = await lastOf(journal, runId);
+    if (isUnderWay(last) && (await isTold(session, journal, runId, limit))) await untilEnded(session, journal, runId, limit);
     const name = shown(runId, 60);
-    await report(session, `${name} is stopped. To go on with it: troupe submit --id ${name}`, { type: "stopped", run: runId });
+    const next =
+      last.last === undefined
+        ? `is taken from the queue. It had not begun, so its idea is gone. To begin it: troupe submit --team <name> --id ${name} "..."`
+        : `is stopped. To go on with it: troupe submit --id ${name}`;
+    await report(session, `${name} ${next}`, { type: "stopped", run: runId });
     return 0;
   });
 }
@@ -301,20 +300,4 @@ export function drain(session: Session, flags: Flags): Promise<ExitCode> {
     await report(session, `${plural(ids.size, "worker")} drained.`, { type: "drained", workers: [...ids] });
     return 0;
   });
-}
-
-/** @param unknown the id where the journal has no such run; default: that is an error */
-export async function runMeant(journal: Journal, given: string, unknown?: string): Promise<string> {
-  // Many runs may have ids that begin with the whole id of another.
-  if ((await eventsOf(journal, given)) > 0) return given;
-  const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix: given });
-  if (alike.length === 0 && unknown !== undefined) return unknown;
-  if (alike.length === 0) {
-    const expected = `Expected the id of a run of the fleet, or its beginning, got "${shown(given, 80)}"`;
-    throw new UsageError("RUN_UNKNOWN", `${expected}. One that waits has no record yet. See: troupe ps`);
-  }
-  return findRun(
-    alike.map(({ runId }) => runId),
-    given,
-  );
 }
