@@ -7,6 +7,8 @@ import { askedIn, type RunSummary } from "../runtime/record/run-summary.ts";
 /**
  * The summaries of the runs of a journal, with what only this server knows of them: which of them it drives. It owns the readings that are
  * under way and keeps no summary: the journal has the tallies, and who asks reads the events after a tally.
+ *
+ * RunSummaries.S1 (`standing`) those who ask for a run at the same time share one reading, and one who asks after its end gets another.
  */
 export class RunSummaries {
   readonly #journal: Journal;

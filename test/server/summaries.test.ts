@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Journal, memoryJournal, usd } from "../../src/index.ts";
 import { newestRuns, runInfo } from "../../src/runtime/record/journal.ts";
 import type { ServerOptions } from "../../src/server/index.ts";
+import { RunSummaries } from "../../src/server/summaries.ts";
 import { all, askers, request, served, shouters } from "./served-team.ts";
 
 describe("the summaries of a server", () => {
@@ -19,6 +20,22 @@ describe("the summaries of a server", () => {
     expect([response.status, runs.map(({ idea }) => idea), typeof next]).toEqual([200, ["three", "two"], "string"]);
     expect(told).toEqual([]);
     await listing.server.close();
+  });
+
+  it("RunSummaries.S1 share a reading that is under way, and none that has ended", async () => {
+    const journal = memoryJournal();
+    const { runId } = await shouters(journal).run("hello").result;
+    const info = journal.info?.bind(journal);
+    let looks = 0;
+    journal.info = (id) => {
+      looks += 1;
+      return info === undefined ? Promise.reject(new Error(id)) : info(id);
+    };
+    const summaries = new RunSummaries(journal, () => undefined);
+    const [one, other] = await Promise.all([summaries.standing(runId), summaries.standing(runId)]);
+    expect([looks, one]).toEqual([1, other]);
+    await summaries.standing(runId);
+    expect(looks).toBe(2);
   });
 
   it("Recovery.Y4 spare a start the events of runs at rest, unless a budget counts them or a question waits", async () => {
