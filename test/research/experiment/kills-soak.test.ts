@@ -34,8 +34,50 @@ function childrenOf(pid: number): readonly number[] {
     .map(Number);
 }
 
+/** Runs of `walks.mjs` that end before the one that does harm: the steps 4, and the first repetition of the steps 8. */
+const BEFORE = 4;
+
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(10);
+}
+
+/** Runs of the experiment that have ended in a folder. */
+function endedIn(out: string): number {
+  try {
+    return readFileSync(join(out, "cells.jsonl"), "utf8").split("\n").length - 1;
+  } catch {
+    return 0;
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
+/** Runs that may end between two kills: twenty kills come before all 240 have ended. */
+const MOST_BETWEEN = 10;
+
+/**
+ * Kills sweeps into a folder, or processes of them, so many times, each at a moment of its own. Returns how many runs had ended at each kill.
+ *
+ * @param seed of the moments and the victims
+ */
+async function killed(out: string, times: number, seed: string): Promise<readonly number[]> {
+  const random = randomStream(seed);
+  const kills: number[] = [];
+  let sweep: ChildProcess | undefined;
+  while (kills.length < times) {
+    if (sweep === undefined || hasEnded(sweep)) sweep = started("slow-coins.mjs", "coins", out, { workers: 2, tries: 50 });
+    const present = sweep;
+    const next = endedIn(out) + 1 + Math.floor(random() * MOST_BETWEEN);
+    await until(() => hasEnded(present) || endedIn(out) >= next);
+    const children = sweep.pid === undefined ? [] : childrenOf(sweep.pid);
+    const victim = random() < 0.6 ? sweep.pid : children[Math.floor(random() * children.length)];
+    if (victim === undefined || hasEnded(sweep) || !isAlive(victim)) continue;
+    kills.push(endedIn(out));
+    process.kill(victim, "SIGKILL");
+    if (victim === sweep.pid) await once(sweep, "exit");
+  }
+  if (sweep !== undefined && !hasEnded(sweep)) await once(sweep, "exit");
+  return kills;
 }
 
 const contents = (out: string): readonly string[] =>
@@ -47,34 +89,22 @@ describe("a sweep that is killed", () => {
     const undisturbed = started("slow-coins.mjs", "coins", whole, { workers: 2 });
     expect(await once(undisturbed, "exit")).toEqual([0, null]);
     const out = scratchFolder();
-    const random = randomStream(`${Date.now()}`);
-    let kills = { sweep: 0, process: 0 };
-    let sweep: ChildProcess | undefined;
-    while (kills.sweep + kills.process < 20) {
-      if (sweep === undefined || sweep.exitCode !== null || sweep.signalCode !== null)
-        sweep = started("slow-coins.mjs", "coins", out, { workers: 2, tries: 50 });
-      await pause(random() * 500);
-      const children = sweep.pid === undefined ? [] : childrenOf(sweep.pid);
-      const victim = random() < 0.6 ? sweep.pid : children[Math.floor(random() * children.length)];
-      if (victim === undefined || sweep.exitCode !== null || !isAlive(victim)) continue;
-      process.kill(victim, "SIGKILL");
-      if (victim !== sweep.pid) kills = { ...kills, process: kills.process + 1 };
-      else {
-        kills = { ...kills, sweep: kills.sweep + 1 };
-        await once(sweep, "exit");
-      }
-    }
-    if (sweep !== undefined && sweep.exitCode === null && sweep.signalCode === null) await once(sweep, "exit");
+    const seed = process.env["SEED"] ?? `${Date.now()}`;
+    const kills = await killed(out, 20, seed);
     expect(await once(started("slow-coins.mjs", "coins", out, { workers: 2 }), "exit")).toEqual([0, null]);
-    expect(contents(out)).toEqual(contents(whole));
+    expect(contents(out), `SEED=${seed}`).toEqual(contents(whole));
+    // A kill after the last run shows little.
+    const all = endedIn(whole);
+    expect(kills.filter((ended) => ended > 0 && ended < all).length, `SEED=${seed}: ${kills.join(" ")} of ${all}`).toBeGreaterThan(5);
   });
 
   it("CellProcess.P2 leaves no process behind, also one whose run never ends", async () => {
-    const sweep = started("walks.mjs", "walks", scratchFolder(), { workers: 1, env: { WALKS_HARM: "never" } });
+    const out = scratchFolder();
+    const sweep = started("walks.mjs", "walks", out, { workers: 1, env: { WALKS_HARM: "never" } });
     const pid = sweep.pid ?? 0;
     await until(() => childrenOf(pid).length > 0);
-    // Until it is in the run that never ends, and for some time after that.
-    await pause(2_000);
+    // The runs before the one that never ends.
+    await until(() => endedIn(out) === BEFORE);
     const children = childrenOf(pid);
     expect(children).toHaveLength(1);
     sweep.kill("SIGKILL");
