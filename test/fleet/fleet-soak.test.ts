@@ -9,6 +9,7 @@ import { tries } from "../effort.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { Member, troublesOf } from "./member.ts";
 import { startProvider } from "./provider.ts";
+import { recordedStarts } from "./recorded-starts.ts";
 
 const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
 const WORKERS = 3;
@@ -28,20 +29,6 @@ async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEv
   const events: RunEvent[] = [];
   for await (const event of journal.read(runId, 0)) events.push(event);
   return events;
-}
-
-/** The calls that runs recorded, by question. */
-function recordedStarts(all: Iterable<readonly RunEvent[]>): ReadonlyMap<string, number> {
-  const starts = new Map<string, number>();
-  for (const events of all) {
-    for (const event of events) {
-      if (event.type !== "step.started" || event.kind !== "model") continue;
-      const { messages } = event.request as { readonly messages: readonly { readonly content: string }[] };
-      const question = messages.map(({ content }) => content).join("\n");
-      starts.set(question, (starts.get(question) ?? 0) + 1);
-    }
-  }
-  return starts;
 }
 
 describe.runIf(hasPostgres)("a fleet under kills", async () => {
@@ -131,7 +118,7 @@ describe.runIf(hasPostgres)("a fleet under kills", async () => {
       const causes = [...all.values()].flat().flatMap((event) => (event.type === "run.resumed" ? [event.cause ?? "none"] : []));
       const calls = [...provider.calls.values()].reduce((sum, count) => sum + count, 0);
       const tally = [...new Set(causes)].map((cause) => `${causes.filter((one) => one === cause).length} ${cause}`);
-      process.stderr.write(
+      process.stdout.write(
         `\n${submitted} runs, ${workerKills} kills of workers and ${serverKills} of the server, ${seconds.toFixed(0)} s; ${calls} calls for ${4 * submitted} answers; resumes: ${tally.join(", ")}\n`,
       );
       await driver.close();
