@@ -30,7 +30,7 @@ export function drop(rate: number): Edge {
 
 /**
  * Delays messages by a number of ticks, or by one that is drawn evenly from `least` to `most`. A message without a delay arrives at the next
- * tick, so with `delay(1)` it arrives at the one after.
+ * tick, so with `delay(1)` it arrives at the one after. A tick is a unit of the run's clock: see `ClockKind`.
  *
  * @throws UsageError `EDGE_INVALID`
  *

@@ -57,7 +57,10 @@ export interface BudgetAccount {
 
 /** A reserved amount. */
 export interface BudgetHold {
-  /** Closes the hold with its actual cost, which may be higher. A second call does nothing. A pool elsewhere learns of it soon, and surely. */
+  /**
+   * Closes the hold with its actual cost, which may be higher. A second call does nothing. A remote pool is told soon, and retried until it
+   * answers.
+   */
   settle(cost: number): void;
 }
 

@@ -39,8 +39,8 @@ export class AbortedError extends ControlError {
 }
 
 /**
- * The run has another owner, or was given back for one. Code: `MOVED`. The run ends here with status `moved` and records nothing; it goes on
- * elsewhere.
+ * The run has another owner, or its owner gave it up so that another process can take it. Code: `MOVED`. The run ends here with status
+ * `moved` and records nothing; it goes on elsewhere.
  */
 export class MovedError extends ControlError {
   /** True where the owner gave the run back by itself. */

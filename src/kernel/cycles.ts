@@ -1,6 +1,7 @@
 /**
- * Finds cycles in a list of signatures. It owns the latest ones, at most `repeats * longest`. `Cycles.C1` (`add`) a cycle closes when its
- * signatures came `repeats` times in a row.
+ * Finds cycles in a list of signatures. It owns the latest ones, at most `repeats * longest`.
+ *
+ * Cycles.C1 (`add`) a cycle closes when its signatures came `repeats` times in a row.
  */
 export class Cycles {
   readonly #repeats: number;

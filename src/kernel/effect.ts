@@ -74,7 +74,7 @@ export function isUncertain(error: unknown): boolean {
 export function uncertain(name: string, cause?: unknown): StepError {
   return new StepError(
     UNCERTAIN,
-    `Expected to know whether "${name}" had happened when the run stopped, but nobody does, and it must not happen twice. Look, then resume the run: it is tried again.`,
+    `Expected "${name}" to have a known outcome, got none: the run stopped during it, and it must not run twice. Check whether it ran, then resume the run.`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -67,7 +67,7 @@ export function checkObjectKey(key: unknown): void {
   if (typeof key === "string" && key.length <= LONGEST_KEY && key.split("/").every((part) => PART.test(part))) return;
   throw new UsageError(
     "OBJECT_KEY_INVALID",
-    `Expected the key of an object as parts of small letters, digits, "_", "-" and "." joined by "/", got ${valueText(key)}.`,
+    `Expected the key of an object as parts of small letters, digits, "_", "-" and "." joined by "/", got ${valueText(key)}. Replace other characters.`,
   );
 }
 
@@ -81,7 +81,7 @@ export function checkPut({ ifNone, ifMatch }: PutOptions): void {
 export function objectConflict(key: string): ObjectStoreError {
   return new ObjectStoreError(
     "OBJECT_CONFLICT",
-    `Expected the object ${key} as the condition of put says, but another writer was first. Get it again and decide.`,
+    `Expected the object ${key} to meet the condition of put, but another writer changed it. Read it again, then retry.`,
     { data: { key } },
   );
 }

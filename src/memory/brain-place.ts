@@ -50,7 +50,12 @@ export class BrainPlace {
     return read;
   }
 
-  /** Stores a state. @returns the state that others have stored instead @throws UsageError `BRAIN_NEWER`, MemoryError `MEMORY_CONFLICT`, CacheError */
+  /**
+   * Stores a state.
+   *
+   * @returns the state that others have stored instead
+   * @throws UsageError `BRAIN_NEWER`, MemoryError `MEMORY_CONFLICT`, CacheError
+   */
   async write(state: BrainState): Promise<FoundBrain | undefined> {
     if (this.#newer !== undefined) throw this.#newer;
     const value = JSON.stringify(brainJson(state));

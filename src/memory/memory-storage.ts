@@ -34,9 +34,11 @@ export interface StorageCall {
  * Owns this process's knowledge of the store, and the order of its jobs. The store owns the messages; vectors are stored only to save work.
  *
  * MemoryStorage.L1 (`addBatch`) messages are durable when `add` has resolved; when the embedder fails, `add` rejects, the messages are stored
- * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes nothing.
- * MemoryStorage.L3 (`StoredMessages`) a message is never changed. MemoryStorage.L4 (`PendingVectors`) lost or damaged vectors, and those of another embedder,
- * are computed again before the next search. MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other processes.
+ * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes
+ * nothing.
+ * MemoryStorage.L3 (`StoredMessages`) a message is never changed. MemoryStorage.L4 (`PendingVectors`) lost or damaged vectors, and those of
+ * another embedder, are computed again before the next search. MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other
+ * processes.
  * MemoryStorage.L6 (`#expire`) an expired message is never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for
  * its own.
  *

@@ -115,7 +115,10 @@ export class ShardedStorage {
     return added;
   }
 
-  /** Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no `hybrid`. */
+  /**
+   * Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no
+   * `hybrid`.
+   */
   async searchSimilar(target: Message | string, { k = 4, ...o }: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);

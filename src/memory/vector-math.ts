@@ -26,7 +26,10 @@ export class SignSketch {
     return this.#size;
   }
 
-  /** The number of bits in which two vectors of at least this similarity hardly ever differ more: each bit differs with the probability of their angle (Charikar 2002). */
+  /**
+   * The number of bits in which two vectors of at least this similarity hardly ever differ more: each bit differs with the probability of their
+   * angle (Charikar 2002).
+   */
   reachOf(similarity: number): number {
     const chance = Math.acos(Math.max(-1, Math.min(1, similarity))) / Math.PI;
     return this.#size * chance + DEVIATIONS * Math.sqrt(this.#size * chance * (1 - chance));

@@ -151,7 +151,10 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
 /** A request that was not checked: its members may be undefined. */
 type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof ChatRequest, "messages">]?: ChatRequest[K] | undefined };
 
-/** Returns everything that determines the answer, and nothing else. The model's own extra fields are part of it, so that they are part of the address. */
+/**
+ * Returns everything that determines the answer, and nothing else. The model's own extra fields are part of it, so that they are part of the
+ * address.
+ */
 function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   const { tools, toolChoice, schema, temperature, maxTokens, seed, stop, extra } = asked;
   const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: asked.messages };

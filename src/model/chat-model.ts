@@ -64,7 +64,10 @@ export interface ChatRequest {
   readonly extra?: Readonly<Record<string, Json>>;
 }
 
-/** The reason for the end of a reply. `length`: it was cut. A cut reply without tool calls is an error; in one with calls the last call may be cut. */
+/**
+ * The reason for the end of a reply. `length`: it was cut. A cut reply without tool calls is an error; in one with calls the last call may be
+ * cut.
+ */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** Tokens of one call. */

@@ -6,7 +6,10 @@ export const MOST_CONTINUATIONS = 3;
 const GO_ON =
   "Your reply reached its length limit. Go on exactly where it stops: begin with the next character, repeat nothing, open no new fenced block and add no words of your own.";
 
-/** Returns the conversation that asks for the rest of a reply. What was said so far stands before it unchanged, so that a provider's cache serves it. */
+/**
+ * Returns the conversation that asks for the rest of a reply. What was said so far stands before it unchanged, so that a provider's cache serves
+ * it.
+ */
 export function askOn(messages: readonly ChatMessage[], soFar: string): readonly ChatMessage[] {
   return [...messages, { role: "assistant", content: soFar }, { role: "user", content: GO_ON }];
 }
@@ -62,8 +65,8 @@ const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
 const LEADING = /^\s*(`{3,}|~{3,})([^\n`]*)(?:\n|$)/;
 
 /**
- * The rest without a fence that only it has: a block that is open stays one block, and bare JSON has none. A fence that opens or closes a block stands
- * at the beginning of a line.
+ * The rest without a fence that only it has: a block that is open stays one block, and bare JSON has none. A fence that opens or closes a block
+ * stands at the beginning of a line.
  */
 function withoutFence(soFar: string, more: string): string {
   const leading = LEADING.exec(more);

@@ -77,8 +77,8 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
 }
 
 /**
- * Returns the largest possible cost of a call: no token is shorter than a byte, so the UTF-8 bytes of the canonical request bound the input, pictures by
- * their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
+ * Returns the largest possible cost of a call: no token is shorter than a byte, so the UTF-8 bytes of the canonical request bound the input,
+ * pictures by their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
  */
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
   const { longPrompt } = price;

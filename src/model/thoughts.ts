@@ -12,9 +12,9 @@ const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
 const MOST_MARKS = 20;
 
 /**
- * Returns the place at which the answer in a model's reply begins. Models that reason aloud write their thoughts before it: in `<think>` and `</think>`,
- * without the first mark where the server puts it into the prompt, and without the last where they forget it. Drafts in thoughts are not the answer, so
- * thoughts without an end have none: the place is the end of the text.
+ * Returns the place at which the answer in a model's reply begins. Models that reason aloud write their thoughts before it: in `<think>` and
+ * `</think>`, without the first mark where the server puts it into the prompt, and without the last where they forget it. Drafts in thoughts are
+ * not the answer, so thoughts without an end have none: the place is the end of the text.
  */
 export function answerStart(text: string): number {
   let from = 0;

@@ -163,8 +163,8 @@ export interface RoleContext<S = CustomState> {
   /** Issues a message and publishes it when the activation ends. The receipt lists its recipients. */
   publish(message: Message, cause?: string): Receipt;
   /**
-   * As `publish`, for a message that is delivered `delay` ticks after the activation has ended. A tick is a round; with a scheduler without
-   * rounds, an activation of any role. Without a delay a message arrives at the next tick, so 0 and 1 are as `publish`.
+   * As `publish`, for a message that is delivered `delay` ticks after the activation has ended. A tick is a unit of the run's clock: see `ClockKind`.
+   * Without a delay a message arrives at the next tick, so 0 and 1 are as `publish`; with the clock `time` it arrives at once, and 0 alone is so.
    *
    * @throws UsageError `DELAY_INVALID` for a delay below 0 or that is no number
    */

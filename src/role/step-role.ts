@@ -21,8 +21,8 @@ export interface StepOut {
    */
   say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
   /**
-   * As `say`, for a message that is delivered `delay` ticks from now. A tick is a round; with a scheduler without rounds, an activation of any
-   * role. Without a delay a message arrives at the next tick, so 0 and 1 are as `say`.
+   * As `say`, for a message that is delivered `delay` ticks from now. A tick is a unit of the run's clock: see `ClockKind`. Without a
+   * delay a message arrives at the next tick, so 0 and 1 are as `say`; with the clock `time` it arrives at once, and 0 alone is so.
    *
    * @throws UsageError `DELAY_INVALID` for a delay below 0 or that is no number; `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`
    * @throws NotJsonError when the payload or the metadata are not plain JSON.
@@ -42,7 +42,7 @@ export interface StepOut {
   now(): number;
   /** The number of the present round, from 0. Always 0 with a scheduler without rounds. */
   readonly round: number;
-  /** The present tick, on which {@link after} counts: the round; with a scheduler without rounds, the activations that have ended. */
+  /** The present tick, on which {@link after} counts. A tick is a unit of the run's clock: see `ClockKind`. */
   readonly tick: number;
 }
 

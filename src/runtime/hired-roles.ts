@@ -20,11 +20,11 @@ export interface Definition {
 }
 
 /**
- * The hired roles of a run with their definitions. It owns the directory that routes messages to them. Two different actions never share a
- * name.
+ * The hired roles of a run with their definitions. It owns the directory that routes messages to them.
  *
  * HiredRoles.H1 (`add`, `admit`) a refused role leaves no trace: the names of its actions stay free.
  * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one place to a list.
+ * HiredRoles.H3 (`#newDefinition`) two different actions never share a name.
  */
 export class HiredRoles {
   readonly #state: RunState;

@@ -76,7 +76,7 @@ export interface AnnouncerParts {
  *
  * Announcer.A1 (`tellObservers`) an observer that fails is logged, and the run and the other observers go on.
  * Announcer.A2 (`tellObservers`) every observed value is frozen, so that no observer can change the run.
- * No notice is made while nobody observes its type (`telling`).
+ * Announcer.A3 (`telling`) no notice is made while nobody observes its type.
  */
 export class Announcer implements Observer {
   readonly observers: ObserverRegistry;

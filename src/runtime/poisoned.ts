@@ -45,6 +45,6 @@ export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, 
 function poisoned(act: string, deaths: number): StepError {
   return new StepError(
     "POISONED",
-    `Expected ${act} to live to its end, but the process died ${deaths} times while it was under way. What it was about goes to the dead letters; look at what its action does with that.`,
+    `Expected ${act} to end, but the process died ${deaths} times during it. Its messages become dead letters. Check what its action does with them.`,
   );
 }

@@ -33,7 +33,7 @@ export interface FollowerParts {
  * Follows a run that another process owns. It owns a copy of the state; the owner has the run.
  *
  * Follower.F1 (`#read`) observers get every event that is recorded after the beginning, once and in order.
- * Follower.F2 (`#read`) a result is one that was recorded after the beginning: an older end may be gone on with.
+ * Follower.F2 (`#read`) a result is one that was recorded after the beginning: the run may continue after an older end.
  */
 export class Follower {
   readonly #parts: FollowerParts;

@@ -53,7 +53,11 @@ export function teamDifferenceText({ role, kind, trait, from, to }: TeamDifferen
   return kind === "missing" ? `${role} is missing` : `${role} is new`;
 }
 
-/** Returns the differences of a crew from the team of a run. A retired role counts while it has an activation to end. @throws JournalError `TEAM_CHANGED` for a difference that is refused */
+/**
+ * Returns the differences of a crew from the team of a run. A retired role counts while it has an activation to end.
+ *
+ * @throws JournalError `TEAM_CHANGED` for a difference that is refused
+ */
 export function admittedChange({ runId, roles }: RunState, crew: Crew, onTeamChange: OnTeamChange = "refuse"): readonly TeamDifference[] {
   const needed = [...roles.values()].filter(isNeeded);
   const differences = teamDifferences(needed, { ...crew, roles: crew.roles.filter(([name]) => isNeeded(roles.get(name))) });

@@ -128,10 +128,10 @@ export interface ResumeOptions {
    */
   readonly prepare?: (o: { readonly signal: AbortSignal }) => Promise<void>;
   /**
-   * Called when nothing of the run is at work here any more, before its end is recorded and before another process may own it: for what the next owner
-   * needs, such as storing its files. So it also comes before a run is given back without an end, and again where a message lets the run go
-   * on meanwhile. `error` is the reason why the run ends, undefined for one that finished. It is a MovedError without `isDrained` where another
-   * process has taken the run. When it rejects, the run is given back without an end, and its result has the error. Default: none.
+   * Called when nothing of the run is at work here any more, before its end is recorded and before another process may own it: for what the next
+   * owner needs, such as storing its files. So it also comes before a run is given back without an end, and again where a message lets the run
+   * go on meanwhile. `error` is the reason why the run ends, undefined for one that finished. It is a MovedError without `isDrained` where
+   * another process has taken the run. When it rejects, the run is given back without an end, and its result has the error. Default: none.
    */
   readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
@@ -171,8 +171,8 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
   /**
    * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
-   * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way. Default
-   * `refuse`.
+   * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way.
+   * Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
 }

@@ -181,8 +181,9 @@ export class Team {
 
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
-   * returned as it is; one that another living process owns is followed there, see the option `onOwned`. A finished run goes on where a message came after its end, from {@link Team.send}, {@link Run.publish} or the option
-   * `add`; its bounds hold for the whole run. Without one its result is returned, and nothing is recorded.
+   * returned as it is; one that another living process owns is followed there, see the option `onOwned`. A finished run goes on where a message
+   * came after its end, from {@link Team.send}, {@link Run.publish} or the option `add`; its bounds hold for the whole run. Without one its
+   * result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
    */
@@ -366,7 +367,7 @@ export class Team {
   }
 
   #id(given: string | undefined): string {
-    if (given === "") throw new UsageError("OPTION_INVALID", "Expected the id of a run, got an empty one.");
+    if (given === "") throw new UsageError("OPTION_INVALID", "Expected the id of a run, got an empty one. Leave it out for a new one.");
     return given ?? freshRunId(this.#now());
   }
 

@@ -62,7 +62,7 @@ async function expectSame(survived: AgentSurvived): Promise<void> {
 
 /** The run stopped, says why and what to do, and has not paid again. */
 function expectAsked(error: string | undefined, before: readonly string[], after: readonly string[]): void {
-  expect(error).toMatch(/"pay" had happened .* must not happen twice\. Look, then resume the run: it is tried again\./);
+  expect(error).toMatch(/Expected "pay" to have a known outcome.* must not run twice\. Check whether it ran, then resume the run\./);
   expect(after.filter((line) => line.startsWith("pay"))).toEqual(before.filter((line) => line.startsWith("pay")));
 }
 

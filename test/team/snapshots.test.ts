@@ -101,7 +101,7 @@ describe("a run writes snapshots behind it", () => {
   });
 });
 
-describe("a snapshot that is not the run's is as good as none", () => {
+describe("a snapshot that is not the run's is ignored", () => {
   let events: readonly RunEvent[];
   let whole: string;
   let snapshot: RunSnapshot;

@@ -18,9 +18,9 @@ export interface EdgePassage {
   readonly from: string;
   /** The role that it is for. */
   readonly to: string;
-  /** The tick at which it is sent: the round, or with a scheduler without rounds the number of ended activations. */
+  /** The tick at which it is sent. A tick is a unit of the run's clock: see `ClockKind`. */
   readonly tick: number;
-  /** The tick at which it arrives, if nothing delays it further: the next one, unless it was delayed. */
+  /** The tick at which it arrives, if nothing delays it further: unless it was delayed, the next one, or with the clock `time` the same. */
   readonly arrives: number;
   /**
    * A stream of its own: a function of the seed, the policy's name, the id of the message and its recipient. A policy with a higher rate
@@ -31,7 +31,8 @@ export interface EdgePassage {
 
 /**
  * What happens to a message on its way to one recipient. `delay` is added to what it has already; a `copy` is a further message, which the
- * next policies decide on for themselves, and all policies together make at most 1,000 of one message; `rewrite` changes what this recipient reads: a content without a payload removes the payload.
+ * next policies decide on for themselves, and all policies together make at most 1,000 of one message; `rewrite` changes what this
+ * recipient reads: a content without a payload removes the payload.
  */
 export type EdgeDecision =
   | { readonly kind: "deliver" }

@@ -46,15 +46,15 @@ export function endRound(state: RunState, { round, stage }: RoundEnded): void {
 
 /** Notes who belongs to a round in which messages are delivered at once, when its first activation begins or ends. */
 export function beginRound(state: RunState): void {
-  if (state.dawn !== undefined || state.clock !== "rounds" || state.delivery !== "turn") return;
-  state.dawn = { roles: state.roles.size, ready: state.ready.size };
+  if (state.roundStart !== undefined || state.clock !== "rounds" || state.delivery !== "turn") return;
+  state.roundStart = { roles: state.roles.size, ready: state.ready.size };
 }
 
 function passRound(state: RunState): void {
   if (state.dead.length > state.deadBefore) orderDead(state);
   state.acted = 0;
   state.stage = 0;
-  state.dawn = undefined;
+  state.roundStart = undefined;
   state.round += 1;
   state.tick = state.round;
 }
@@ -65,7 +65,7 @@ export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): vo
   state.tick = tick;
   state.next = role;
   if (state.clock === "rounds") state.round = tick;
-  state.dawn = undefined;
+  state.roundStart = undefined;
   arrive(state, [...takeDue(state)]);
   state.deadBefore = state.dead.length;
 }
@@ -88,7 +88,7 @@ function shuffled(state: RunState, messages: readonly Pending[]): readonly Pendi
   return placed.sort((a, b) => a.place - b.place).map(({ pending }) => pending);
 }
 
-/** The past that a fork shares with its parent was lived with the seed of the parent. */
+/** The past that a fork shares with its parent ran with the parent's seed. */
 function seedNow({ seed, seq, pastSeeds }: RunState): string {
   return pastSeeds.find(({ to }) => seq <= to)?.seed ?? seed;
 }

@@ -40,9 +40,10 @@ export function retire(state: RunState, { role: name, keeps }: RoleRetired): voi
 
 /** The roles that belong to the present round stand first in the line. */
 function leaveLine(state: RunState, role: RoleState): void {
-  const { dawn, acted, ready } = state;
-  const place = dawn === undefined ? -1 : ready.toArray().indexOf(role);
-  if (dawn !== undefined && place >= 0 && place < dawn.ready - acted) state.dawn = { ...dawn, ready: dawn.ready - 1 };
+  const { roundStart, acted, ready } = state;
+  const place = roundStart === undefined ? -1 : ready.toArray().indexOf(role);
+  if (roundStart !== undefined && place >= 0 && place < roundStart.ready - acted)
+    state.roundStart = { ...roundStart, ready: roundStart.ready - 1 };
   ready.delete(role);
 }
 

@@ -187,8 +187,8 @@ function resume(state: RunState, event: RunResumed): void {
 }
 
 /**
- * Counts a resume of a run that had not ended. An activation under way may be the cause of a death, unless it waits for a person. Waiting
- * for a person is no want of progress either.
+ * Counts a resume of a run that had not ended. An activation under way may be the cause of a death, unless it waits for a person. A
+ * run that waits for a person is not stuck.
  */
 function countInterruption(state: RunState, cause: RunResumed["cause"]): void {
   const isDeath = cause === undefined || cause === "died";

@@ -29,7 +29,7 @@ export function dueOf(state: Pick<RunState, "tick" | "clock">, ticks: unknown, r
   if (!(due >= tick && due <= Number.MAX_SAFE_INTEGER)) {
     throw new UsageError(
       "DELAY_INVALID",
-      `Expected ${role} to send a message a number of ticks later, 0 or more, got ${valueText(ticks)}. Write after(3, "text").`,
+      `Expected ${role} to send a message a number of ticks later, 0 or more, got ${valueText(ticks)}. Give a number of ticks, such as 3.`,
     );
   }
   return due <= nextTick(state) ? undefined : due;

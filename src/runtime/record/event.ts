@@ -246,7 +246,7 @@ export interface RoundEnded {
 
 /**
  * Why a run without a recorded end is resumed: its owner's process `died`, which is proven; it was `moved` from an owner that lives; it was
- * `drained`, given back to be gone on with elsewhere; or it was `taken`, and none of these is known.
+ * `drained`, released so that another process continues it; or it was `taken`, and none of these is known.
  */
 export type ResumeCause = "died" | "moved" | "taken" | "drained";
 

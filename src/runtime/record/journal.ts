@@ -141,8 +141,8 @@ export interface Journal {
    */
   newest?(page: RunsPage): Promise<readonly RunInfo[]>;
   /**
-   * Yields once at the start and then each time when events may have been added to the run, until the signal aborts or the run is removed or forgotten.
-   * It may join several changes. Optional: without it a follower polls.
+   * Yields once at the start and then each time when events may have been added to the run, until the signal aborts or the run is removed or
+   * forgotten. It may join several changes. Optional: without it a follower polls.
    *
    * @throws JournalError `RUN_UNKNOWN`
    */
@@ -191,7 +191,10 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, 
   const info = (await journal.runs()).find((run) => run.runId === runId);
   if (info !== undefined) return info;
   for await (const _event of journal.read(runId, 0)) break;
-  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+  throw new JournalError(
+    "RUN_UNKNOWN",
+    `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`,
+  );
 }
 
 /**

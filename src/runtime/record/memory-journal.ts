@@ -76,7 +76,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
   const { limit = DEFAULT_RUNS, events = DEFAULT_EVENTS, clock = systemClock } = options;
   for (const [name, value] of Object.entries({ limit, events })) {
     if (Number.isInteger(value) && value >= 1) continue;
-    throw new UsageError("LIMIT_INVALID", `Expected ${name} of a memory journal to be a whole number of 1 or more, got ${value}.`);
+    throw new UsageError(
+      "LIMIT_INVALID",
+      `Expected ${name} of a memory journal to be a whole number of 1 or more, got ${value}. Leave it out for the default.`,
+    );
   }
   return new MemoryJournal(limit, events, clock);
 }
@@ -209,7 +212,11 @@ class MemoryJournal implements Journal {
   #run(runId: string): KeptRun {
     const run = this.#runs.get(runId);
     if (run === undefined && this.#forgotten.has(runId)) throw forgotten(runId);
-    if (run === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+    if (run === undefined)
+      throw new JournalError(
+        "RUN_UNKNOWN",
+        `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`,
+      );
     return run;
   }
 

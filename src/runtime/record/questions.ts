@@ -66,11 +66,14 @@ export async function closedQuestion(
     else if (event.type === "step.ended" && event.ok && step === `${event.act} ${event.key}`) isAnswered = true;
   }
   if (isAnswered)
-    return new JournalError("QUESTION_ANSWERED", `Expected a question that waits, but ${id} of run ${runId} has been answered.`);
+    return new JournalError(
+      "QUESTION_ANSWERED",
+      `Expected a question that waits, but ${id} of run ${runId} has been answered. Read its answer in the record.`,
+    );
   if (step !== undefined)
     return new JournalError(
       "QUESTION_GIVEN_UP",
-      `Expected a question that waits, but ${id} of run ${runId} was given up: its role was retired, or its activation ended without the answer.`,
+      `Expected a question that waits, but ${id} of run ${runId} was given up: its role was retired, or its activation ended without the answer. Answer a question that waits.`,
     );
   const known = waiting.length === 0 ? "none waits" : waiting.map((one) => `${one.id} (${one.role})`).join(", ");
   return new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${runId} that waits, got ${id}. Waiting: ${known}.`);

@@ -54,9 +54,9 @@ const LINGER = 3;
  * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store.
  * RunLog.W3 (`#write`) observers get an event only when it is durable.
  * RunLog.W4 (`record`) after a failed append nothing is recorded any more.
- * RunLog.W6 (`#write`) an append that finds a newer epoch is an interruption of this owner and no failure of the run.
  * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append, so the
  * tail is bounded by the events of those macrotasks and of one append.
+ * RunLog.W6 (`#write`) an append that finds a newer epoch is an interruption of this owner and no failure of the run.
  */
 export class RunLog {
   readonly state: RunState;

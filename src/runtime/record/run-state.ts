@@ -66,9 +66,9 @@ const noBounds: RecordedBounds = Object.freeze({});
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
  * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
- * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
  * RunState.S4 (`endStep`) `ledger`, `byRole` and `byModel` are sums of the step events.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
+ * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
  *
  * @example
  * import { fold, type RunEvent, type RunState } from "troupe";
@@ -117,9 +117,9 @@ export class RunState {
   lastActed: number = -1;
   /**
    * The number of roles, and of those with mail, when the first activation of the present round was recorded: its beginning, or the end of one
-   * without steps. Who is hired or gets mail later waits for the next round.
+   * without steps. Roles that are hired or get mail later act in the next round.
    */
-  dawn: { readonly roles: number; readonly ready: number } | undefined;
+  roundStart: { readonly roles: number; readonly ready: number } | undefined;
   /** The name of the role that acts at the present tick, where the scheduler drew both. */
   next: string | undefined;
   /** Names of the roles with an open activation. */

@@ -48,8 +48,8 @@ export interface ReplayParts {
  * Replay.P3 (`isOuter`) a recorded timeout is copied, because time is not replayed.
  * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them, and its messages may have
  * been changed.
- * Replay.P6 (`pass`, `isOuter`) what happened to messages on their way is copied: the policies of the edges are not asked again.
  * Replay.P5 (`run`) the events of another team are copied, where the run was resumed with another team.
+ * Replay.P6 (`pass`, `isOuter`) what happened to messages on their way is copied: the policies of the edges are not asked again.
  */
 export class Replay implements Driver, AnswerSource, EdgeDecisions {
   readonly #record: AsyncIterable<RunEvent>;

@@ -370,7 +370,10 @@ function inHireOrder(roles: RoleState[]): RoleState[] {
 }
 
 function badPause(name: string, pause: unknown): UsageError {
-  return new UsageError("SCHEDULER_CHOICE", `Expected the scheduler ${name} to wait a time of 0 or more, got ${valueText(pause)}. Return such a number from wait.`);
+  return new UsageError(
+    "SCHEDULER_CHOICE",
+    `Expected the scheduler ${name} to wait a time of 0 or more, got ${valueText(pause)}. Return such a number from wait.`,
+  );
 }
 
 function badChoice(name: string, ready: number, place: unknown): UsageError {

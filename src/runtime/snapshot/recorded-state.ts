@@ -32,7 +32,7 @@ export async function recordedState(
   return { state, last: undefined };
 }
 
-/** A snapshot that cannot be read is as good as none: where the journal itself is at fault, reading its events shows that. */
+/** A snapshot that cannot be read is ignored: where the journal itself is at fault, reading its events shows that. */
 async function newestState(journal: Pick<Journal, "newestSnapshot">, runId: string): Promise<RestoredState | undefined> {
   try {
     const snapshot = await journal.newestSnapshot?.(runId);

@@ -104,18 +104,20 @@ export class SnapshotWriter {
 
   async #write(copy: RunState, latest: RunEvent): Promise<void> {
     const { state, owned } = this.#parts;
-    // Loaded here because most runs are too short for a snapshot.
-    const { snapshotText } = await import("./snapshot.ts");
-    const text = snapshotText(copy, latest);
+    // A copy that cannot be written is not tried again at the next event.
+    this.#last = { seq: copy.seq, size: this.#last.size };
     try {
+      // Loaded here because most runs are too short for a snapshot.
+      const { snapshotText } = await import("./snapshot.ts");
+      const text = snapshotText(copy, latest);
       while (text.next()) await nextMacrotask();
+      // Not the writer of the text itself, which holds a copy of the state.
+      this.#last = { seq: text.seq, size: text.size };
       await this.#durable(text.seq);
       if (!this.#isOver) await owned.journal.keepSnapshot?.(state.runId, owned.epoch, text.stored());
     } catch (error) {
       this.#failed(error);
     }
-    // Not the writer of the text itself, which holds a copy of the state.
-    this.#last = { seq: text.seq, size: text.size };
   }
 
   async #durable(seq: number): Promise<void> {

@@ -13,11 +13,11 @@ import { Tables } from "./tables.ts";
 
 /*
  * The state of a run as JSON, so that a run is opened without folding all its events. The record stays the truth: a snapshot that is damaged,
- * of another version or of another past is as good as none.
+ * of another version or of another past is ignored.
  *
  * Snapshot.S1 (`restored`) a restored state is the fold of the events before it, and the run goes on from it with the same events.
  * Snapshot.S2 (`textsOf`) a message or a definition is written once, wherever the state has it.
- * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is none.
+ * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is ignored.
  * Snapshot.S4 (`continuesFrom`) a snapshot names the hash of the event before it, so it belongs to no other past: not to a run of the same
  * id that was created again, and not to a record that is shorter.
  * Snapshot.S5 (`restored`) nothing in a snapshot makes it throw.
@@ -27,7 +27,7 @@ import { Tables } from "./tables.ts";
  * Version of a snapshot. It grows with every change of this form and with every change of what `apply` makes of an event: a snapshot of another
  * version is ignored, and the events are folded.
  */
-export const STATE_VERSION = 5;
+export const STATE_VERSION = 6;
 
 /** Roles or messages in one piece of the text: a piece takes a millisecond or two. */
 const PIECE = 250;

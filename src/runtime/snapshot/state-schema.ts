@@ -72,7 +72,7 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     pastSeeds: list(closed({ to: whole, seed: text })),
     stage: whole,
     lastActed: number,
-    dawn: closed({ roles: whole, ready: whole }).optional(),
+    roundStart: closed({ roles: whole, ready: whole }).optional(),
     next: text.optional(),
     budget: whole.optional(),
     bounds,

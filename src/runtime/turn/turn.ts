@@ -70,8 +70,8 @@ type Phase = "running" | "over";
  * and the time limit includes that work.
  * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
  * and no timer.
- * RoleTurn.T3 (`#commit`) what depends on the state of the run, the ticks of delays, the edges and the room in mailboxes, is found without a wait before
- * the end is recorded. Other roles may act while work that was not awaited is waited for.
+ * RoleTurn.T3 (`#commit`) what depends on the state of the run, the ticks of delays, the edges and the room in mailboxes, is found without a
+ * wait before the end is recorded. Other roles may act while work that was not awaited is waited for.
  */
 export class RoleTurn {
   readonly definition: Definition;
