@@ -120,7 +120,7 @@ describe("hiring", () => {
 });
 
 describe("names of actions", () => {
-  test("Roster.N2 two different actions of one name are refused, in one role, one environment, one team", () => {
+  test("Roster.N2 HiredRoles.H3 two different actions of one name are refused, in one role, one environment, one team", () => {
     const one = defineAction({ name: "Work", run: () => "one" });
     const two = defineAction({ name: "Work", run: () => "two" });
     const role = (name: string, ...actions: Action[]): Role => defineRole({ name, actions });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import type { ActEnded } from "../../src/runtime/record/event.ts";
+import { Announcer, type AnnouncerParts, ObserverRegistry } from "../../src/runtime/observers.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
 describe("listeners", () => {
@@ -31,6 +32,17 @@ describe("listeners", () => {
       const parts = [ended, ended.said, ...ended.said, ...ended.said.map(({ to }) => to), ended.memory, ...ended.memory, ended.working];
       expect(parts.filter((part) => !Object.isFrozen(part))).toEqual([]);
     }
+  });
+
+  test("Announcer.A3 no notice is made of a type that nobody listens to", () => {
+    const observers = new ObserverRegistry();
+    const parts: Pick<AnnouncerParts, "observers"> = { observers };
+    const announcer = new Announcer(parts as AnnouncerParts);
+    expect(announcer.telling("warning")).toBeUndefined();
+    const leave = observers.on("warning", () => {});
+    expect(announcer.telling("warning")).toBe(announcer.tell);
+    leave();
+    expect(announcer.telling("warning")).toBeUndefined();
   });
 
   test("Announcer.A1 one that throws, or rejects, is logged and costs nobody anything, other listeners neither", async () => {
