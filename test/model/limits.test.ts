@@ -179,7 +179,7 @@ describe("modelLimits", () => {
     const all = [
       head.lease.then(() => order.push("head")),
       tail.lease.then(() => order.push("tail")),
-      late.begin?.().then(() => order.push("late")),
+      Promise.resolve(late.begin?.()).then(() => order.push("late")),
     ];
     for (let n = 0; n < 3; n++) {
       await clock.advance(1_000);

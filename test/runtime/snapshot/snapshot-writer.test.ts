@@ -5,7 +5,9 @@ import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
 import { SnapshotWriter } from "../../../src/runtime/snapshot/snapshot-writer.ts";
 
-afterEach(() => void vi.doUnmock("../../../src/runtime/snapshot/snapshot.ts"));
+afterEach(() => {
+  vi.doUnmock("../../../src/runtime/snapshot/snapshot.ts");
+});
 
 describe("SnapshotWriter.W4 a failure is a warning, once, and does not end the run", () => {
   test("also where the state cannot be written at all", async () => {
