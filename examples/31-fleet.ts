@@ -47,14 +47,6 @@ export const press = ({ journal, driver }: { readonly journal: Journal; readonly
   new Team({ name: "press", roles: [defineRole({ name: "Dora", actions: [Draft] })], model, journal, driver, budget, limits });
 // #endregion
 
-// Calls the tool once, and says what it was told.
-const reader = scriptedModel(({ messages }) => {
-  const told = messages.find(({ role }) => role === "tool");
-  if (told !== undefined) return `There are ${String(told.content)}.`;
-  const call = { id: "call_1", type: "function", function: { name: "search", arguments: '{"words":"rain"}' } } as const;
-  return { content: "", toolCalls: [call], finishReason: "tool_calls" };
-});
-
 // #region effects
 // The module of the worker that renders. Another module has the teams that ask.
 export const renderer = ({ journal }: { readonly journal: Journal }): Team =>
@@ -73,6 +65,14 @@ export const painters = ({ journal, driver }: { readonly journal: Journal; reado
 // #endregion
 
 // #region tool
+// Calls the tool once, and says what it was told.
+const reader = scriptedModel(({ messages }) => {
+  const told = messages.find(({ role }) => role === "tool");
+  if (told !== undefined) return `There are ${String(told.content)}.`;
+  const call = { id: "call_1", type: "function", function: { name: "search", arguments: '{"words":"rain"}' } } as const;
+  return { content: "", toolCalls: [call], finishReason: "tool_calls" };
+});
+
 const search = defineTool({
   name: "search",
   description: "Searches the archive.",

@@ -1,4 +1,4 @@
-import { having, object, takes } from "../kernel/argument.ts";
+import { having, object, readable, takes } from "../kernel/argument.ts";
 import { StepError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
@@ -32,6 +32,7 @@ import type { ServedEffect } from "./effect-team.ts";
  * console.log(effectTeam("tool:search", servedTool(search), { journal: memoryJournal() }).name); // effect tool:search
  */
 export function servedTool(tool: Tool): ServedEffect {
+  takes("servedTool", "tool", tool, readable);
   new ToolCollection([tool]); // Refuses what is no tool.
   return async (request, door, context) => {
     takes("servedTool", "door", door, having("the door of a step", "step"));

@@ -55,7 +55,7 @@ export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptio
 interface OwningOptions extends ClaimOptions {
   /** The run is given back as drained where it aborts for that. */
   readonly signal?: AbortSignal;
-  /** Comes before the work. When it rejects, the run was not continued. */
+  /** Comes before the work. If it rejects, the run was not continued. */
   readonly prepare?: () => Promise<void>;
 }
 

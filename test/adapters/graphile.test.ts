@@ -6,6 +6,7 @@ import type { Delivery } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { runDriverContract } from "../../src/testing/index.ts";
 import { inSoak } from "../effort.ts";
+import { door } from "../server/served-team.ts";
 import { graphileEngine } from "./graphile-engine.ts";
 import { hasPostgres, startPostgres } from "./postgres-process.ts";
 
@@ -16,20 +17,22 @@ describe.runIf(hasPostgres)("with a real server", async () => {
 
   inSoak(runDriverContract)({ describe, it, expect }, { name: "graphileDriver", make: () => graphileEngine(url) });
 
-  it("GraphileSession.S3 delivers a job, knows its workers, and asks them to drain", async () => {
+  it("GraphileSession.S3 GraphileWork.W3 delivers a job to a worker that is listed, knows its workers, and asks them to drain", async () => {
     const { open, close } = graphileEngine(url);
     const driver = open();
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    let listed = 0;
     let seen: (delivery: Delivery) => void = () => undefined;
     const delivered = new Promise<Delivery>((resolve) => (seen = resolve));
     const working = await driver.work(
       async (delivery) => {
+        listed = (await driver.workers()).length;
         seen(delivery);
         return { is: "done" };
       },
       { teams: ["x"], concurrency: 2 },
     );
-    expect((await delivered).idea).toBe("a poem");
+    expect([(await delivered).idea, listed]).toEqual(["a poem", 1]);
     const [worker] = await driver.workers();
     expect(worker?.address).toBe("127.0.0.1");
     await open().drain(worker?.id);
@@ -37,6 +40,35 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await working.stop();
     expect([await driver.list({ limit: 5 }), await driver.workers()]).toEqual([[], []]);
     await close();
+  });
+
+  it("GraphileQueue.Q3 keeps the job of a worker that lives from becoming free by its age", async () => {
+    const driver = graphileDriver({ url, schema: "aged" });
+    const gate = door();
+    const attempts: number[] = [];
+    const working = await driver.work(
+      async ({ attempt }) => {
+        attempts.push(attempt);
+        await gate.passed;
+        return { is: "done" };
+      },
+      { teams: ["x"], concurrency: 2 },
+    );
+    await driver.submit({ runId: "long", team: "x", idea: "a novel" });
+    await vi.waitUntil(() => attempts.length > 0, { interval: 5 });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const table = "aged_queue._private_jobs";
+    await client.query(`UPDATE ${table} SET locked_at = now() - interval '3 hours 59 minutes'`);
+    const isFresh = async (): Promise<boolean> =>
+      (await client.query(`SELECT FROM ${table} WHERE locked_at > now() - interval '1 minute'`)).rowCount === 1;
+    await vi.waitUntil(isFresh, { interval: 20, timeout: 10_000 });
+    gate.open();
+    await vi.waitUntil(async () => (await driver.list({ limit: 1 })).length === 0, { interval: 5, timeout: 10_000 });
+    expect(attempts).toEqual([1]);
+    await working.stop();
+    await driver.close();
+    await client.end();
   });
 
   it("GraphileDriver.D1 GraphileWork.W4 a driver that is closed while a worker starts refuses the start, and leaves no connection", async () => {

@@ -309,7 +309,7 @@ describe("an owner that does not go on with a run", () => {
     ["DELIVERY_DIFFERS", (journal) => new Team({ journal, roles: done(), delivery: "sender" })],
   ];
 
-  test.each(refused)("hides no death before it: %s", async (code, teamOf) => {
+  test.each(refused)("Runs.U4 hides no death before it: %s", async (code, teamOf) => {
     const { start, events } = world();
     const first = start();
     await calling(first);
