@@ -55,7 +55,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
       { teams: ["x"], concurrency: 2 },
     );
     await driver.submit({ runId: "long", team: "x", idea: "a novel" });
-    await vi.waitUntil(() => attempts.length > 0, { interval: 5 });
+    await vi.waitUntil(() => attempts.length > 0, { interval: 5, timeout: 60_000 });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     const table = "aged_queue._private_jobs";

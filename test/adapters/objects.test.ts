@@ -96,7 +96,7 @@ describe("objects in a bucket", () => {
       const timer = (ms: number, fire: () => void): (() => void) => (limits.push(ms), clock.timer(ms, fire));
       stub.fault = () => fault;
       const asked = codeOf(() => ask(bucket({ ...slow, clock: { now: () => clock.now(), timer } })));
-      await vi.waitUntil(() => limits.includes(limit), { interval: 1 });
+      await vi.waitUntil(() => limits.includes(limit), { interval: 1, timeout: 60_000 });
       await clock.advance(limit);
       expect(await asked).toBe("OBJECTS_UNREACHABLE");
     }

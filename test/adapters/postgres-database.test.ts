@@ -112,7 +112,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     let isDone = false;
     const failed = errorOf(() => db.rows("SELECT")).finally(() => (isDone = true));
     while (!isDone) {
-      await vi.waitUntil(() => isDone || clock.pending > 0, { interval: 1 });
+      await vi.waitUntil(() => isDone || clock.pending > 0, { interval: 1, timeout: 60_000 });
       await clock.advance(50);
     }
     const error = await failed;

@@ -52,7 +52,7 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     await one.create("a");
     let claim: Claim | undefined;
     const lost = new Promise<void>((resolve) => void one.claim("a", { lost: resolve }).then((given) => (claim = given)));
-    await vi.waitUntil(() => claim !== undefined, { interval: 2 });
+    await vi.waitUntil(() => claim !== undefined, { interval: 2, timeout: 60_000 });
     const epoch = claim?.epoch ?? 0;
     await one.append("a", epoch, 0, [started("a", 0)]);
     const taken = await other.claim("a", { take: true });

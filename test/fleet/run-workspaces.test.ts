@@ -71,6 +71,9 @@ function anyOf<T extends ObjectStore | RunWorkspaces>(given: T): T {
   return Object.fromEntries(names.map((name) => [name, methodOf(name)])) as unknown as T;
 }
 
+/** A busy machine needs more than a second. */
+const LONG = { timeout: 60_000 };
+
 async function idle(driver: RunDriver): Promise<void> {
   while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -118,7 +121,7 @@ describe("the workspaces of runs", () => {
     const workspaces = machine(store);
     const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger });
     await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await vi.waitUntil(() => told.length > 0);
+    await vi.waitUntil(() => told.length > 0, LONG);
     await worker.drain();
     expect(told[0]).toMatchObject({ run: "a", code: "OBJECT_DAMAGED", after: 500 });
     expect(await journal.runs()).toEqual([{ runId: "a", events: 0 }]);
@@ -138,7 +141,7 @@ describe("the workspaces of runs", () => {
     };
     const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger, tries: 1 });
     await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await vi.waitUntil(() => told.length > 0);
+    await vi.waitUntil(() => told.length > 0, LONG);
     await worker.drain();
     expect(told[0]).toMatchObject({ as: level, run: "a", code });
     expect((await driver.list({ limit: 1 })).length).toBe(level === "warn" ? 1 : 0);
@@ -163,7 +166,7 @@ describe("the workspaces of runs", () => {
     const logger = { debug() {}, info() {}, warn: (...line: readonly unknown[]): void => void told.push(line[1]), error() {} };
     const second = await startWorker({ driver: drivers[1], journal: other, teams: [potters(other, two)], workspaces: two, logger });
     await drivers[1].submit({ runId: "a", team: "potters", idea: "clay" });
-    await vi.waitUntil(() => told.length > 0);
+    await vi.waitUntil(() => told.length > 0, LONG);
     await second.drain();
     expect([told[0], existsSync(two.folderOf("a"))]).toMatchObject([{ code: "RUN_OWNED" }, false]);
     await first.drain();
@@ -221,7 +224,7 @@ describe("the workspaces of runs", () => {
     };
     const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, grace: 0 });
     await driver.submit({ runId: "a", team: "potters", events: before });
-    await vi.waitUntil(() => stored.length > 0);
+    await vi.waitUntil(() => stored.length > 0, LONG);
     await worker.drain();
     expect(stored).toEqual([before - 1]);
   });
@@ -287,7 +290,7 @@ describe("the workspaces of runs", () => {
     const teams = [potters(journal, one, () => two.copy("a", journal, early))];
     const worker = await startWorker({ driver, journal, teams, workspaces: one });
     await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await vi.waitUntil(async () => (await driver.list({ limit: 1 })).length === 0);
+    await idle(driver);
     await worker.drain();
     expect(await projectAt(early)).toMatchObject({ files: [["pot.txt", "a pot of clay"]] });
     const late = join(scratchFolder(), "late");
