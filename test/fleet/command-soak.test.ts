@@ -46,8 +46,8 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     await troupe("submit", "--team", "writers", "--id", "waits-long", "a poem about snow");
     expect((await troupe("logs", "waits-long")).stderr).toContain("RUN_UNKNOWN");
     const stopped = await troupe("stop", "waits-l");
-    expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
-    expect(stopped.stdout).toContain("waits-long is taken from the queue. It had not begun, so its idea is gone.");
+    expect([stopped.code, stopped.stdout]).toEqual([0, ""]);
+    expect(stopped.stderr).toContain("waits-long is taken from the queue. It had not begun, so its idea is gone.");
     expect((await troupe("stop", "waits-l")).stderr).toContain("RUN_UNKNOWN");
     expect((await troupe("logs", "-f", "waits-long")).stderr).toContain("RUN_UNKNOWN");
     await troupe("submit", "--team", "writers", "--id", "waits-long", "a poem about snow");
