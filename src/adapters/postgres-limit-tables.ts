@@ -61,14 +61,7 @@ BEGIN
     PERFORM ${s}.lose_limit_uses(of_limits);
     IF (SELECT count(*) FROM ${s}.limit_uses WHERE limits = of_limits AND in_flight) >= at_once THEN wait := 1000; END IF;
   END IF;
-  FOR n IN 1 .. coalesce(array_length(within, 1), 0) LOOP
-    SELECT count(*), coalesce(sum(tokens), 0), min(counts_from) INTO used, used_tokens, oldest FROM ${s}.limit_uses
-      WHERE limits = of_limits AND counts_from > moment - within[n] * interval '1 millisecond';
-    IF used > 0 AND (used >= most_requests[n] OR used_tokens + asked > most_tokens[n]) THEN
-      wait := greatest(wait, extract(epoch FROM oldest - moment) * 1000 + within[n], 1);
-    END IF;
-  END LOOP;
-  IF it.first <> as_id AND it.first_until > moment THEN
+${waitForRates(s)}  IF it.first <> as_id AND it.first_until > moment THEN
     RETURN greatest(wait, ${AGAIN});
   ELSIF wait > 0 THEN
     UPDATE ${s}.limits SET first = as_id, first_until = moment + (wait + ${FIRST_LATE * 1_000}) * interval '1 millisecond' WHERE name = of_limits;
@@ -81,6 +74,18 @@ BEGIN
   END IF;
   RETURN 0;
 END $$;
+`;
+}
+
+/** Returns the part of a function that lengthens its wait until every rate has room for the use. */
+function waitForRates(s: string): string {
+  return `  FOR n IN 1 .. coalesce(array_length(within, 1), 0) LOOP
+    SELECT count(*), coalesce(sum(tokens), 0), min(counts_from) INTO used, used_tokens, oldest FROM ${s}.limit_uses
+      WHERE limits = of_limits AND counts_from > moment - within[n] * interval '1 millisecond';
+    IF used > 0 AND (used >= most_requests[n] OR used_tokens + asked > most_tokens[n]) THEN
+      wait := greatest(wait, extract(epoch FROM oldest - moment) * 1000 + within[n], 1);
+    END IF;
+  END LOOP;
 `;
 }
 
@@ -129,14 +134,7 @@ BEGIN
   PERFORM FROM ${s}.limits WHERE name = of_limits FOR UPDATE;
   moment := clock_timestamp();
   UPDATE ${s}.limit_uses SET counts_from = '-infinity' WHERE id = as_id;
-  FOR n IN 1 .. coalesce(array_length(within, 1), 0) LOOP
-    SELECT count(*), coalesce(sum(tokens), 0), min(counts_from) INTO used, used_tokens, oldest FROM ${s}.limit_uses
-      WHERE limits = of_limits AND counts_from > moment - within[n] * interval '1 millisecond';
-    IF used > 0 AND (used >= most_requests[n] OR used_tokens + asked > most_tokens[n]) THEN
-      wait := greatest(wait, extract(epoch FROM oldest - moment) * 1000 + within[n], 1);
-    END IF;
-  END LOOP;
-  IF wait > 0 THEN RETURN wait; END IF;
+${waitForRates(s)}  IF wait > 0 THEN RETURN wait; END IF;
   INSERT INTO ${s}.limit_uses VALUES (as_id, of_limits, by_holder, moment + slack * interval '1 millisecond', asked, false)
     ON CONFLICT (id) DO UPDATE SET counts_from = excluded.counts_from;
   RETURN 0;

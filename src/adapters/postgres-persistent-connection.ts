@@ -26,7 +26,7 @@ export interface PersistentParts {
   readonly heard: (channel: string, payload: string) => void;
   /** Called after a reconnect: notifications in between were missed. When it rejects, the connection is opened once more. */
   readonly renewed: () => Promise<void>;
-  /** What is asked on the connection while it is needed, and the milliseconds between two questions. Default: an empty one every ten seconds. */
+  /** The statement that keeps a needed connection in use, and the milliseconds between two of them. Default: an empty one every ten seconds. */
   readonly question?: { readonly every: number; readonly ask: (rows: Rows) => Promise<void> };
 }
 

@@ -252,7 +252,7 @@ class S3Objects implements ObjectStore {
       const came = await within(lengthOf(response, most), () => bytesOf(response, key, most));
       return { status: response.status, tag: response.headers.get("etag") ?? "", bytes: came };
     } finally {
-      // What was not read is not waited for.
+      // Nobody waits for a body that was not read.
       ending.abort();
     }
   }

@@ -1,9 +1,11 @@
 import type { EdgePolicy } from "./edges/edge-policy.ts";
 import type { HiredRoles } from "./hired-roles.ts";
+import type { Json } from "../kernel/json.ts";
 import type { RunState } from "./record/run-state.ts";
-import { unknownNames } from "./unknown-names.ts";
+import { isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { matcherOf, namesInEdges } from "./edges/pairs.ts";
 
-/** What a program is told when its first run begins, each text with the role that it is about. */
+/** A warning at the beginning of the first run, with the role that it is about. */
 export type FirstWarning = readonly [role: string | undefined, text: string];
 
 /** Returns what is nearly always a mistake: a role that can do nothing, though it may be there to remember, and a name that no role has. */
@@ -19,4 +21,32 @@ export function firstWarnings(
     ]),
     ...unknownNames(state, edges).map((text): FirstWarning => [undefined, text]),
   ];
+}
+
+interface NamedState {
+  readonly roles: ReadonlyMap<string, { readonly profile: string }>;
+  readonly scheduler: string;
+  readonly parameters: Json;
+}
+
+/** Returns a sentence for each name in edges and in stages that no role has. */
+function unknownNames({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
+  const absent = (name: string): boolean => !roles.has(name);
+  const lists = scheduler === "staged" && isRecord(parameters) && parameters["stages"];
+  const named = isList(lists) ? lists.flat().filter(isText).filter(absent) : [];
+  return [
+    ...namesInEdges(edges)
+      .filter((name) => !hasOneOf(roles.keys(), name))
+      .map((name) => `A policy of the edges names ${name}, and no role has ${name.includes("*") ? "a name of that form" : "that name"}.`),
+    ...named
+      .filter((name) => ![...roles.values()].some(({ profile }) => profile === name))
+      .map((name) => `A stage names ${name}, and no role has that name or profile.`),
+  ];
+}
+
+/** True when one of the names fits in a name with stars. */
+function hasOneOf(names: Iterable<string>, pattern: string): boolean {
+  const isMeant = matcherOf([pattern]);
+  for (const name of names) if (isMeant(name)) return true;
+  return false;
 }

@@ -50,7 +50,7 @@ export interface CellFailed {
   readonly message: string;
   /** The file, line and column at which it was thrown, where a stack has one outside of packages. No row has it: rows of equal runs are equal. */
   readonly place?: string;
-  /** What it took before it failed. No row has it: how far a run came may depend on time. */
+  /** The spending before the failure. No row has it, because how far a run came may depend on time. */
   readonly use: CellUse;
 }
 

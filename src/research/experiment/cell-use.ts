@@ -9,7 +9,7 @@ export interface UsedModel {
   readonly price: ModelPrice | null;
 }
 
-/** What was taken of models. */
+/** The use of models by a run, or by several. */
 export interface CellUse {
   /** Answers. */
   readonly calls: number;

@@ -1,7 +1,7 @@
 import { type CellUse, UseSum } from "./cell-use.ts";
 import type { FinishedCell } from "./sweep-folder.ts";
 
-/** What runs spent on models. */
+/** The spending of runs on models. */
 export interface ModelSpending {
   /** Answers. */
   readonly calls: number;
@@ -20,7 +20,7 @@ export interface SweepSpending {
 }
 
 /**
- * What the runs of a sweep took. It owns the sums.
+ * The use of models by the runs of a sweep. It owns the sums.
  *
  * SweepUse.S1 (`add`) each run, and each try whose process died, is counted once.
  */

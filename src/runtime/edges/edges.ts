@@ -185,7 +185,7 @@ function assertFew(policy: EdgePolicy, passage: EdgePassage, copies: number): vo
   throw failed(policy, passage, `the message would have ${copies} copies, more than ${MOST_COPIES} over all policies`, { todo });
 }
 
-/** What an error of a policy says besides. */
+/** Options of the error of a policy. */
 interface Besides {
   readonly todo?: string;
   readonly cause?: unknown;

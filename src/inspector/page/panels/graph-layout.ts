@@ -45,7 +45,7 @@ export function graphLayout({ nodes }: RoleGraph): GraphLayout {
 
 /** Pixels between two labels that do not cover each other. */
 const APART = 18;
-/** Where a label may stand on its line, 0 to 1: the first place that is free is taken. */
+/** Places of a label on its line, 0 to 1. The first free one is taken. */
 const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74] as const;
 
 /** The lines of edges, in their order; undefined where an end has no card. Labels keep away from those of the edges before. */
