@@ -25,12 +25,21 @@ function ownNames(): { find: RegExp; replacement: string }[] {
   );
 }
 
+interface TestFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** True for a test that is too long for `npm test`. */
+function isLong({ path }: { readonly path: string }): boolean {
+  return path.endsWith("-soak.test.ts");
+}
+
 /** The test files with their texts: under `npm run soak` those that take numbers from test/effort.ts, and those that are too long for `npm test`. */
-function testFiles(): { readonly path: string; readonly text: string }[] {
+function testFiles(): TestFile[] {
   const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
   const read = files.map((file) => ({ path: `test/${file.replaceAll("\\", "/")}`, text: readFileSync(`${root}test/${file}`, "utf8") }));
-  const isLong = ({ path }: { readonly path: string }): boolean => path.endsWith("-soak.test.ts");
-  const hasNumbers = ({ text }: { readonly text: string }): boolean => text.includes('/effort.ts"');
+  const hasNumbers = ({ text }: TestFile): boolean => text.includes('/effort.ts"');
   if (effort === "soak") return read.filter((file) => isLong(file) || hasNumbers(file));
   return read.filter((file) => !isLong(file) || (effort === "kill" && hasNumbers(file)));
 }
@@ -39,7 +48,7 @@ function testFiles(): { readonly path: string; readonly text: string }[] {
 const ALONE = /\/(?:work|heap|laws)\.ts"|\bbytesKeptBy\b|vi\.(?:mock|doMock|resetModules)\(|\bimport\(`/;
 
 /** True for a test that needs a process of its own. */
-function isAlone({ text }: { readonly text: string }): boolean {
+function isAlone({ text }: TestFile): boolean {
   return ALONE.test(text);
 }
 
@@ -52,13 +61,15 @@ const starting = new Set(files.filter(({ text }) => STARTS.test(text)).map(({ pa
 
 /**
  * First what starts programs, while the workers are small: a start costs time for each page of the worker. The short ones of the others fill the
- * end. Last what needs a process of its own, because a worker ends where such a file comes next.
+ * end. Last what needs a process of its own, because a worker ends where such a file comes next. All this among the long ones first, which the
+ * soak alone has.
  */
 class SmallWorkersFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification): number => (project.name === "alone" ? 2 : starting.has(moduleId) ? 0 : 1);
+    const rank = ({ moduleId, project }: TestSpecification): number =>
+      (isLong({ path: moduleId }) ? 0 : 3) + (project.name === "alone" ? 2 : starting.has(moduleId) ? 0 : 1);
     const sorted = await super.sort(specifications);
-    return [0, 1, 2].flatMap((place) => sorted.filter((one) => rank(one) === place));
+    return [0, 1, 2, 3, 4, 5].flatMap((place) => sorted.filter((one) => rank(one) === place));
   }
 }
 
@@ -67,6 +78,7 @@ export default defineConfig({
   test: {
     globalSetup: ["test/temporary-folder.ts"],
     setupFiles: ["test/setup.ts"],
+    ...(effort === "soak" && { runner: "test/soak-runner.ts" }),
     pool: "forks",
     // One more than there are cores: tests wait for processes and for the disk.
     maxWorkers: Math.min(availableParallelism() + 1, 8),

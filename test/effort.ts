@@ -1,12 +1,20 @@
 /**
  * How hard the tests try. A test that can try more names its numbers here: few for `npm test`, more for `npm run soak`, all for
- * `npm run kill`. No other file reads TROUPE_EFFORT.
+ * `npm run kill`. No other file reads TROUPE_EFFORT and TROUPE_SOAK_ENDS.
  */
 export type Effort = "test" | "soak" | "kill";
 
 const { TROUPE_EFFORT: asked = "test" } = process.env;
 
 export const effort: Effort = asked === "soak" || asked === "kill" ? asked : "test";
+
+/** When the soak ends, in milliseconds since 1970: no test of it begins after that. */
+const { TROUPE_SOAK_ENDS: ends = "Infinity" } = process.env;
+
+/** True once the time of the soak is over, so that it has an end on a slow machine too. */
+export function isSoakOver(): boolean {
+  return effort === "soak" && Date.now() > Number(ends);
+}
 
 /** Returns how often a test tries something under the present effort. */
 export function tries(few: number, more: number, all: number = more): number {

@@ -6,9 +6,10 @@ import { chainStart, type Position, readRows, type StoredEvent } from "./event-r
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow, type RunRow } from "./postgres-runs.ts";
 
-/** Most events of a page, and of the first one: who lists runs reads only the first event of each. */
-const PAGE_EVENTS = 500;
+/** Events of the first page, by how much each page is larger than the one before, and the most: who lists runs reads only the first event of each. */
 const FIRST_EVENTS = 8;
+const GROWTH = 8;
+const PAGE_EVENTS = 2_048;
 /** Bytes of bodies after which a page ends. */
 const PAGE_BYTES = 1_000_000;
 
@@ -38,7 +39,7 @@ export async function* readRun(db: PostgresDatabase, runId: string, from: number
     next = page.next;
     if (isOver && next.checksum !== row.head) throw damaged(db, runId, next.seq, "the run has another last event than this one");
     if (isOver) return;
-    atOnce = PAGE_EVENTS;
+    atOnce = Math.min(atOnce * GROWTH, PAGE_EVENTS);
     await nextMacrotask();
   }
 }

@@ -20,7 +20,10 @@ describe.runIf(hasPostgres && hasPooler)("behind a pooler that changes connectio
     const url = await startPooler(await sharedServer(), "transaction");
     const journal = postgres({ url, schema: newSchema() });
     await journal.create("a");
-    expect(await errorOf(journal.claim("a"))).toMatchObject({ code: "JOURNAL_UNWRITABLE", message: /mode session/ });
+    expect(await errorOf(journal.claim("a"))).toMatchObject({
+      code: "JOURNAL_UNWRITABLE",
+      message: expect.stringContaining("mode session") as string,
+    });
     await journal.close();
   });
 

@@ -89,7 +89,7 @@ describe.runIf(found.means.length > 0).each(sandboxes)("hostile pages, sandbox $
       means: "browser",
       times: { load: 5_000, criterion: 20_000 },
     });
-  }, 240_000);
+  }, 600_000);
 
   const told = (id: string): string => {
     const { outcome, evidence } = report.verdicts.find((one) => one.id === id) ?? { outcome: "not there", evidence: "" };

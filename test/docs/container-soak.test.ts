@@ -48,7 +48,7 @@ beforeAll(() => {
   const seen = new Set<string>();
   const lines = code.split("\n").filter((line) => !line.startsWith("import ") || (!seen.has(line) && seen.add(line)));
   writeFileSync(join(context, "server.js"), lines.join("\n"));
-}, 120_000);
+}, 400_000);
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 function shell(line: string, cwd: string, env: Readonly<Record<string, string>>): void {

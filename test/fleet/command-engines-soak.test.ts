@@ -72,7 +72,7 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
     return rows.filter((row) => row["type"] === type);
   }
 
-  it("do all runs as one process does, while a worker is killed and another one drained", { timeout: 180_000 }, async () => {
+  it("do all runs as one process does, while a worker is killed and another one drained", { timeout: 900_000 }, async () => {
     const ids = Array.from({ length: RUNS }, (_, n) => `run-${n}`);
     await Promise.all(ids.map((id) => troupe("submit", "--team", "writers", "--id", id, `poem ${id}`)));
     expect((await listed("run")).map(({ status }) => status)).toEqual(ids.map(() => "waits for a worker"));

@@ -60,7 +60,7 @@ describe.runIf(hasPostgres)("effects over Postgres", async () => {
   it(
     `${RUNS} runs of which every process dies at every point are those of one process, and nothing happens twice in silence`,
     {
-      timeout: 600_000,
+      timeout: 1_200_000,
     },
     async () => {
       const done = join(scratchFolder(), "done.txt");

@@ -38,7 +38,7 @@ function eventsReached(run: Run, count: number): Promise<void> {
 
 it(
   "a company whose machine dies goes on on another one, and comes to the project of an undisturbed run",
-  { timeout: 600_000 },
+  { timeout: 1_200_000 },
   async () => {
     const quiet = memoryJournal();
     const whole = scratchFolder();

@@ -101,12 +101,13 @@ describe("an environment with a journal", () => {
     await expect(new Environment().close()).resolves.toBeUndefined();
   });
 
-  test("OwnRun.O4 closes after it was restored and not run, and hides no death of the owner before", async () => {
+  test("OwnRun.O4 a restore that is refused, and one that is closed without a run, hide no death of the owner before", async () => {
     const journal = memoryJournal();
     const world = new Environment({ seed: 1, journal, id: "r" }).addRole(walker);
     world.publishMessage("go");
     await world.run({ rounds: 1 });
     const left = await journalWith("r", await eventsOf(journal, "r"));
+    expect(await codeOf(() => Environment.restore({ journal: left, id: "r" }, { roles: [] }))).toBe("TEAM_CHANGED");
     await (await Environment.restore({ journal: left, id: "r" }, { roles: [walker] })).close();
     expect((await left.claim("r")).former).toBe("died");
   });

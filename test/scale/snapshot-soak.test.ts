@@ -9,18 +9,48 @@ import type { Journal, RunSnapshot } from "../../src/runtime/record/journal.ts";
 import { RunState } from "../../src/runtime/record/run-state.ts";
 import { snapshotOf } from "../../src/runtime/snapshot/snapshot.ts";
 import { recordedState, type RecordedState } from "../../src/runtime/snapshot/recorded-state.ts";
+import { postgres } from "../../src/adapters/postgres.ts";
 import { Team } from "../../src/team/team.ts";
+import { hasPostgres } from "../adapters/postgres-process.ts";
+import { newSchema, sharedServer } from "../adapters/postgres-setup.ts";
 import { longRecord, worker } from "./long-record.ts";
 
-const EVENTS = 1_000_000;
 /** Events of a tail that no snapshot has yet: the most there are by default. */
 const TAIL = 10_000;
-/** Activations with 32 tool calls each have 67 events. */
-const activations = Math.ceil((EVENTS + TAIL) / 67);
+/** Activations of a run, each with one message. So many have a snapshot of nearly 5 MB. */
+const ACTIVATIONS = 15_074;
 const folder = mkdtempSync(join(tmpdir(), "troupe-long-"));
 const path = join(folder, "runs.db");
+const schema = newSchema();
 
 afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Kept {
+  /** Tool calls of an activation, two events each. */
+  readonly steps: number;
+  /** Returns what makes journals over the same runs. */
+  readonly journals: () => Promise<() => Journal>;
+  /** True where opening includes a new connection to the journal. */
+  readonly isOpened: boolean;
+  /** By how much opening is quicker than folding all events, at least: what 200 ms are where folding takes as long as in docs/decisions/0040. */
+  readonly quicker: number;
+}
+
+const databases: Readonly<Record<string, Kept>> = {
+  "of a million events in a file": { steps: 32, journals: async () => () => sqlite({ path }), isOpened: true, quicker: 31 },
+  // The journal of a worker is open. Fewer events are as good: a snapshot is found by its place.
+  ...(hasPostgres && {
+    "with as many messages in Postgres": {
+      steps: 1,
+      journals: async () => {
+        const { url } = await sharedServer();
+        return () => postgres({ url, schema });
+      },
+      isOpened: false,
+      quicker: 4,
+    },
+  }),
+};
 
 function team(journal: Journal): Team {
   return new Team({ name: "long", roles: [worker()], journal });
@@ -31,26 +61,33 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent> {
   throw new Error("the run is empty");
 }
 
-/** Milliseconds that some work takes, on a connection of its own. */
-async function timed<T>(work: (journal: Journal) => Promise<T>): Promise<{ readonly ms: number; readonly found: T }> {
-  const begun = performance.now();
-  const journal = sqlite({ path });
-  const found = await work(journal);
-  const ms = performance.now() - begun;
-  await journal.close();
-  return { ms, found };
-}
-
 function opened(journal: Journal): Promise<RecordedState> {
   return recordedState(journal, "long", (from) => journal.read("long", from));
 }
 
-describe("a run of a million events on disk", () => {
+describe.each(Object.entries(databases))("a run %s", (_name, { steps, journals, isOpened, quicker }) => {
+  /** Activations with 32 tool calls each have 67 events. */
+  const perActivation = 2 * steps + 3;
+  const most = ACTIVATIONS * perActivation - TAIL;
   let events = 0;
   let folded = 0;
+  let make: () => Journal;
+
+  /** Milliseconds that some work takes. */
+  async function timed<T>(work: (journal: Journal) => Promise<T>): Promise<{ readonly ms: number; readonly found: T }> {
+    const made = performance.now();
+    const journal = make();
+    if (!isOpened) await journal.newestSnapshot?.("first");
+    const begun = isOpened ? made : performance.now();
+    const found = await work(journal);
+    const ms = performance.now() - begun;
+    await journal.close();
+    return { ms, found };
+  }
 
   beforeAll(async () => {
-    const journal = sqlite({ path });
+    make = await journals();
+    const journal = make();
     await team(journal).run("begin", { id: "first" }).result;
     const { v: _v, runId: _id, seq: _seq, time: _time, ...opening } = (await firstEvent(journal, "first")) as RunEvent & RunStarted;
     await journal.create("long");
@@ -62,9 +99,9 @@ describe("a run of a million events on disk", () => {
       events += batch.length;
       batch = [];
     };
-    for (const event of longRecord({ runId: "long", opening, activations, steps: 32 })) {
+    for (const event of longRecord({ runId: "long", opening, activations: ACTIVATIONS, steps })) {
       apply(state, event);
-      if (event.seq === EVENTS) snapshot = snapshotOf(state, event);
+      if (event.seq === most) snapshot = snapshotOf(state, event);
       if (batch.push(event) === 5_000) await append();
     }
     await append();
@@ -72,28 +109,27 @@ describe("a run of a million events on disk", () => {
     await journal.keepSnapshot?.("long", epoch, snapshot as RunSnapshot);
     await journal.release("long", epoch);
     await journal.close();
-  }, 300_000);
+  }, 900_000);
 
-  test("is opened in less than 200 ms from a snapshot of at most 5 MB that is as old as it may be", async () => {
+  test("is opened many times as fast as it is folded from a snapshot of at most 5 MB that is as old as it may be", async () => {
     const size = await timed(async (journal) => JSON.stringify((await journal.newestSnapshot?.("long"))?.state).length);
     expect(size.found).toBeGreaterThan(1_000_000);
     expect(size.found).toBeLessThan(5_000_000);
-    let quickest = Infinity;
-    // The machine is shared, so the quickest of at most 50 counts.
-    for (let n = 0; n < 50 && quickest >= 200; n += 1) {
+    const times: number[] = [];
+    // The machine is shared, so the quickest of at most 20 counts.
+    while (times.length < 20 && Math.min(...times) >= folded / quicker) {
       const { ms, found } = await timed(opened);
-      expect(found.last?.seq).toBe(EVENTS + 1);
+      expect(found.last?.seq).toBe(most + 1);
       expect(found.state.seq).toBe(events);
-      quickest = Math.min(quickest, ms);
+      times.push(ms);
     }
-    expect(quickest).toBeLessThan(200);
-    expect(quickest, `${events} events take ${Math.round(folded)} ms to fold`).toBeLessThan(folded / 10);
-  }, 300_000);
+    expect(Math.min(...times), `${events} events take ${Math.round(folded)} ms to fold`).toBeLessThan(folded / quicker);
+  }, 900_000);
 
   test("leaves a newer one when it goes on", async () => {
-    const { found } = await timed((journal) => team(journal).resume("long", { rounds: 2 * activations }).result);
-    expect(found).toMatchObject({ status: "finished", rounds: activations + 1 });
+    const { found } = await timed((journal) => team(journal).resume("long", { rounds: 2 * ACTIVATIONS }).result);
+    expect(found).toMatchObject({ status: "finished", rounds: ACTIVATIONS + 1 });
     const again = await timed(opened);
     expect(again.found.last?.seq).toBeGreaterThan(events);
-  }, 300_000);
+  }, 900_000);
 });

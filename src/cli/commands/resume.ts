@@ -157,7 +157,7 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
   if (isForced) return;
   if (!canAsk(host)) assertUnchanged(changes, out);
   if (await agrees(session, "Go on with them as they are? The company may write over them.")) return;
-  throw new AbortedError(`run ${runId} was not gone on with`);
+  throw new AbortedError(`run ${runId} was not resumed`);
 }
 
 /** The form of a question's id, which is not taken for an answer. */

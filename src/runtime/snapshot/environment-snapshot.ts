@@ -50,7 +50,7 @@ async function fromRecord(journal: Journal, id: string, o: RestoreOptions, make:
     if (environment.memories.isUsed) for await (const event of journal.read(id, 0)) environment.memories.learn(event);
     return environment;
   } catch (error) {
-    await journal.release(id, claim.epoch).catch(() => undefined);
+    await journal.release(id, claim.epoch, { former: claim.former }).catch(() => undefined);
     throw error;
   }
 }

@@ -13,9 +13,9 @@ if (program === undefined) process.stderr.write("\nTests of long runs in the pag
 
 /** Steps of the slider that are measured. */
 const STEPS = 60;
-/** Milliseconds: about three times what was measured on two cores with a load of 11, see docs/decisions/0033. */
-const MEDIAN = 190;
-const LONGEST = 500;
+/** How many times as long a frame of the long run may take as one of the short run; frames as short as FRAME are not compared. */
+const MOST_GROWTH = 4;
+const FRAME = 40;
 
 /** Moves the slider step by step. Returns the milliseconds from each step to the frame that shows it, sorted. */
 function scrubbed(page: Page, from: number, by: number): Promise<readonly number[]> {
@@ -73,6 +73,8 @@ async function reading(page: Page, url: string, within: number): Promise<Reading
 
 describe.runIf(program !== undefined)("a long run in the page", () => {
   const folder = mkdtempSync(join(tmpdir(), "troupe-long-"));
+  /** The median frame of each panel with the shorter run, which comes first. */
+  const short = new Map<string, number>();
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
@@ -101,8 +103,9 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
       const back = await scrubbed(page, Math.floor(count * 0.8), -37);
       const far = await scrubbed(page, 10, Math.floor(count / STEPS) - 1);
       frames[panel] = [back, far].map((times) => `${Math.round(times[STEPS / 2] ?? 0)}/${Math.round(times.at(-3) ?? 0)}`).join(" ");
-      expect(back[STEPS / 2], panel).toBeLessThan(MEDIAN);
-      expect(times95(back), panel).toBeLessThan(LONGEST);
+      const median = back[STEPS / 2] ?? 0;
+      if (count === 10_000) short.set(panel, Math.max(FRAME, median));
+      else expect(median, panel).toBeLessThan(MOST_GROWTH * (short.get(panel) ?? 0));
       if (panel === "events") {
         const shown = await page.locator(".scrubber input").inputValue();
         await expectSoon(() => page.locator(".event-seq").allTextContents()).toContain(shown);
@@ -117,7 +120,3 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
     await page.close();
   });
 });
-
-function times95(times: readonly number[]): number {
-  return times[Math.floor(times.length * 0.95)] ?? 0;
-}
