@@ -69,11 +69,14 @@ export type {
   MessagePage,
   MessageStore,
   MessageToStore,
+  NearVector,
   SoughtWord,
   StoredAt,
   StoredMessage,
   StoredVector,
   StoreState,
+  VectorLookup,
+  VectorPlace,
 } from "./memory/message-store.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";

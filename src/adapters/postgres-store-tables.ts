@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
+import { SPAN } from "./message-rows.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
 import type { PostgresFault, PostgresPart } from "./postgres-errors.ts";
 
 const codes: { readonly [Fault in PostgresFault]: string } = {
@@ -17,6 +19,21 @@ export const LINE = "encode(checksum, 'hex') || ' ' || place || ' ' || encode(id
 /** Returns the key of a role: an index takes no long text, and a text holds no NUL. */
 export function digestOfRole(roleId: string): Buffer {
   return hash("sha256", JSON.stringify(roleId), "buffer");
+}
+
+/** The places of a role in the tables. */
+export interface RolePlaces {
+  /** The place before its first one. */
+  readonly base: number;
+  readonly last: number;
+}
+
+/** Returns the places of a role; undefined when nothing of it is stored. */
+export async function placesOfRole(db: PostgresDatabase, roleId: string): Promise<RolePlaces | undefined> {
+  const [row] = await db.rows<{ number: number; last: number }>(`SELECT number, last FROM ${db.schema}.memory_roles WHERE key = $1`, [
+    digestOfRole(roleId),
+  ]);
+  return row === undefined ? undefined : { base: row.number * SPAN, last: row.last };
 }
 
 /** The tables of long-term memories. A place is the role's number * 2^31 + n, so that the rows of a role follow each other. */

@@ -13,7 +13,8 @@ import {
 } from "./message-rows.ts";
 import { type PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
 import { type PostgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { digestOfRole, LINE, MEMORY_TABLES } from "./postgres-store-tables.ts";
+import { PostgresNearest } from "./postgres-nearest.ts";
+import { digestOfRole, LINE, MEMORY_TABLES, placesOfRole, type RolePlaces } from "./postgres-store-tables.ts";
 
 /** Rows of a page: other work runs between two pages. */
 const PAGE = 256;
@@ -28,8 +29,10 @@ const PAGE = 256;
  * another, so that places appear in their order. Ids are data: none becomes a part of a statement.
  * After `close` no connection is left, and a later call opens one again.
  *
- * Vectors are stored as bytes, and compared in the process: `exactIndex` finds the nearest exactly. The extension `pgvector` is not used.
- * There is no index of words: a memory reads all messages of its role once when it opens.
+ * There is no index of words: a memory reads all messages of its role once when it opens. Vectors are stored as bytes, and `exactIndex` compares
+ * them in the process. In a database with the extension `vector` (pgvector) they are stored as its type too: the database compares them, exactly,
+ * and a memory without an index of its own reads none. The owner of the database installs it by one statement, also later:
+ * `CREATE EXTENSION vector`. No approximate index is made. The extension checks no checksums: what it compares, Postgres alone guards.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POSTGRES_URL_INVALID`. Calls throw MemoryError: `MEMORY_UNREACHABLE` when the
  * database does not answer for `patience` milliseconds, `MEMORY_UNWRITABLE` when it refuses a statement, `MEMORY_FULL`, `MEMORY_NEWER`,
@@ -45,17 +48,12 @@ export function postgresStore(options: PostgresOptions): MessageStore {
   return new PostgresStore(postgresServer("postgresStore", options));
 }
 
-interface Role {
-  /** The place before its first one. */
-  readonly base: number;
-  readonly last: number;
-}
-
 /** See {@link postgresStore}. It owns the connections. */
 class PostgresStore implements MessageStore {
   readonly #server: PostgresServer;
   /** The calls under way: storages share a store, and a close by one waits for the calls of the others. */
   readonly #asked = new Set<Promise<unknown>>();
+  readonly nearest: PostgresNearest = new PostgresNearest((work) => this.#ask(work));
   #opened: PostgresDatabase | undefined;
 
   constructor(server: PostgresServer) {
@@ -97,8 +95,9 @@ class PostgresStore implements MessageStore {
   }
 
   async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
-    const base = await this.#ask((db) => this.#baseOf(db, roleId));
-    if (base === undefined) return;
+    const role = await this.#ask((db) => placesOfRole(db, roleId));
+    if (role === undefined) return;
+    const { base } = role;
     for (let from = base + after; ;) {
       const lines = await this.#ask((db) =>
         db.rows<{ place: string; line: string }>(
@@ -118,8 +117,9 @@ class PostgresStore implements MessageStore {
 
   places(roleId: string): Promise<readonly number[]> {
     return this.#ask(async (db) => {
-      const base = await this.#baseOf(db, roleId);
-      if (base === undefined) return [];
+      const role = await placesOfRole(db, roleId);
+      if (role === undefined) return [];
+      const { base } = role;
       const rows = await db.rows<{ place: string }>(
         `SELECT place FROM ${db.schema}.memory_messages WHERE place > $1 AND place < $2 ORDER BY place`,
         [base, base + SPAN],
@@ -153,8 +153,9 @@ class PostgresStore implements MessageStore {
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
-    const base = await this.#ask((db) => this.#baseOf(db, roleId));
-    if (base === undefined) return;
+    const role = await this.#ask((db) => placesOfRole(db, roleId));
+    if (role === undefined) return;
+    const { base } = role;
     const key = JSON.stringify(fingerprint);
     for (let from = base + after; ;) {
       const rows = await this.#ask((db) =>
@@ -178,37 +179,39 @@ class PostgresStore implements MessageStore {
 
   writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void> {
     const key = JSON.stringify(fingerprint);
-    const last = new Map(vectors.map((one) => [one.place, vectorBytes(one.vector)]));
+    const last = new Map(vectors.filter(({ place }) => place > 0 && place < SPAN).map((one) => [one.place, one.vector]));
     return this.#ask((db) =>
       db.transaction(async (connection) => {
         const { base } = await this.#role(db, connection, roleId, false);
         if (base === 0 || last.size === 0) return;
         const places = [...last.keys()].map((place) => base + place);
-        const bytes = [...last.values()];
+        const bytes = [...last.values()].map(vectorBytes);
         await connection.rows(
           `INSERT INTO ${db.schema}.memory_vectors
            SELECT v.place, v.checksum, $4, v.vector FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) AS v (place, checksum, vector)
-           JOIN ${db.schema}.memory_messages USING (place) WHERE place > $5 AND place < $6
+           JOIN ${db.schema}.memory_messages USING (place)
            ON CONFLICT (place) DO UPDATE SET checksum = excluded.checksum, fingerprint = excluded.fingerprint, vector = excluded.vector`,
           [
             places,
             bytes.map((vector, n) => vectorChecksum(places[n] ?? 0, key, vector)),
             bytes.map((vector) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)),
             key,
-            base,
-            base + SPAN,
           ],
         );
+        await this.nearest.write(db, connection, fingerprint, new Map([...last].map(([place, vector]) => [base + place, vector])));
       }),
     );
   }
 
   clearVectors(roleId: string): Promise<void> {
-    return this.#ask(async (db) => {
-      const base = await this.#baseOf(db, roleId);
-      if (base === undefined) return;
-      await db.rows(`DELETE FROM ${db.schema}.memory_vectors WHERE place > $1 AND place < $2`, [base, base + SPAN]);
-    });
+    return this.#ask((db) =>
+      db.transaction(async (connection) => {
+        const { base } = await this.#role(db, connection, roleId, false);
+        if (base === 0) return;
+        await connection.rows(`DELETE FROM ${db.schema}.memory_vectors WHERE place > $1 AND place < $2`, [base, base + SPAN]);
+        await this.nearest.clear(db, connection, base);
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -219,7 +222,7 @@ class PostgresStore implements MessageStore {
   }
 
   /** Locks the row of a role until the end of the transaction. @returns a base of 0 where there is none and none is made */
-  async #role({ schema }: PostgresDatabase, { rows }: PostgresConnection, roleId: string, isMade: boolean): Promise<Role> {
+  async #role({ schema }: PostgresDatabase, { rows }: PostgresConnection, roleId: string, isMade: boolean): Promise<RolePlaces> {
     const key = digestOfRole(roleId);
     if (isMade) {
       await rows(`INSERT INTO ${schema}.memory_roles (key, role) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [key, JSON.stringify(roleId)]);
@@ -229,11 +232,6 @@ class PostgresStore implements MessageStore {
       [key],
     );
     return { base: (row?.number ?? 0) * SPAN, last: row?.last ?? 0 };
-  }
-
-  async #baseOf(db: PostgresDatabase, roleId: string): Promise<number | undefined> {
-    const [row] = await db.rows<{ number: number }>(`SELECT number FROM ${db.schema}.memory_roles WHERE key = $1`, [digestOfRole(roleId)]);
-    return row === undefined ? undefined : row.number * SPAN;
   }
 
   /** Finds the messages that are stored already, and repairs damaged rows. What this batch wrote in an earlier try is new. */

@@ -181,7 +181,8 @@ export class MemoryStorage {
   /** Searches with options that are valid. @internal */
   async search(text: string, o: Search): Promise<RankedMessage[]> {
     const { vectors } = this.#parts;
-    if (vectors !== undefined) return this.#searchVectors(text, vectors, o);
+    const pending = this.#vectors;
+    if (vectors !== undefined && pending !== undefined) return this.#searchVectors(text, vectors, pending, o);
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
@@ -201,17 +202,17 @@ export class MemoryStorage {
     });
   }
 
-  async #searchVectors(text: string, vectors: VectorParts, o: Search): Promise<RankedMessage[]> {
+  async #searchVectors(text: string, vectors: VectorParts, pending: PendingVectors, o: Search): Promise<RankedMessage[]> {
     await this.#inTurn(() => this.#sync());
     const { clock } = this.#parts;
     const { embedder, timeout } = embedderOf(vectors, o.embedder);
-    const dimensions = this.#vectors?.dimensions;
+    const { dimensions } = pending;
     const query = this.size === 0 ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
-      await this.#vectors?.embed(o.signal, o.embedder);
-      return this.#ranking.bySimilarity(text, query, vectors.index, { ...o, threshold: o.threshold ?? vectors.threshold });
+      await pending.embed(o.signal, o.embedder);
+      return this.#ranking.bySimilarity(text, query, await pending.index(), { ...o, threshold: o.threshold ?? vectors.threshold });
     });
   }
 

@@ -1,13 +1,17 @@
 import { MemoryError } from "../kernel/errors.ts";
 import { squareOf } from "./vector-math.ts";
 import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
+import { exactIndex, type VectorIndex } from "./exact-index.ts";
 import type { StoredVector } from "./message-store.ts";
 import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
+import { StoreIndex } from "./store-index.ts";
 import type { StoredMessages } from "./stored-messages.ts";
 
 /**
- * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages and
- * the dimensions.
+ * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages, the
+ * dimensions, and the index.
+ *
+ * PendingVectors.P1 (`index`) the index is the user's, else the store's `nearest` where it is available, else an exact one. It is chosen once.
  */
 export class PendingVectors {
   readonly #parts: Pick<StorageParts, "store" | "roleId" | "clock">;
@@ -16,6 +20,8 @@ export class PendingVectors {
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
   #dimensions: number | undefined;
+  /** Undefined until it is chosen. */
+  #index: VectorIndex | undefined;
 
   constructor(parts: Pick<StorageParts, "store" | "roleId" | "clock">, vectors: VectorParts, known: StoredMessages) {
     this.#parts = parts;
@@ -23,6 +29,7 @@ export class PendingVectors {
     this.#known = known;
     this.#fingerprint = fingerprintOf(vectors.embedder);
     this.#dimensions = vectors.embedder.dimensions;
+    this.#index = vectors.index;
   }
 
   get size(): number {
@@ -40,20 +47,47 @@ export class PendingVectors {
 
   async forget(place: number): Promise<void> {
     this.#waiting.delete(place);
-    await this.#vectors.index.delete(place);
+    await this.#index?.delete(place);
+  }
+
+  /** The index of the vectors. @throws MemoryError when the store cannot say whether it has one */
+  async index(): Promise<VectorIndex> {
+    const { store, roleId } = this.#parts;
+    if (this.#index !== undefined) return this.#index;
+    const { nearest } = store;
+    const isThere = (await nearest?.isAvailable()) === true;
+    this.#index = nearest !== undefined && isThere ? new StoreIndex(nearest, roleId, this.#fingerprint) : exactIndex();
+    return this.#index;
   }
 
   /** Loads stored vectors of the waiting messages. Damaged vectors and vectors of another embedder are computed again. */
   async load(): Promise<void> {
+    if (this.#index instanceof StoreIndex) for (const place of await this.#index.lost()) this.#waiting.add(place);
     if (this.size === 0) return;
     const { store, roleId } = this.#parts;
     let first = Infinity;
     for (const place of this.#waiting) first = Math.min(first, place);
+    const index = await this.index();
+    if (index instanceof StoreIndex) return this.#find(index, first - 1);
     for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
       for (const { place, vector } of page) {
         if (!this.#waiting.has(place)) continue;
-        const taking = this.#take(place, vector);
+        const taking = this.#take(index, place, vector);
         if (typeof taking === "boolean" ? taking : await taking) this.#waiting.delete(place);
+      }
+    }
+  }
+
+  /** Finds which of the waiting messages have a vector in the store. */
+  async #find(index: StoreIndex, after: number): Promise<void> {
+    for await (const page of index.stored(after)) {
+      for (const { place, dimensions } of page) {
+        if (!this.#waiting.has(place)) continue;
+        if (dimensions > 0) {
+          if (dimensions !== (this.#dimensions ??= dimensions)) continue;
+          index.add(place);
+        }
+        this.#waiting.delete(place);
       }
     }
   }
@@ -63,6 +97,7 @@ export class PendingVectors {
     if (this.size === 0) return;
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = embedderOf(this.#vectors, given);
+    const index = await this.index();
     const places = [...this.#waiting].sort((a, b) => a - b);
     const texts = places.map((place) => this.#known.at(place)?.message.content ?? "");
     try {
@@ -72,7 +107,7 @@ export class PendingVectors {
           vector: vector ?? new Float32Array(0),
         }));
         await store.writeVectors(roleId, this.#fingerprint, made);
-        for (const { place, vector } of made) if (await this.#take(place, vector)) this.#waiting.delete(place);
+        for (const { place, vector } of made) if (await this.#take(index, place, vector)) this.#waiting.delete(place);
       }
     } catch (error) {
       throw error instanceof MemoryError ? this.#stillWaiting(error) : error;
@@ -82,18 +117,17 @@ export class PendingVectors {
   /** Deletes every vector, so that all are computed again. */
   async restart(): Promise<void> {
     const { store, roleId } = this.#parts;
-    const { index, embedder } = this.#vectors;
     await store.clearVectors(roleId);
-    await index.clear();
-    this.#dimensions = embedder.dimensions;
+    await (await this.index()).clear();
+    this.#dimensions = this.#vectors.embedder.dimensions;
     for (const { place } of this.#known.all()) this.#waiting.add(place);
   }
 
   /** Returns true when the vector is usable. A promise only if the index returns one, because there may be a hundred thousand calls. */
-  #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
+  #take(index: VectorIndex, place: number, vector: Float32Array): boolean | Promise<boolean> {
     if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
-    const kept = this.#vectors.index.add(place, vector);
+    const kept = index.add(place, vector);
     return kept === undefined ? true : kept.then(() => true);
   }
 

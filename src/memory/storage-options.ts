@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
-import { exactIndex, type VectorIndex } from "./exact-index.ts";
+import type { VectorIndex } from "./exact-index.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 
@@ -18,7 +18,7 @@ export interface MemoryStorageOptions {
   readonly store?: MessageStore | undefined;
   /** Finds messages by meaning, or by features of their words as `hashingEmbedder()` does. Default: none; they are found by words. */
   readonly embedder?: Embedder | undefined;
-  /** Belongs to this storage alone, and needs an embedder. Default: `exactIndex()`. */
+  /** Belongs to this storage alone, and needs an embedder. Default: the store's `nearest` where it is available, else `exactIndex()`. */
   readonly index?: VectorIndex | undefined;
   /** Finds messages by their words. Belongs to this storage alone. Default: an index of words; with an embedder none. */
   readonly lexical?: LexicalIndex | undefined;
@@ -91,7 +91,8 @@ export interface StorageParts {
 /** The parts that compute and search vectors. */
 export interface VectorParts {
   readonly embedder: Embedder;
-  readonly index: VectorIndex;
+  /** The index that the user gave. */
+  readonly index: VectorIndex | undefined;
   readonly threshold: number;
   /** Milliseconds that one call to the embedder may take. */
   readonly timeout: number;
@@ -112,7 +113,7 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
   checkThreshold(threshold);
-  return { ...base, vectors: { embedder, index: options.index ?? exactIndex(), threshold, timeout }, lexical };
+  return { ...base, vectors: { embedder, index: options.index, threshold, timeout }, lexical };
 }
 
 /**

@@ -10,10 +10,11 @@ type Vectors = ReturnType<MessageStore["readVectors"]>;
 /** A store that gives its vectors in another way. */
 function withVectors(store: MessageStore, change: (pages: Vectors) => Vectors): MessageStore {
   return new Proxy(store, {
-    get: (inner, key: Exclude<keyof MessageStore, "lookup">) =>
-      key === "readVectors"
-        ? (...asked: Parameters<MessageStore["readVectors"]>) => change(inner.readVectors(...asked))
-        : inner[key].bind(inner),
+    get: (inner, key: keyof MessageStore) => {
+      if (key === "readVectors") return (...asked: Parameters<MessageStore["readVectors"]>) => change(inner.readVectors(...asked));
+      const member = inner[key];
+      return typeof member === "function" ? member.bind(inner) : member;
+    },
   });
 }
 
