@@ -78,7 +78,7 @@ export default defineConfig({
   test: {
     globalSetup: ["test/temporary-folder.ts"],
     setupFiles: ["test/setup.ts"],
-    ...(effort === "soak" && { runner: "test/soak-runner.ts" }),
+    ...(effort === "soak" && { runner: "tools/soak-runner.mjs" }),
     pool: "forks",
     // One more than there are cores: tests wait for processes and for the disk.
     maxWorkers: Math.min(availableParallelism() + 1, 8),
