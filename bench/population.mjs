@@ -5,7 +5,7 @@
  *
  * `--sizes 1000,10000` these populations, `--peers troupe,bare` these peers, `--worlds random` these worlds, `--rounds 3` so many repetitions,
  * `--json` for a program to read. Each measurement has a process of its own, and the peers take turns. CPU is that of the whole process, with
- * the collector and the compiler; `rss` is the largest size of the process.
+ * the collector and the compiler; `rss` is the largest size of the process. The peer `mesa` needs Mesa: `--python python3` is a Python that has it.
  */
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg } from "node:os";
@@ -18,17 +18,19 @@ const { values } = parseArgs({
     peers: { type: "string", default: "troupe,bare,nact" },
     worlds: { type: "string", default: "random,ring" },
     rounds: { type: "string", default: "5" },
+    python: { type: "string", default: "python3" },
     json: { type: "boolean", default: false },
   },
 });
-const one = fileURLToPath(new URL("population/one.mjs", import.meta.url));
+const fileOf = (name) => fileURLToPath(new URL(`population/${name}`, import.meta.url));
 const listed = (text) => text.split(",").filter((part) => part !== "");
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 /** Returns what one process measured; an error names the peer. */
 function measured(peer, world, n) {
-  const args = ["--expose-gc", one, peer, world, String(n)];
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }));
+  const program = peer === "mesa" ? [values.python, fileOf("mesa_actors.py")] : [process.execPath, "--expose-gc", fileOf("one.mjs"), peer];
+  const [command, ...args] = [...program, world, String(n)];
+  return JSON.parse(execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }));
 }
 
 const before = loadavg()[0];

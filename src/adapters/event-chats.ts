@@ -67,7 +67,15 @@ export interface ChatRow {
 
 export type FindChatRow = (chat: string) => ChatRow | undefined;
 
-/** Reads the conversations of one run. It owns the latest ones it has read; events share their frozen messages. */
+/**
+ * Reads the conversations of one run. It owns the latest ones it has read; events share their frozen messages.
+ *
+ * ChatReader.C1 (`#turn`) a turn is taken only when its name is the digest of its message and of the conversation before it. A conversation
+ * with a turn that is missing or damaged is not returned.
+ * ChatReader.C2 (`#keep`) at most 64 conversations are kept. Once more than 8,000,000 characters have been read, those are forgotten before
+ * another one is kept.
+ * ChatReader.C3 (`#held`) the conversations that `known` has named are read without their rows until its next call, whatever is read between.
+ */
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
   #held: ReadonlyMap<string, readonly Json[]> = new Map();

@@ -45,7 +45,13 @@ interface GuardedRemoteParts {
   readonly onReturn: () => void;
 }
 
-/** A remote cache behind a circuit breaker, asked for stamped values. It owns the breaker and the last error. */
+/**
+ * A remote cache behind a circuit breaker, asked for stamped values. It owns the breaker and the last error.
+ *
+ * GuardedRemote.R1 (`#ask`) while the breaker lets nobody pass, the remote is not asked: the answer is the last error.
+ * GuardedRemote.R2 (`#ask`) only a remote that cannot be reached counts as a failure. A remote that refuses a command is up.
+ * GuardedRemote.R3 (`#lastError`) an error that repeats the last one is not logged again until the remote has answered a probe.
+ */
 export class GuardedRemote {
   readonly #parts: GuardedRemoteParts;
   readonly #breaker: CircuitBreaker;

@@ -93,11 +93,16 @@ export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   return opened;
 }
 
-/** Owns the tools that the server listed last, and the collections that hold them. */
+/**
+ * Owns the tools that the server listed last, and the collections that hold them.
+ *
+ * OpenServer.S1 (`#take`) a collection that was offered the tools has those that the server listed last, without the names that are taken.
+ * OpenServer.S2 (`#hide`) only tools that this server has put into a collection are removed from it.
+ */
 class OpenServer implements McpServer {
   readonly name: string;
   readonly #connection: McpConnection;
-  readonly #shownIn = new Map<ToolCollection, string[]>();
+  readonly #shownIn = new Map<ToolCollection, readonly Tool[]>();
   readonly #asTools: (listed: readonly ServerTool[]) => Tool[];
   readonly #warn: (text: string) => void;
   #tools: readonly Tool[] = [];
@@ -135,9 +140,13 @@ class OpenServer implements McpServer {
   }
 
   offerTo(collection: ToolCollection): () => void {
+    const own = this.#shownIn.get(collection) ?? [];
+    const isOfAnother = ({ name }: Tool): boolean => collection.has(name) && !own.includes(collection.get(name) as Tool);
+    // Refused here, before anything is removed.
+    collection.add(this.#tools.filter(isOfAnother));
     this.#hide(collection);
     collection.add(this.#tools);
-    this.#shownIn.set(collection, this.#tools.map(nameOf));
+    this.#shownIn.set(collection, this.#tools);
     return () => this.#hide(collection);
   }
 
@@ -159,15 +168,11 @@ class OpenServer implements McpServer {
     ];
     for (const { name } of clashing) this.#warn(`MCP server ${this.name}: the tool ${name} is left out, because another has that name.`);
     collection.add(fitting);
-    this.#shownIn.set(collection, fitting.map(nameOf));
+    this.#shownIn.set(collection, fitting);
   }
 
   #hide(collection: ToolCollection): void {
-    for (const name of this.#shownIn.get(collection) ?? []) collection.remove(name);
+    for (const tool of this.#shownIn.get(collection) ?? []) if (collection.get(tool.name) === tool) collection.remove(tool.name);
     this.#shownIn.delete(collection);
   }
-}
-
-function nameOf({ name }: Tool): string {
-  return name;
 }

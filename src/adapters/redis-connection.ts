@@ -64,9 +64,13 @@ return ''
 `;
 
 /**
- * At most one connection; the first command opens it. The client's own reconnecting and its offline queue are off: with them a caller waits
- * as long as the server is away. A connection is given up when a command on it gets no answer in time, because all later answers would wait
- * behind that one.
+ * A remote cache in a Redis server. It owns the connection. The client's own reconnecting and its offline queue are off: with them a caller
+ * waits as long as the server is away. A connection is given up when a command on it gets no answer in time, because all later answers would
+ * wait behind that one.
+ *
+ * RedisConnection.C1 (`#connection`) there is at most one connection in use. The first command opens it, and the others share it.
+ * RedisConnection.C2 (`#giveUp`) a command that fails without a reply gives up the connection that it used; a newer one in its place stays.
+ * RedisConnection.C3 (`#closing`) `close` ends the commands that wait for the server at once.
  */
 export class RedisConnection implements RemoteCache {
   readonly #server: RedisServer;

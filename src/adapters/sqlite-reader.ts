@@ -77,7 +77,12 @@ function isUnknown(error: unknown): boolean {
   return error instanceof JournalError && error.code === "RUN_UNKNOWN";
 }
 
-/** The position of a reader. It moves only after a whole page, so that a page that is read again loses no event. */
+/**
+ * The position of a reader. It owns the position, the number of the run, and the conversations that it has read.
+ *
+ * Cursor.P1 (`page`) the position moves only behind the events of a page that is given out, so a page that is read again loses no event.
+ * Cursor.P2 (`#head`) every page is of the run that the first page was of: another run that got its name is not read.
+ */
 class Cursor {
   readonly #source: RunSource;
   readonly #runId: string;

@@ -12,12 +12,15 @@ interface WriteBackParts {
 }
 
 /**
- * The keys of the entries that a remote cache missed. It owns the keys, the timer of the next try, and the try under way: there is at most
- * one of each.
+ * The keys of the entries that a remote cache missed. It owns the keys, the timer of the next try, and the try under way.
+ *
+ * WriteBackList.L1 (`#startIn`) there is at most one timer or one try under way, and while there are keys there is one of them. After `stop`
+ * there is none.
+ * WriteBackList.L2 (`writeAll`) a try removes only the write that it has made: a newer write of the same key stays.
  */
 export class WriteBackList {
   readonly #parts: WriteBackParts;
-  /** Each key with a mark of its write: a try that ends after a newer write does not remove the key of the newer one. */
+  /** Each key with a mark of its latest write. */
   readonly #keys = new Map<string, symbol>();
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
@@ -37,8 +40,12 @@ export class WriteBackList {
     this.#startIn(this.#parts.wait());
   }
 
+  /** Makes the next try at once. */
   startNow(): void {
-    if (this.#keys.size > 0) this.#startIn(0);
+    if (this.#keys.size === 0) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#startIn(0);
   }
 
   /** Cancels the timer and waits for the try under way. */

@@ -28,7 +28,12 @@ export function weakTestsIn(program: Program): string[] {
   return found;
 }
 
-/** The functions and the imported names of one test file. */
+/**
+ * The functions and the imported names of one test file. It owns the functions that are known to assert, and the number of visited nodes.
+ *
+ * TestFile.F1 (`asserts`) a search enters each function at most once, so it ends where functions call each other.
+ * TestFile.F2 (`#known`) only functions that assert are remembered: one that seems not to may lead back to a function that is still searched.
+ */
 class TestFile {
   readonly #functions = new Map<string, FunctionNode>();
   readonly #asserting = new Set<string>();

@@ -21,7 +21,12 @@ export function escapedJson(json: string): string {
   });
 }
 
-/** Writes lines at the pace of the reader. Once the reader is gone it writes nothing more and reports nothing: the stream itself does. */
+/**
+ * Writes lines at the pace of the reader. It owns the wait for the stream to take more.
+ *
+ * Lines.L1 (`write`) a line that the stream does not take at once is waited for.
+ * Lines.L2 (`#isGone`) once the reader is gone nothing more is written, nobody waits, and nothing is reported: the stream itself does that.
+ */
 class Lines {
   readonly #sink: Sink;
   #isGone = false;

@@ -22,7 +22,12 @@ interface Sum {
   unpriced: number;
 }
 
-/** Counts the calls of tools in the events of a run, in their order. It owns the sums, and the tool that each step belongs to. */
+/**
+ * Counts the calls of tools in the events of a run, in their order. It owns the sums, and the tool that each step belongs to.
+ *
+ * ToolCount.T1 (`#tools`) a step inside the call of a tool adds its cost to that tool and is no call, unless it is the call of a tool itself.
+ * ToolCount.T2 (`#end`) a call is counted once, at the end of its last try. The costs of all its tries count.
+ */
 export class ToolCount {
   readonly #sums = new Map<string, Sum>();
   /** The tool whose call a step is or runs in. */

@@ -137,7 +137,12 @@ function senderNamed(name: string): Pick<Target, "kind" | "name"> {
   return { kind: name === "" ? "outside" : "role", name };
 }
 
-/** Collects nodes and edges message by message. */
+/**
+ * Collects nodes and edges message by message. It owns both, and the number of messages.
+ *
+ * FlowDrawing.D1 (`#node`) there is one node for each kind and name, so a role is never taken for what stands for others.
+ * FlowDrawing.D2 (`add`) a message counts once for its sender, and once for each of its targets and for the edge that leads there.
+ */
 class FlowDrawing {
   readonly #nodes = new Map<string, OpenNode>();
   readonly #edges = new Map<string, OpenEdge>();

@@ -51,7 +51,7 @@ export interface ObjectStore {
 export class ObjectStoreError extends TroupeError {}
 
 /** Most keys of one list. */
-export const MOST_KEYS = 100_000;
+const MOST_KEYS = 100_000;
 
 /** Bytes of one object unless an option says otherwise: 256 MiB, above any project of tens of files and its history. */
 export const OBJECT_BYTES: number = 256 * 1024 * 1024;

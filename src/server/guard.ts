@@ -19,7 +19,10 @@ export interface GuardOptions {
 
 /**
  * Checks where a request says that it goes to and comes from. A page of another site cannot reach the server: neither under a name that it has
- * pointed to this machine, nor with the credentials of a browser.
+ * pointed to this machine, nor with the credentials of a browser. It owns the names of the server.
+ *
+ * Guard.G1 (`#hosts`) `check` lets a request pass only under a name of this machine, or under one that was given or admitted, on any port.
+ * Guard.G2 (`#origins`) `check` lets a request that names an origin pass only when that is the server's own or one that was given.
  */
 export class Guard {
   readonly #hosts: Set<string>;

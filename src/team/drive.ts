@@ -167,7 +167,7 @@ export async function resultOfFinished(run: TeamRun): Promise<RunResult> {
 }
 
 /** Returns the result of a run that has nothing to do. */
-export function idleResult(state: RunState, mask: Mask): RunResult {
+function idleResult(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
 }
 

@@ -91,7 +91,7 @@ describe("a guarded cache", () => {
     expect(await here.cache.get("a")).toEqual({ kind: "hit", value: "there" });
   });
 
-  it("GuardedCache.G3 a silent remote is waited for once per cooldown, by the callers of that time", async () => {
+  it("GuardedCache.G3 GuardedRemote.R1 a silent remote is waited for once per cooldown, by the callers of that time", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "silent";
     let done = 0;
@@ -119,7 +119,7 @@ describe("a guarded cache", () => {
     expect(await cache.get("b")).toEqual({ kind: "miss" });
   });
 
-  it("GuardedCache.G4 what was missed is written back when the remote answers again, without a caller", async () => {
+  it("GuardedCache.G4 GuardedRemote.R3 what was missed is written back when the remote answers again, without a caller", async () => {
     const { cache, remote, clock, told } = setup();
     remote.state = "unreachable";
     for (let n = 0; n < 30; n++) await cache.set(`key ${n % 10}`, `value ${n}`, TTL);
@@ -134,7 +134,7 @@ describe("a guarded cache", () => {
     expect(told).toEqual(["nobody is there", "The shared place of a cache answers again."]);
   });
 
-  it("GuardedCache.G4 a full remote is asked again later, and is not taken for one that is down", async () => {
+  it("GuardedCache.G4 GuardedRemote.R2 a full remote is asked again later, and is not taken for one that is down", async () => {
     const { cache, remote, clock } = setup();
     await cache.set("b", "1", TTL);
     remote.state = "full";
@@ -160,7 +160,7 @@ describe("a guarded cache", () => {
     expect([valueIn(here.remote, "a"), here.cache.health.behind]).toEqual(["there, later", 0]);
   });
 
-  it("GuardedCache.G4 what is written while an older one is being written back is not taken for written", async () => {
+  it("GuardedCache.G4 WriteBackList.L2 what is written while an older one is being written back is not taken for written", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "full";
     await cache.set("a", "1", TTL);

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../../src/adapters/mcp.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { freePort } from "../kernel/free-port.ts";
@@ -13,6 +14,7 @@ import { directSteps } from "../../src/kernel/step.ts";
 import type { ToolNotice } from "../../src/tool/call-options.ts";
 import { callTool } from "../../src/tool/call-tools.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -176,7 +178,7 @@ describe("a server that goes away", () => {
 });
 
 describe("tools that change", () => {
-  test("a collection shows what the server has now; a tool that is gone is unknown", async () => {
+  test("OpenServer.S1 a collection shows what the server has now; a tool that is gone is unknown", async () => {
     const server = await opened({ server: liar("none") });
     const tools = new ToolCollection();
     const takeBack = server.offerTo(tools);
@@ -188,6 +190,32 @@ describe("tools that change", () => {
     expect(saidBy(await call(server, "s_renamed", {}, tools))).toBe("did renamed");
     takeBack();
     expect(tools.size).toBe(0);
+  });
+
+  test("OpenServer.S2 a tool of another that has a name of the server's stays, also when its own are taken back", async () => {
+    const server = await opened({ server: liar("none") });
+    const own = defineTool({ name: "s_renamed", description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
+    const tools = new ToolCollection([own]);
+    const takeBack = server.offerTo(tools);
+    await call(server, "s_rename", {}, tools);
+    await server.refresh();
+    expect(server.tools.map(({ name }) => name)).toEqual(tools.names);
+    takeBack();
+    expect([...tools]).toEqual([own]);
+  });
+
+  test("OpenServer.S2 an offer that is refused leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
+    const server = await opened({ server: liar("none") });
+    const tools = new ToolCollection();
+    const takeBack = server.offerTo(tools);
+    const [first = "", ...others] = tools.names;
+    const own = defineTool({ name: first, description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
+    tools.remove(first);
+    tools.add(own);
+    expect(() => server.offerTo(tools)).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
+    expect(tools.names).toEqual([...others, first]);
+    takeBack();
+    expect([...tools]).toEqual([own]);
   });
 
   test("a name that is taken is refused when offered, and nothing is added then", async () => {

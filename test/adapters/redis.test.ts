@@ -2,15 +2,16 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { createClient } from "redis";
 import { afterEach, describe, expect, it } from "vitest";
-import { RedisConnection } from "../../src/adapters/redis-connection.ts";
+import { type LoadRedis, RedisConnection } from "../../src/adapters/redis-connection.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import type { Cache } from "../../src/memory/cache.ts";
 import type { GuardedCache } from "../../src/adapters/guarded-cache.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { readStamped, stampedText } from "../../src/adapters/stamped-text.ts";
 import { cacheContract, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
+import { gate } from "../memory/brain-setup.ts";
 import { freePort } from "../kernel/free-port.ts";
 import { hasRedis, startRedis } from "./redis-process.ts";
 
@@ -134,7 +135,7 @@ describe("without a server", () => {
     expect(cache.health).toMatchObject({ remote: "down", behind: 1, lastError: { code: "CACHE_UNREACHABLE" } });
   });
 
-  it("a server that accepts and never answers is waited for once, by the callers of that time, and not by the next ones", async () => {
+  it("RedisConnection.C1 a server that accepts and never answers is waited for once, by the callers of that time, and not by the next ones", async () => {
     const clock = simulatedClock();
     const server = await silentServer();
     const cache = cacheAt(server.url, { connectTimeout: 20_000, clock, fallback: memoryCache({ clock }) });
@@ -148,13 +149,46 @@ describe("without a server", () => {
     expect([cache.health.remote, cache.health.behind, sockets.size]).toEqual(["down", 50, 1]);
   });
 
-  it("is closed at once, also while a command waits", async () => {
+  it("RedisConnection.C3 is closed at once, also while a command waits", async () => {
     const server = await silentServer();
-    const cache = cacheAt(server.url, { timeout: 25_000 });
+    // No time passes, so only the closing can end it.
+    const cache = cacheAt(server.url, { clock: simulatedClock() });
     const waiting = errorOf(() => cache.get("a"));
     await server.connected;
     await cache.close();
     expect(await waiting).toMatchObject({ code: "CACHE_UNREACHABLE" });
+  });
+
+  it("RedisConnection.C2 a command that fails late leaves the connection alone that is in use by then", async () => {
+    const clients: { readonly answers: ReturnType<typeof gate<string>>[]; isClosed: boolean }[] = [];
+    const create = (): object => {
+      const made = { answers: [] as ReturnType<typeof gate<string>>[], isClosed: false };
+      clients.push(made);
+      const get = (): Promise<string> => {
+        const answer = gate<string>();
+        made.answers.push(answer);
+        return answer.promise;
+      };
+      return { on() {}, connect: async () => undefined, destroy: () => void (made.isClosed = true), get };
+    };
+    const load = (async () => ({ createClient: create, ErrorReply: class extends Error {} })) as unknown as LoadRedis;
+    const connection = new RedisConnection({ url: "", shown: "it", timeout: 1, connectTimeout: 1, clock: simulatedClock(), load });
+    const [early, late] = [errorOf(() => connection.get("a")), errorOf(() => connection.get("b"))];
+    await nextMacrotask();
+    clients[0]?.answers[0]?.fail(new Error("cut"));
+    expect(await early).toMatchObject({ code: "CACHE_UNREACHABLE" });
+    const next = connection.get("c");
+    await nextMacrotask();
+    clients[0]?.answers[1]?.fail(new Error("cut"));
+    expect(await late).toMatchObject({ code: "CACHE_UNREACHABLE" });
+    clients[1]?.answers[0]?.open("there");
+    expect(await next).toBe("there");
+    void connection.get("d");
+    await nextMacrotask();
+    expect(clients.map(({ answers, isClosed }) => [answers.length, isClosed])).toEqual([
+      [2, true],
+      [2, false],
+    ]);
   });
 
   it("the package is missing: every question says what to install, and is not answered in silence", async () => {

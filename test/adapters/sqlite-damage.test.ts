@@ -247,7 +247,7 @@ describe("a broken file", () => {
     expect(rescued).toBeGreaterThan(0);
   });
 
-  it("cut off in the middle of a long run: what is left of it is read", async () => {
+  it("Cursor.P1 cut off in the middle of a long run: what is left of it is read", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const events = Array.from({ length: 400 }, (_, seq) => started("a", seq, 1_000));

@@ -177,7 +177,7 @@ describe("a reader", () => {
     expect(seen).toEqual(all);
   });
 
-  it("SqliteRuns.N1 is told when the run is removed under it, even if another of its name takes its place", async () => {
+  it("SqliteRuns.N1 Cursor.P2 is told when the run is removed under it, even if another of its name takes its place", async () => {
     const journal = journalAt(newFile());
     await written(
       journal,

@@ -32,8 +32,9 @@ describe("weak tests in JavaScript", () => {
     ["an assertion about constants", `test("a", () => { assert(true); equal(1, 1); assert.ok("yes"); });`],
     ["a named function", `function body() { run(); } test("a", body);`],
     ["a suite", `describe("s", () => { it("a", () => { run(); }); it("b", () => assert.equal(run(), 1)); });`],
+    ["functions that call each other", `function b() { c(); } function c() { b(); } test("a", () => { b(); });`],
     ["a subtest", `test("outer", async (t) => { await t.test("a", () => {}); assert.ok(run()); });`],
-  ])("are found: %s", async (_what, text) => {
+  ])("TestFile.F1 are found: %s", async (_what, text) => {
     expect(await weakIn(text)).toEqual(["a"]);
   });
 
@@ -49,8 +50,12 @@ describe("weak tests in JavaScript", () => {
     ["a function of a helper", `import { sees } from "./helpers.mjs"; test("a", () => { sees(run()); });`],
     ["a callback", `function done(x) { assert.ok(x); } test("a", () => { run(done); });`],
     ["functions that call each other", `function a() { b(); } function b() { a(); assert.ok(run()); } test("a", () => { a(); });`],
+    [
+      "a function that was met in the search of the one that it calls",
+      `function a() { b(); assert.ok(run()); } function b() { a(); } test("a", () => { a(); }); test("b", () => { b(); });`,
+    ],
     ["a test to do", `test("a"); test.todo("b"); test.skip("c", () => {});`],
-  ])("are not suspected: %s", async (_what, text) => {
+  ])("TestFile.F2 are not suspected: %s", async (_what, text) => {
     expect(await weakIn(text)).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ function call(id: string, query: string): ScriptedReply {
 }
 
 describe("troupe runs show", () => {
-  it("names the tools that each role called: how often, how many failed, and what ran inside them cost", async () => {
+  it("ToolCount.T1 CallCount.C1 names the tools that each role called: how often, how many failed, and what ran inside them cost", async () => {
     const archive = defineTool({
       name: "archive",
       description: "Searches.",
@@ -43,11 +43,13 @@ describe("troupe runs show", () => {
     });
     const Research = defineAction({ name: "Research", run: () => undefined });
     const roles = [defineRole({ name: "Rita", actions: [Research], reactMode: "agent", tools: [archive], maxReactLoop: 9 })];
-    const cwd = await folderWith({ one: { roles, replies: [call("a", "good"), "a shelf", call("b", "bad"), "done"] } });
+    const replies = [call("a", "good"), "a shelf", call("b", "bad"), "done"];
+    const cwd = await folderWith({ one: { roles, replies } });
     const { stdout, stderr } = await command(cwd, ["runs", "show", "one"]);
     expect(stdout, stderr).toMatch(/\nROLE +TOOL +CALLS +FAILED +COST\nRita +archive +2 +1 +\$0\.\d{4}\n/);
     const [shown] = linesIn((await command(cwd, ["runs", "show", "one", "--json"])).stdout);
     expect(shown).toMatchObject({ tools: [{ role: "Rita", tool: "archive", calls: 2, failed: 1, cost: { unpriced: 0 } }] });
+    expect(shown).toMatchObject({ roles: [{ name: "Rita", calls: replies.length, failedTries: 0 }] });
   });
 });
 

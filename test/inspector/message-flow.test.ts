@@ -55,7 +55,7 @@ describe("messageFlow of messages", () => {
     expect(told(messageFlow([one, two, one]))).toEqual(["outside: > Ann 2"]);
   });
 
-  it("keeps a role apart from what stands for others, whatever it is called", () => {
+  it("FlowDrawing.D1 keeps a role apart from what stands for others, whatever it is called", () => {
     const flow = messageFlow([
       say("1", "x", { sentFrom: "outside", sendTo: ["all"] }),
       say("2", "x", { sentFrom: "a b", sendTo: ["c"] }),
@@ -70,7 +70,7 @@ describe("messageFlow of messages", () => {
     expect(messageFlow([])).toEqual({ messages: 0, nodes: [], edges: [] });
   });
 
-  it("draws an edge for each pair that spoke, and its weights are the deliveries", () => {
+  it("FlowDrawing.D2 draws an edge for each pair that spoke, and its weights are the deliveries", () => {
     const name = fc.constantFrom("Ann", "Bob", "Cara");
     const message = fc.record({ from: fc.constantFrom("", "Ann", "Bob"), to: fc.uniqueArray(name, { minLength: 1 }) });
     fc.assert(

@@ -83,7 +83,7 @@ describe("a server among others", () => {
     await server.close();
   });
 
-  it("refuses another host and the page of another site", async () => {
+  it("Guard.G1 Guard.G2 refuses another host and the page of another site", async () => {
     const { server } = served({ team: shouters(), hosts: ["api.example.com"], origins: ["https://app.example.com"] });
     const ask = async (headers: Record<string, string>): Promise<number> => (await server.fetch(request("/api/runs", { headers }))).status;
     expect(await ask({ host: "evil.example" })).toBe(421);

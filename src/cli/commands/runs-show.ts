@@ -93,6 +93,11 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
   };
 }
 
+/**
+ * Counts the tries of model calls by role. It owns the counts, and the names of the model steps.
+ *
+ * CallCount.C1 (`#steps`) only the ends of model steps are counted: the end of a step does not tell the kind of the step.
+ */
 class CallCount {
   readonly answered = new Map<string, number>();
   readonly failed = new Map<string, number>();

@@ -43,6 +43,10 @@ const LONGEST_WARNING = 600;
 /**
  * Shows a run on stderr: drawn in place on a terminal, one line for each change elsewhere, nothing when quiet. It owns the progress that is
  * shown and the count of unseen warnings; results go to stdout and are printed by others.
+ *
+ * Screen.S1 (`#see`, `#region`) a screen that draws writes no plain line for a change, and a screen that does not draw moves no cursor.
+ * Screen.S2 (`#warnings`) each warning is either printed or counted: the count is that of the warnings that nobody has seen.
+ * Screen.S3 (`#offExit`) at most one listener waits for the end of the process, and none after `end`.
  */
 export class Screen {
   readonly style: Style;

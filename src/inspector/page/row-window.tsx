@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** Pixels: the height of every row, as the style sheet has it. */
-export const ROW = 28;
+const ROW = 28;
 /** Rows above and below the visible ones, so that a fast scroll shows no gap: as many as are visible, up to so many. */
 const MOST_SPARE = 10;
 /** Pixels: browsers draw no element that is much higher. */

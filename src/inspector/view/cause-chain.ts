@@ -52,7 +52,13 @@ export function causeChain(timeline: RunTimeline, start: CauseStart, shown: numb
   return walk.chain(node);
 }
 
-/** Walks from message to activation and on, first against time and then with it. It owns what it has found. */
+/**
+ * Walks from message to activation and on, first against time and then with it. It owns what it has found.
+ *
+ * ChainWalk.W1 (`#walk`) a message or an activation stands in the chain once, also where several ways lead to it, and at most 200 before and
+ * 200 after the start. A link has both its ends in the chain.
+ * ChainWalk.W2 (`#after`) no effect is later than the event that the run is shown after.
+ */
 class ChainWalk {
   readonly #timeline: RunTimeline;
   readonly #shown: number;
@@ -72,7 +78,7 @@ class ChainWalk {
     const nodes = [...this.#messages.values(), ...this.#activations.values()].sort((a, b) => a.steps - b.steps);
     return {
       nodes,
-      links: [...this.#links.values()],
+      links: [...this.#links.values()].filter((link) => this.#messages.has(link.message) && this.#activations.has(link.activation)),
       messages: new Set(this.#messages.keys()),
       activations: new Set(this.#activations.keys()),
       isCut: this.#isCut,
@@ -85,19 +91,20 @@ class ChainWalk {
     for (let nth = 0; nth < open.length; nth += 1) {
       const node = open[nth] as CauseNode;
       for (const next of way === -1 ? this.#before(node) : this.#after(node)) {
-        if (!this.#note(next)) continue;
-        if (open.length <= MOST) open.push(next);
+        if (this.#tableOf(next).has(next.place)) continue;
+        if (open.length <= MOST) open.push(this.#note(next));
         else this.#isCut = true;
       }
     }
   }
 
-  /** True for an entry that is new. */
-  #note(node: CauseNode): boolean {
-    const known = node.kind === "message" ? this.#messages : this.#activations;
-    if (known.has(node.place)) return false;
-    known.set(node.place, node);
-    return true;
+  #tableOf({ kind }: CauseNode): Map<number, CauseNode> {
+    return kind === "message" ? this.#messages : this.#activations;
+  }
+
+  #note(node: CauseNode): CauseNode {
+    this.#tableOf(node).set(node.place, node);
+    return node;
   }
 
   #before({ kind, place, steps }: CauseNode): readonly CauseNode[] {

@@ -57,8 +57,10 @@ type EdgeDraft = { -readonly [Key in Exclude<keyof GraphEdge, "isSubscribed" | "
 };
 
 /**
- * The messages of a run by sender, receiver and cause. It takes in what a timeline has got since it was last asked, so a count up to an event is
- * a search and not a walk.
+ * The messages of a run by sender, receiver and cause. It owns their sequence numbers, so a count up to an event is a search and not a walk.
+ *
+ * FlowTable.F1 (`#seen`) each way of the timeline is taken in once, also when the timeline has grown since the last question.
+ * FlowTable.F2 (`graphAt`) the graph after an event is that of a run that ends there, whatever the timeline has got since.
  */
 export class FlowTable {
   readonly #timeline: RunTimeline;

@@ -9,7 +9,13 @@ import type { CellReply } from "./experiment.ts";
 /** Processes that may die during one run. */
 const DEFAULT_TRIES = 3;
 
-/** The processes of one worker, one after another. It owns the present one. */
+/**
+ * The processes of one worker, one after another. It owns the present one.
+ *
+ * ProcessSlot.S1 (`run`) a process that answers that it is gone is dropped, so the next try starts another one.
+ * ProcessSlot.S2 (`#tries`) a cell whose processes die is tried that often. A cell that takes too long or too much memory is not tried again.
+ * ProcessSlot.S3 (`run`) the use of models in processes that died is told: as `lost` of the reply, or as the use of the cell that failed.
+ */
 export class ProcessSlot {
   readonly #options: CellProcessOptions;
   readonly #tries: number;

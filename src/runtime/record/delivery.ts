@@ -134,7 +134,7 @@ function dropOldest(state: RunState, role: RoleState): void {
  */
 
 /** Limit on the delayed messages of a run that have not arrived yet: ten for each role of a population of a million. */
-export const DELAYED_LIMIT = 10_000_000;
+const DELAYED_LIMIT = 10_000_000;
 
 /** @throws QueueFullError `MAILBOX_FULL` where a message from outside has no room */
 export function assertRoomOutside(state: RunState, to: readonly string[]): void {

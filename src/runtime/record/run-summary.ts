@@ -68,7 +68,7 @@ export interface RunTally {
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
-export const TALLY_VERSION = 3;
+const TALLY_VERSION = 3;
 
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;

@@ -60,7 +60,7 @@ const SMALL_SHARE = 1 / 4;
  * Returns the change from a large record or list to another one of mostly the same members; undefined where that would not be much smaller
  * than the whole. Unchanged members are the same objects.
  */
-export function changeWithin(before: Json | undefined, after: Json): StateChange | undefined {
+function changeWithin(before: Json | undefined, after: Json): StateChange | undefined {
   const areLists = isList(before) && isList(after) && before.length === after.length;
   const areRecords = isRecord(before) && isRecord(after);
   if (!areLists && !areRecords) return undefined;

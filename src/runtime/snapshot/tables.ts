@@ -6,7 +6,9 @@ import type { HiredAs } from "../record/role-state.ts";
 
 /**
  * Numbers objects in the order in which they first come. The state of a run shares its messages and definitions, so each is written once and
- * named by its number.
+ * named by its number. It owns the numbers.
+ *
+ * Table.T1 (`placeOf`) an object keeps the number that it first got, which is its place in `values`.
  */
 export class Table<T extends object> {
   readonly #places = new Map<T, number>();
@@ -40,7 +42,10 @@ export interface StartedJson {
 
 /**
  * The conversations that the requests of open steps hold. Each request of an activation repeats the one before it, so the messages of each
- * beginning are written once. Messages that two requests share are one object in a state.
+ * beginning are written once. Messages that two requests share are one object in a state. It owns the turns.
+ *
+ * ChatTable.C1 (`#turn`) conversations that begin with the same messages share the turns of that beginning.
+ * ChatTable.C2 (`#turn`) a turn comes after the turn that it names, so following the numbers leads to the beginning of the conversation.
  */
 export class ChatTable {
   readonly turns: ChatTurn[] = [];

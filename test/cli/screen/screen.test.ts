@@ -32,7 +32,7 @@ function watching(flags: Flags, options: FakeOptions = {}): Watching {
 }
 
 describe("a screen that is no terminal", () => {
-  it("tells one line for each change, with the time since the run began", async () => {
+  it("Screen.S1 tells one line for each change, with the time since the run began", async () => {
     const { host, clock, tell } = watching({});
     await clock.advance(61_000);
     tell(middleOfARun);
@@ -53,7 +53,7 @@ describe("a screen that is no terminal", () => {
 });
 
 describe("a screen on a terminal", () => {
-  it("draws what happens in place, and keeps lines above it", async () => {
+  it("Screen.S1 draws what happens in place, and keeps lines above it", async () => {
     const { clock, screen, terminal, tell } = watching({}, { isTTY: true });
     tell(middleOfARun);
     screen.say("something to keep");
@@ -88,12 +88,31 @@ describe("a screen on a terminal", () => {
     screen.end();
   });
 
-  it.each([{ CI: "true" }, { TERM: "dumb" }])("is not drawn on with %j", async (env) => {
+  it.each([{ CI: "true" }, { TERM: "dumb" }])("Screen.S1 is not drawn on with %j", async (env) => {
     const { host, clock, tell } = watching({}, { isTTY: true, env });
     tell(middleOfARun);
     await clock.advance(1_000);
     expect(host.stderr.text).not.toMatch(/\u001b\[(\?25l|\d*A)/);
     expect(host.stderr.text).toContain("[0:00] Alice, Product Manager  WritePrd");
+  });
+});
+
+describe("the end of the process", () => {
+  it("Screen.S3 is waited for by one listener of a screen that shows a second run, and by none once that has ended", () => {
+    const host = fakeHost({ isTTY: true });
+    const waiting = new Set<() => void>();
+    const onExit = (listener: () => void): (() => boolean) => {
+      waiting.add(listener);
+      return () => waiting.delete(listener);
+    };
+    const screen = new Screen({ ...host, onExit }, outputSettings({}));
+    const run = { on: () => undefined } as unknown as Run;
+    const options = { rounds: 1, budget: undefined, profiles: PROFILES };
+    screen.watch(run, options);
+    screen.watch(run, options);
+    expect(waiting.size).toBe(1);
+    screen.end();
+    expect(waiting.size).toBe(0);
   });
 });
 
@@ -109,20 +128,21 @@ describe("a quiet screen", () => {
 });
 
 describe("a warning", () => {
-  it("that a person must see is printed once, unless quiet", async () => {
-    for (const [flags, told] of [
-      [{}, "the model is away\n"],
-      [{ verbose: true }, "warning: the model is away\n"],
-      [{ quiet: true }, ""],
+  it("Screen.S2 that a person must see is printed once, unless quiet", async () => {
+    for (const [flags, told, unseen] of [
+      [{}, "the model is away\n", 0],
+      [{ verbose: true }, "warning: the model is away\n", 0],
+      [{ quiet: true }, "", 1],
     ] as const) {
       const { screen, host, clock } = watching(flags);
       screen.logger.error("the model is away");
       await clock.advance(0);
       expect(host.stderr.text.replace(/\u001b\[\d*m/g, "").trimStart()).toBe(told);
+      expect(screen.unseenWarnings).toBe(unseen);
     }
   });
 
-  it("is counted, and shown when verbose", async () => {
+  it("Screen.S2 is counted, and shown when verbose", async () => {
     const counting = watching({});
     counting.screen.warn("a dead letter");
     const showing = watching({ verbose: true });

@@ -4,7 +4,7 @@ import { compareRuns } from "../../../src/inspector/view/run-comparison.ts";
 import { defineRole, memoryJournal, Team } from "../../../src/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
 import { eventsOf } from "../../team/recorded.ts";
-import { causeChain } from "../../../src/inspector/view/cause-chain.ts";
+import { causeChain, type CauseNode } from "../../../src/inspector/view/cause-chain.ts";
 import { densityOf, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import { FlowTable } from "../../../src/inspector/view/role-graph.ts";
 import { roleView } from "../../../src/inspector/view/role-view.ts";
@@ -41,15 +41,20 @@ describe("views of a run", () => {
     );
   });
 
-  test("property: the graph, the role panels and the spending at an event are those of a run that ends there", async () => {
+  test("property: FlowTable.F1 FlowTable.F2 the graph, the role panels and the spending at an event are those of a run that ends there", async () => {
     await fc.assert(
       fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
         const run = await timeline;
         const seq = a % run.length;
         const cut = new RunTimeline();
         cut.add(run.events(0, seq));
-        expect(new FlowTable(run).graphAt(seq)).toEqual(new FlowTable(cut).graphAt(seq));
+        const growing = new FlowTable(cut);
+        const graph = growing.graphAt(seq);
+        expect(new FlowTable(run).graphAt(seq)).toEqual(graph);
         expect(spendingAt(run, seq)).toEqual(spendingAt(cut, seq));
+        cut.add(run.events(seq + 1));
+        expect(growing.graphAt(seq)).toEqual(graph);
+        expect(growing.graphAt(run.length - 1)).toEqual(new FlowTable(run).graphAt(run.length - 1));
         const state = fold(run.events(0, seq));
         for (const role of state.roles.values()) {
           const view = roleView(run.stateAt(seq), role.name);
@@ -71,7 +76,18 @@ describe("views of a run", () => {
     );
   });
 
-  test("property: a chain of causes goes from what was taken to what was said, and back", async () => {
+  test("ChainWalk.W1 a chain of very many effects is cut, and its links have both their ends in it", async () => {
+    const journal = memoryJournal();
+    const hearers = Array.from({ length: 250 }, (_, n) => defineRole({ name: `Hearer ${n}`, react: () => undefined }));
+    await new Team({ name: "hall", roles: hearers, journal }).run("go", { id: "wide" }).result;
+    const run = new RunTimeline();
+    run.add(await eventsOf(journal, "wide"));
+    const { nodes, links, isCut } = causeChain(run, { message: 0 });
+    expect([nodes.length, links.length, isCut]).toEqual([201, 200, true]);
+    expect(links.every(({ activation }) => nodes.some(({ kind, place }) => kind === "activation" && place === activation))).toBe(true);
+  });
+
+  test("property: ChainWalk.W1 ChainWalk.W2 a chain of causes goes from what was taken to what was said, and back", async () => {
     await fc.assert(
       fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
         const run = await timeline;
@@ -87,9 +103,12 @@ describe("views of a run", () => {
           if (proof === "took") expect([...new Set(one?.took)]).toEqual([message]);
           if (proof === "said") expect(direction).toBe("out");
         }
-        for (const { kind, steps, place } of chain.nodes) {
-          const seq = kind === "message" ? sent[place]?.seq : activations[place]?.from;
-          if (steps < 0) expect(seq).toBeLessThanOrEqual(sent[start]?.seq ?? -1);
+        const seqOf = ({ kind, place }: CauseNode): number => (kind === "message" ? sent[place]?.seq : activations[place]?.from) ?? NaN;
+        for (const node of chain.nodes) if (node.steps < 0) expect(seqOf(node)).toBeLessThanOrEqual(sent[start]?.seq ?? -1);
+        expect(new Set(chain.nodes.map(({ kind, place }) => `${kind} ${place}`)).size).toBe(chain.nodes.length);
+        for (let shown = 0; shown < run.length; shown += 1) {
+          const { nodes } = causeChain(run, { message: start }, shown);
+          expect(nodes.filter((node) => node.steps > 0 && seqOf(node) > shown)).toEqual([]);
         }
         // Without a cut the chain of an earlier cause has the message among its effects.
         const [first] = chain.nodes;
