@@ -24,7 +24,8 @@ afterEachFile(() => {
 export async function startDoomed(file: URL, task: Json): Promise<DoomedWorker> {
   const program = await programOf(file);
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.end(program);
+  // A process may be killed before it has read its program.
+  child.stdin.on("error", () => undefined).end(program);
   running.add(child);
   let trouble = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));

@@ -47,7 +47,8 @@ afterEachFile(() => {
 async function workerOf(program: string, task: SharedTask): Promise<Worker> {
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
   running.add(child);
-  child.stdin.end(program);
+  // A process may be killed before it has read its program.
+  child.stdin.on("error", () => undefined).end(program);
   const lines: string[] = [];
   let [rest, trouble] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

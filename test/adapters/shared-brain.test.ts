@@ -25,7 +25,8 @@ const NAMES = ["a", "b", "c", "d", "e", "f"].slice(0, tries(3, 6));
 /** How loading ended in a process of its own, each time. */
 function loadedBy(task: Task): Promise<string[]> {
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.end(program);
+  // A process may be killed before it has read its program.
+  child.stdin.on("error", () => undefined).end(program);
   let [out, trouble] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));

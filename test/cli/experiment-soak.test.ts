@@ -34,7 +34,7 @@ describe("troupe experiment, as a process", () => {
 
   it("ends with 1 where a run failed, and with 130 at Ctrl-C, and goes on after it", async () => {
     const cwd = freshFolder();
-    const failed = await run(["experiment", "run", MODULE, "--time-limit", "2s"], { cwd, env: { WALKS_HARM: "never" } });
+    const failed = await run(["experiment", "run", MODULE, "--time-limit", "12s"], { cwd, env: { WALKS_HARM: "never" } });
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("1 failed")]);
     const stopped = start(["experiment", "run", MODULE, "--again", "--out", "other", "--workers", "1"], {
       cwd,

@@ -20,7 +20,8 @@ export interface EffectProcess {
 
 export function startEffectProcess(part: Part): EffectProcess {
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(part)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.end(program);
+  // A process may be killed before it has read its program.
+  child.stdin.on("error", () => undefined).end(program);
   let [said, trouble] = ["", ""];
   let hasEnded = false;
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));

@@ -23,7 +23,10 @@ export async function startProvider(
     request.setEncoding("utf8").on("data", (text: string) => (question += text));
     request.on("end", () => {
       calls.set(question, (calls.get(question) ?? 0) + 1);
-      setTimeout(() => void Promise.resolve(answer(question)).then((text) => response.end(text)), wait(question));
+      const ms = wait(question);
+      // `fetch` waits five minutes for headers, and five minutes for the rest.
+      setTimeout(() => response.flushHeaders(), ms / 2);
+      setTimeout(() => void Promise.resolve(answer(question)).then((text) => response.end(text)), ms);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

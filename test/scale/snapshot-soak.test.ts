@@ -47,7 +47,7 @@ const databases: Readonly<Record<string, Kept>> = {
         return () => postgres({ url, schema });
       },
       isOpened: false,
-      quicker: 4,
+      quicker: 3,
     },
   }),
 };
