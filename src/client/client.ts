@@ -318,7 +318,9 @@ export class RunClient {
     if (o.body !== undefined) headers.set("content-type", "application/json");
     const init = { method, headers, ...(o.signal === undefined ? {} : { signal: o.signal }) };
     const request = new Request(this.#url + path, o.body === undefined ? init : { ...init, body: JSON.stringify(o.body) });
-    return this.#fetch(request).catch((cause: unknown) => {
+    const ask = (): Promise<Response> => this.#fetch(request);
+    // A server may close an idle connection at the moment when a request goes over it. Only what changes nothing is asked again.
+    return (method === "GET" ? ask().catch(ask) : ask()).catch((cause: unknown) => {
       if (o.signal?.aborted === true) throw abortReason(o.signal);
       const text = `Expected an answer of ${this.#url}, but it cannot be reached. Check that the server runs.`;
       throw new TroupeError("SERVER_UNREACHABLE", text, { cause });

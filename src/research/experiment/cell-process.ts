@@ -12,6 +12,8 @@ import { CELL_SCRIPT, MEMORY_MARK } from "./cell-script.ts";
 /** The most characters kept of what a process wrote to its error stream. */
 const MOST_SAID = 8_000;
 const MEGABYTE = 1024 * 1024;
+/** Milliseconds that a process may take to load the module, also where runs take far less: a busy machine starts it slowly. */
+const LONGEST_START = 60_000;
 /** The variable that tells a process that it runs cells. */
 export const CELL_VARIABLE = "TROUPE_CELL";
 
@@ -22,7 +24,7 @@ export interface CellProcessOptions {
   readonly name: string;
   /** The plan of the experiment as text, which the module must still give. */
   readonly plan: string;
-  /** Milliseconds that the start and each cell may take. */
+  /** Milliseconds that each cell may take. The start of a process may take a minute, or as long where that is longer. */
   readonly timeLimit: number;
   /** Megabytes that a process may take. */
   readonly memory: number;
@@ -92,9 +94,13 @@ export class CellProcess {
    */
   static async start(options: CellProcessOptions): Promise<CellProcess | string> {
     const made = new CellProcess(options);
-    const told = await made.#next();
+    const limit = Math.max(options.timeLimit, LONGEST_START);
+    const told = await made.#next(limit);
     if (options.signal.aborted) throw abortReason(options.signal);
-    if (told === undefined) return made.#end?.why === "memory" ? `it took more than ${options.memory} megabytes` : (made.#end?.text ?? "");
+    if (told === undefined) {
+      const { why, text = "" } = made.#end ?? {};
+      return why === "memory" ? `it took more than ${options.memory} megabytes` : why === "late" ? `it took more than ${limit} ms` : text;
+    }
     if (told["ready"] === options.plan) return made;
     made.kill();
     if (typeof told["ready"] === "string") {
@@ -115,7 +121,7 @@ export class CellProcess {
     this.#onUse = onUse;
     this.#said = "";
     const id = this.#requests;
-    const answer = this.#next();
+    const answer = this.#next(this.#options.timeLimit);
     if (this.#child.connected) this.#child.send({ id, request }, () => undefined);
     const told = await answer;
     if (this.#options.signal.aborted) throw abortReason(this.#options.signal);
@@ -134,11 +140,11 @@ export class CellProcess {
   }
 
   /** Resolves with the next message, or with undefined when the process is gone or the time is up. */
-  #next(): Promise<Told | undefined> {
-    const { clock, timeLimit } = this.#options;
+  #next(limit: number): Promise<Told | undefined> {
+    const { clock } = this.#options;
     return new Promise((resolve) => {
       if (this.#end !== undefined) return resolve(undefined);
-      const cancel = clock.timer(timeLimit, () => {
+      const cancel = clock.timer(limit, () => {
         this.#why = "late";
         this.kill();
       });
