@@ -72,7 +72,7 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /**
  * A store of objects in a bucket, by the protocol of S3. The server must know conditional writes (`If-None-Match`, `If-Match`): AWS, MinIO and
- * Cloudflare R2 say that they do. The package `aws4fetch` is loaded at the first use; without it, that call throws UsageError
+ * Cloudflare R2 say that they do, and the gateway of Ceph 16.2 was tried; it needs `retries`, because it answers who loses a race with 500. The package `aws4fetch` is loaded at the first use; without it, that call throws UsageError
  * `PACKAGE_MISSING`.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
@@ -155,11 +155,13 @@ interface S3Answer {
 /**
  * Asks the server. It owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored
  * bytes: the try may have been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code.
- * S3Objects.S3 (`#limit`) the limit of a try grows with the bytes that are sent, and with those of the answer.
+ * S3Objects.S3 (`#limit`) the limit of a try grows with the bytes that are sent, and with those of the answer. S3Objects.S4 (`#put`) a server
+ * that compares tags without their quotes, as Ceph's gateway does, refuses a condition that holds: then it is asked without them from then on.
  */
 class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;
   #client: Promise<AwsClient> | undefined;
+  #comparesBare = false;
 
   constructor(settings: S3Settings) {
     this.#settings = settings;
@@ -169,20 +171,29 @@ class S3Objects implements ObjectStore {
     checkObjectKey(key);
     checkPut(options);
     checkObjectSize(key, bytes.length, this.#settings.mostBytes);
-    const headers = {
-      ...(options.ifNone === true ? { "if-none-match": "*" } : {}),
-      ...(options.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
-    };
-    const { signal } = options;
-    const answer = await this.#ask({ method: "PUT", path: this.#path(key), headers, bytes, key, signal, most: LIST_BYTES });
+    const { signal, ifMatch } = options;
+    const isBare = this.#comparesBare;
+    let answer = await this.#put(key, bytes, options, isBare);
+    if (answer.status === 412 && ifMatch !== undefined && !isBare && (await this.get(key, { signal }))?.tag === ifMatch) {
+      answer = await this.#put(key, bytes, options, true);
+      if (answer.status === 200) this.#comparesBare = true;
+    }
     if (answer.status === 200) return answer.tag;
     // A store without the object answers If-Match with 404.
-    if (answer.status !== 412 && !(answer.status === 404 && options.ifMatch !== undefined && codeIn(answer.bytes) !== "NoSuchBucket")) {
+    if (answer.status !== 412 && !(answer.status === 404 && ifMatch !== undefined && codeIn(answer.bytes) !== "NoSuchBucket")) {
       throw this.#refused(answer);
     }
     const found = answer.tries === 0 ? undefined : await this.get(key, { signal });
     if (found === undefined || Buffer.compare(found.bytes, bytes) !== 0) throw objectConflict(key);
     return found.tag;
+  }
+
+  #put(key: string, bytes: Uint8Array, { ifNone, ifMatch, signal }: PutOptions, isBare: boolean): Promise<S3Answer> {
+    const headers = {
+      ...(ifNone === true ? { "if-none-match": "*" } : {}),
+      ...(ifMatch === undefined ? {} : { "if-match": isBare ? ifMatch.replaceAll('"', "") : ifMatch }),
+    };
+    return this.#ask({ method: "PUT", path: this.#path(key), headers, bytes, key, signal, most: LIST_BYTES });
   }
 
   async get(key: string, { signal }: ObjectCall = {}): Promise<StoredObject | undefined> {

@@ -28,6 +28,13 @@ objectStoreContract(kit, "a prefix of a bucket", () => {
   return bucket({ prefix: "ours/deep" });
 });
 
+const ceph = await s3Stub("runs", 2, true);
+const gateway = (): ObjectStore => s3Objects({ endpoint: ceph.endpoint, bucket: "runs", credentials: S3_KEYS, retries: 1, timeout: 2000 });
+objectStoreContract(kit, "a bucket of a server that compares tags without their quotes", () => {
+  ceph.objects.clear();
+  return gateway();
+});
+
 describe("objects in a folder", () => {
   it("FileObjects.O3 a damaged file is told, and can be removed", async () => {
     const dir = scratchFolder();
@@ -60,6 +67,18 @@ describe("objects in a bucket", () => {
     asked = 0;
     stub.fault = (method) => (method === "PUT" && asked++ === 0 ? "reset" : undefined);
     expect(await codeOf(() => bucket().put("a", bytes("snow"), { ifNone: true }))).toBe("OBJECT_CONFLICT");
+  });
+
+  it("S3Objects.S4 a server that compares tags without their quotes keeps conditions, also those of writers at the same time", async () => {
+    ceph.objects.clear();
+    const objects = gateway();
+    const first = await objects.put("a", bytes("rain"));
+    const races = await Promise.all(["snow", "hail"].map((text) => codeOf(() => objects.put("a", bytes(text), { ifMatch: first }))));
+    expect(races.filter((code) => code === "OBJECT_CONFLICT")).toHaveLength(1);
+    expect(await codeOf(() => objects.put("a", bytes("fog"), { ifMatch: first }))).toBe("OBJECT_CONFLICT");
+    const { tag = "" } = (await objects.get("a")) ?? {};
+    await objects.put("a", bytes("fog"), { ifMatch: tag });
+    expect((await gateway().get("a"))?.bytes).toEqual(bytes("fog"));
   });
 
   it("asks again after a lost connection and after an answer that says later, and not after others", async () => {
