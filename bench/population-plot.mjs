@@ -11,7 +11,7 @@ import { plotSvg } from "../dist/src/research/index.js";
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error("Expected the JSON of a run, got nothing: node bench/population-plot.mjs run.json");
 const { rows } = JSON.parse(readFileSync(path, "utf8"));
-const titles = { random: "each message goes to a random other one", ring: "each tells its neighbour in every round" };
+const titles = { random: "to a random role", ring: "to the neighbour" };
 for (const world of new Set(rows.map((row) => row.world))) {
   const svg = await plotSvg(
     rows.filter((row) => row.world === world).map(({ n, us, peer }) => ({ roles: n, microseconds: us, who: peer })),

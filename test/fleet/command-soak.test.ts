@@ -90,24 +90,26 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
-  const deployed =
-    "WorkerParent.P3 deploy during a long call: the call ends where it began, another worker goes on, and no answer is paid for twice";
-  it(deployed, { timeout: LONG + 240_000 }, async () => {
-    const old = startWorker("--grace", `${LONG / 1_000 + 60}s`);
-    await old.until("stdout", /"type":"working"/);
-    await troupe("submit", "--team", "writers", "--id", "three", "a long deploy");
-    await old.until("stderr", /A run begins.*"three"/);
-    const late = startWorker();
-    await late.until("stdout", /"type":"working"/);
-    old.process.kill("SIGTERM");
-    expect(await old.ended).toBe(0);
-    expect((await troupe("logs", "-f", "three")).stdout).toMatch(/run\.ended +finished/);
-    const calls = [...provider.calls].filter(([question]) => question.includes("long deploy"));
-    expect(calls.map(([, count]) => count)).toEqual(calls.map(() => 1));
-    await late.until("stderr", /A run ends.*"three".*"finished"/);
-    late.process.kill("SIGTERM");
-    expect(await late.ended).toBe(0);
-  });
+  it(
+    "WorkerParent.P3 deploy during a long call: it ends where it began, another worker goes on, no answer is paid for twice",
+    { timeout: LONG + 240_000 },
+    async () => {
+      const old = startWorker("--grace", `${LONG / 1_000 + 60}s`);
+      await old.until("stdout", /"type":"working"/);
+      await troupe("submit", "--team", "writers", "--id", "three", "a long deploy");
+      await old.until("stderr", /A run begins.*"three"/);
+      const late = startWorker();
+      await late.until("stdout", /"type":"working"/);
+      old.process.kill("SIGTERM");
+      expect(await old.ended).toBe(0);
+      expect((await troupe("logs", "-f", "three")).stdout).toMatch(/run\.ended +finished/);
+      const calls = [...provider.calls].filter(([question]) => question.includes("long deploy"));
+      expect(calls.map(([, count]) => count)).toEqual(calls.map(() => 1));
+      await late.until("stderr", /A run ends.*"three".*"finished"/);
+      late.process.kill("SIGTERM");
+      expect(await late.ended).toBe(0);
+    },
+  );
 
   it("WorkerParent.P1 start a worker again that was killed, and prove its death", async () => {
     const worker = startWorker();
