@@ -19,7 +19,7 @@ export const CELL_VARIABLE = "TROUPE_CELL";
 
 /** The means of the processes of a sweep. */
 export interface CellProcessOptions {
-  /** The address of the module that exports the experiment: `file:///work/coins.ts`. */
+  /** The address of the module that exports the experiment: `file:///home/ada/coins.ts`. */
   readonly module: string;
   readonly name: string;
   /** The plan of the experiment as text, which the module must still give. */

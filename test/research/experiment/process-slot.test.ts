@@ -17,7 +17,7 @@ import { ProcessSlot } from "../../../src/research/experiment/process-slot.ts";
 
 const request = {} as WireRequest;
 const options: CellProcessOptions = {
-  ...{ module: "file:///work/none.mjs", name: "none", plan: "", timeLimit: 1_000, memory: 100, node: process.execPath },
+  ...{ module: "file:///home/ada/none.mjs", name: "none", plan: "", timeLimit: 1_000, memory: 100, node: process.execPath },
   ...{ clock: systemClock, signal: new AbortController().signal },
 };
 const fresh: Partial<CellUse> = { calls: 2, microUsd: 30 };
