@@ -80,11 +80,11 @@ export default defineConfig({
     setupFiles: ["test/setup.ts"],
     ...(effort === "soak" && { runner: "tools/soak-runner.mjs" }),
     pool: "forks",
-    // One more than there are cores: tests wait for processes and for the disk.
-    maxWorkers: Math.min(availableParallelism() + 1, 8),
+    // One more than there are cores: tests wait for processes and for the disk. Those of the soak keep the cores busy with what they start.
+    maxWorkers: Math.min(availableParallelism() + (effort === "test" ? 1 : 0), 8),
     // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.
     testTimeout: effort === "test" ? 120_000 : 900_000,
-    hookTimeout: 120_000,
+    hookTimeout: effort === "test" ? 120_000 : 900_000,
     sequence: { sequencer: SmallWorkersFirst },
     unstubEnvs: true,
     unstubGlobals: true,

@@ -11,11 +11,11 @@ const order = JSON.parse(readFileSync("order.json", "utf8"));
 const SOURCE = join(process.cwd(), "project");
 const ROOM = "/tmp/checks";
 const SKIPPED = new Set(["node_modules", ".git", ".troupe", "__pycache__"]);
-const STEP_TIME = 15_000;
-const TESTS_TIME = 60_000;
+const STEP_TIME = 60_000;
+const TESTS_TIME = 180_000;
 /** Functions that are broken to see whether the tests notice. */
 const MOST_BROKEN = 6;
-const LINE_TIME = 10_000;
+const LINE_TIME = 60_000;
 
 let copies = 0;
 

@@ -11,7 +11,9 @@ import { HERE, loadIdea } from "./check-list.mjs";
 const ALWAYS = ["tests", "tests can fail", "readme", "no stray files"];
 const LEFT_OUT = new Set(["node_modules", ".git", ".troupe"]);
 /** Milliseconds for all commands, and for all pages. */
-const TIME = 540_000;
+const TIME = 1_800_000;
+/** A page that is slow because the machine is busy has not failed. */
+const PAGE_TIMES = { step: 15_000, load: 60_000, criterion: 120_000 };
 
 /**
  * Runs the check list of an idea on a project, in the sandbox.
@@ -68,7 +70,7 @@ async function openPages(checks, { project, sandbox, isPage }) {
   if (open === undefined) return told("there is no page");
   const { checkPages } = await import("../dist/src/checks/index.js");
   if (checkPages === undefined) return told("this build cannot check pages");
-  const { verdicts, faults, notChecked } = await checkPages({ root: project, sandbox, open, criteria, timeout: TIME });
+  const { verdicts, faults, notChecked } = await checkPages({ root: project, sandbox, open, criteria, timeout: TIME, times: PAGE_TIMES });
   const fault = notChecked ?? faults[0]?.message;
   return [
     ...verdicts.map(({ id, outcome, evidence }) => ({

@@ -4,7 +4,7 @@
  * network, so that Chromium has to.
  */
 export const BROWSER_PAGES: string = String.raw`
-const MOST_PICTURE = 1500000, MOST_CONSOLE = 200, CLOSE_TIME = 2000, ANSWER_TIME = 1000;
+const MOST_PICTURE = 1500000, MOST_CONSOLE = 200, CLOSE_TIME = 2000;
 const ARGUMENTS = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--disable-extensions"];
 /** A proxy that is not there, also for this machine, and no names. */
 const BLOCKED = ["--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"];
@@ -186,7 +186,7 @@ class BrowserPage {
       await this.doStep(step);
     } catch (error) {
       if (error instanceof StepFault || error instanceof Unable || error instanceof PageOver) throw error;
-      const answers = await within(ANSWER_TIME, this.page.evaluate("1"), "").then(() => true, (fault) => !(fault instanceof PageOver));
+      const answers = await within(order.stepTime, this.page.evaluate("1"), "").then(() => true, (fault) => !(fault instanceof PageOver));
       if (!answers) throw new PageOver("the page does not answer; a script may run without end");
       throw new StepFault(plain(error));
     }

@@ -35,7 +35,7 @@ export interface PageCheckRequest {
 
 /** Milliseconds of single waits on a page. */
 export interface PageTimes {
-  /** A step waits so long for its element, or for what it expects. Default 2,000. */
+  /** A step waits so long for its element, or for what it expects; a page that is asked whether it still answers has as long. Default 5,000, as Playwright's `expect`. */
   readonly step: number;
   /** A page is loaded after so long, with all it needs. Default 10,000. */
   readonly load: number;
@@ -44,7 +44,7 @@ export interface PageTimes {
 }
 
 /** The defaults of {@link PageTimes}. */
-export const defaultPageTimes: PageTimes = { step: 2_000, load: 10_000, criterion: 40_000 };
+export const defaultPageTimes: PageTimes = { step: 5_000, load: 10_000, criterion: 40_000 };
 
 const pageCheckRequest: Known<PageCheckRequest> = {
   root: true,

@@ -48,7 +48,7 @@ const messages = TEXTS.map((content, n) => say(`m${n}`, content));
 
 beforeAll(async () => {
   server = await startPglite();
-}, 120_000);
+});
 beforeEach(() => server.run("CREATE EXTENSION IF NOT EXISTS vector"));
 afterEachFile(async () => {
   for (const store of open.splice(0)) await store.close();

@@ -87,9 +87,11 @@ describe.runIf(found.means.length > 0).each(sandboxes)("hostile pages, sandbox $
       sandbox,
       criteria: CRITERIA,
       means: "browser",
-      times: { load: 5_000, criterion: 20_000 },
+      timeout: 800_000,
+      // A busy machine needs seconds for one click.
+      times: { step: 20_000, load: 60_000, criterion: 90_000 },
     });
-  }, 600_000);
+  }, 900_000);
 
   const told = (id: string): string => {
     const { outcome, evidence } = report.verdicts.find((one) => one.id === id) ?? { outcome: "not there", evidence: "" };

@@ -27,7 +27,7 @@ describe("troupe demo", () => {
     const last = await command(cwd, ["resume", "--rounds", "20", "--json"]);
     expect(last.code).toBe(0);
     expect(resultsIn(last.stdout).map(outcomes)).toEqual([{ A1: "proven", A2: "proven", A3: "proven", A4: "proven", A5: "proven" }]);
-  }, 400_000);
+  });
 
   it("prints events and one result for each part with --json, and nothing else there", async () => {
     const { code, stdout } = await command(freshFolder(), ["demo", "--json", "--rounds", "9", "--out", "project", "--store", "x.db"]);
@@ -38,5 +38,5 @@ describe("troupe demo", () => {
       [0, true],
     ]);
     expect(eventsIn(stdout).length + results.length).toBe(linesIn(stdout).length);
-  }, 400_000);
+  });
 });

@@ -48,7 +48,7 @@ beforeAll(() => {
   const seen = new Set<string>();
   const lines = code.split("\n").filter((line) => !line.startsWith("import ") || (!seen.has(line) && seen.add(line)));
   writeFileSync(join(context, "server.js"), lines.join("\n"));
-}, 400_000);
+});
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 function shell(line: string, cwd: string, env: Readonly<Record<string, string>>): void {
@@ -122,7 +122,7 @@ async function freePort(): Promise<number> {
 
 it(
   "the container file of the guide to deploying builds a server that is healthy, answers, and ends by its signal",
-  { timeout: 120_000 },
+  { timeout: 900_000 },
   async () => {
     const stage = built(block("dockerfile", "HEALTHCHECK"));
     expect(existsSync(join(stage.folder, "node_modules/hono"))).toBe(true);
@@ -138,7 +138,7 @@ it(
       const child = spawn(program, args, { cwd: stage.folder, env, stdio: ["ignore", "inherit", "inherit"] });
       const ended = new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
       const [check = "", ...checkArgs] = stage.health;
-      await expect.poll(() => spawnSync(check, checkArgs, { env }).status, { timeout: 20_000, interval: 300 }).toBe(0);
+      await expect.poll(() => spawnSync(check, checkArgs, { env }).status, { timeout: 120_000, interval: 300 }).toBe(0);
       if (turn === 0) await client.start({ idea: "Something with fish, please.", id: "table-4" });
       for await (const event of client.events("table-4")) void event;
       expect((await client.read("table-4")).status).toBe("finished");

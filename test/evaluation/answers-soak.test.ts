@@ -48,6 +48,6 @@ describe.runIf(isolates)("answers that are kept, played again", () => {
     const { stdout, stderr } = await program("run", ["--product", product, "--idea", idea, "--play", "--out", folder]);
     expect(stderr).toBe("");
     const { exitCode, status, calls, passed, all, failed } = JSON.parse(stdout) as Kept["expected"] & { readonly failed: unknown };
-    expect({ exitCode, status, calls, passed, all, failed }).toMatchObject(expected);
+    expect({ exitCode, status, calls, passed, all }, `failed: ${JSON.stringify(failed)}`).toEqual(expected);
   });
 });

@@ -116,7 +116,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     await worker.until("stdout", /"type":"working"/);
     await troupe("submit", "--team", "writers", "--id", "four", "a slow death");
     const isAsked = (): boolean => [...provider.calls.keys()].some((question) => question.includes("a slow death"));
-    await vi.waitUntil(isAsked, { interval: 10, timeout: 20_000 });
+    await vi.waitUntil(isAsked, { interval: 10, timeout: 120_000 });
     const pid = Number(/"pid":(\d+)/.exec(worker.said.stdout)?.[1]);
     process.kill(pid, "SIGKILL");
     await worker.until("stderr", /The worker died, and is started again/);
@@ -202,7 +202,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     };
     const first = startMover("here");
     await troupe("submit", "--team", "movers", "--id", "moving", "go");
-    await vi.waitUntil(async () => (await troupe("logs", "moving", "--json")).stdout.includes('"name":"Wait"'), { timeout: 60_000 });
+    await vi.waitUntil(async () => (await troupe("logs", "moving", "--json")).stdout.includes('"name":"Wait"'), { timeout: 120_000 });
     first.process.kill("SIGTERM");
     expect(await first.ended).toBe(0);
     const second = startMover("there");

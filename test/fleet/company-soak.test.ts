@@ -24,7 +24,7 @@ const played = new Map(ideas.map((idea) => [idea.id, demoModel(idea)]));
 
 async function answer(question: string): Promise<string> {
   const { idea, request } = JSON.parse(question) as { readonly idea: string; readonly request: ChatRequest };
-  const reply = await played.get(idea)?.chat(request, { signal: AbortSignal.timeout(10_000) });
+  const reply = await played.get(idea)?.chat(request, { signal: AbortSignal.timeout(120_000) });
   return JSON.stringify(reply ?? calculated(request));
 }
 

@@ -57,7 +57,7 @@ describe.runIf(hasPostgres)("a worker that cannot be heard, and has not ended", 
 
   it.runIf(network)(
     "loses its runs about 15 seconds after its machine vanished, also when the database had sent it something, and is refused when it is back",
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       const { host = "", under = [] } = network ?? {};
       const lost = await startWorker(60_000, { url: server.url.replace("127.0.0.1", host), under });
@@ -77,7 +77,7 @@ describe.runIf(hasPostgres)("a worker that cannot be heard, and has not ended", 
 
   it(
     "PersistentConnection.C2 loses its runs a minute after its process was stopped, and is refused when it goes on",
-    { timeout: 400_000 },
+    { timeout: 900_000 },
     async () => {
       const lost = await startWorker(100_000);
       const pid = Number(/"pid":(\d+)/.exec(lost.said.stdout)?.[1]);

@@ -60,7 +60,7 @@ function writer(port: number, beginning: string, rest: string): Slow {
 describe("a server with clients that take a second for a byte", () => {
   it(
     "serves all others, keeps nothing for those who read, cuts off those who write, and closes in seconds",
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async () => {
       const server = createServer({ team: writers(), token: TOKEN });
       const { url, port } = await server.listen();

@@ -45,12 +45,11 @@ describe.runIf(program !== undefined)("the page of a server", () => {
   it("shows the text of a model while it comes, takes back that of a broken try, and tells a screen reader of the end alone", async () => {
     await house.run("wait, and talk about bread", "talk");
     const { page, faults } = await openPage(browser, house.address("talk"));
-    page.setDefaultTimeout(5_000);
     const lane = page.locator(".lane-live");
     // A page hears the texts of calls that begin while it is open.
     await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
     house.goOn();
-    const say = () => expectSoon(() => house.say(), { timeout: 20_000 }).toBe(true);
+    const say = () => expectSoon(() => house.say()).toBe(true);
     await say();
     await expectSoon(() => lane.textContent()).toBe("I think ");
     await say();
@@ -183,10 +182,10 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     const { page } = await openPage(browser, house.address("restart"));
     await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
     await house.close();
-    await expectSoon(() => page.locator(".run-head").textContent(), { timeout: 20_000 }).toContain("The server cannot be reached");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("The server cannot be reached");
     await house.start();
-    await expectSoon(() => page.locator(".run-head").textContent(), { timeout: 30_000 }).toContain("Live");
-    await expectSoon(async () => (house.goOn(), badge(page)), { timeout: 20_000 }).toBe("Finished");
+    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
+    await expectSoon(async () => (house.goOn(), badge(page))).toBe("Finished");
     await toPanel(page, "events");
     const { numbers, count } = await page.evaluate(() => ({
       numbers: [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)),

@@ -8,6 +8,9 @@ import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 
 const PROGRAMS = [process.env["CHROME_PATH"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
 
+/** Milliseconds until a page is taken not to show something. On a busy machine it may take seconds. */
+const LONGEST_LOOK = 120_000;
+
 /** The browser of this machine; undefined where it has none. */
 export const program: string | undefined = PROGRAMS.find((path) => path !== "" && existsSync(path));
 
@@ -30,6 +33,7 @@ export interface WatchedPage {
 export async function openPage(browser: Browser, url: string, theme: "light" | "dark" = "light"): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme });
   const page = await context.newPage();
+  page.setDefaultTimeout(LONGEST_LOOK);
   const [faults, requests]: [string[], string[]] = [[], []];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
@@ -103,10 +107,7 @@ export function badge(page: Page): Promise<string | null> {
   return page.locator(".run-head .badge").first().textContent();
 }
 
-/** Looks at a page until it shows what is expected. A page on a busy machine may take seconds. */
-export function expectSoon<T>(
-  look: () => T,
-  o: { readonly timeout?: number; readonly message?: string } = {},
-): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(look, { timeout: 15_000, ...o });
+/** Looks at a page until it shows what is expected. */
+export function expectSoon<T>(look: () => T, o: { readonly message?: string } = {}): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(look, { timeout: LONGEST_LOOK, ...o });
 }
