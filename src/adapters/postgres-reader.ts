@@ -6,7 +6,10 @@ import { chainStart, type Position, readRows, type StoredEvent } from "./event-r
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow, type RunRow } from "./postgres-runs.ts";
 
-/** Events of the first page, by how much each page is larger than the one before, and the most: who lists runs reads only the first event of each. */
+/**
+ * Events of the first page of a run, by how much each page is larger than the one before, and the most: who lists runs reads only the first event
+ * of each. Who reads from a later place on wants all that follows.
+ */
 const FIRST_EVENTS = 8;
 const GROWTH = 8;
 const PAGE_EVENTS = 2_048;
@@ -20,7 +23,7 @@ const PAGE_BYTES = 1_000_000;
  */
 export async function* readRun(db: PostgresDatabase, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const chats = new ChatReader();
-  let atOnce = FIRST_EVENTS;
+  let atOnce = from > 0 ? PAGE_EVENTS : FIRST_EVENTS;
   let number: number | undefined;
   let next: Position | undefined;
   for (;;) {

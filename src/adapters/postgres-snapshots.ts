@@ -1,5 +1,4 @@
 import { JournalError } from "../kernel/errors.ts";
-import { parsedJson } from "../kernel/json.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import { chainStart } from "./event-rows.ts";
 import { stale } from "./postgres-appends.ts";
@@ -25,7 +24,7 @@ export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: n
     `INSERT INTO ${db.schema}.snapshots (number, seq, checksum, state)
      SELECT number, $3, decode($4, 'hex'), $5 FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
      ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, state = excluded.state RETURNING number`,
-    [row.number, epoch, seq, head, JSON.stringify(state)],
+    [row.number, epoch, seq, head, state],
   );
   if (kept.length === 0) throw stale(runId, (await knownRow(db, runId)).epoch, epoch);
 }
@@ -38,8 +37,7 @@ export async function newestSnapshot(db: PostgresDatabase, runId: string): Promi
     [run.number],
   );
   if (row === undefined || row.checksum !== (await checksumBefore(db, runId, run, row.seq))) return undefined;
-  const state = parsedJson(row.state);
-  return state === undefined ? undefined : { seq: row.seq, state };
+  return { seq: row.seq, state: row.state };
 }
 
 /** Returns the checksum of the record before an event; undefined where the record is shorter. */

@@ -1,5 +1,4 @@
 import { JournalError } from "../kernel/errors.ts";
-import { parsedJson } from "../kernel/json.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { chainStart } from "./event-rows.ts";
@@ -19,7 +18,7 @@ export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, 
   if (head === undefined) {
     throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${run.events} events of run ${runId}, got one of ${seq}.`);
   }
-  const values = [run.number, seq, head, JSON.stringify(state)];
+  const values = [run.number, seq, head, state];
   db.run("INSERT OR REPLACE INTO snapshots (number, seq, head, body) VALUES (?, ?, unhex(?), ?)", values);
 }
 
@@ -30,7 +29,7 @@ export function newestSnapshot(db: Database, runId: string): RunSnapshot | undef
   if (row === undefined) return undefined;
   const [seq, head, bytes] = row;
   if (typeof seq !== "number" || head !== checksumBefore(db, runId, run, seq)) return undefined;
-  const state = parsedJson(textOf(bytes) ?? "");
+  const state = textOf(bytes);
   return state === undefined ? undefined : { seq, state };
 }
 

@@ -70,7 +70,7 @@ export class LastStreamed {
     this.listener = onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid };
   }
 
-  /** Takes back the text, if there was any. */
+  /** Takes back the text of each step that has one. */
   takeBack(): void {
     const { onVoid } = this.listener;
     const tries = [...this.#last.values()];

@@ -5,11 +5,14 @@ import { canonical, type Journal, memoryJournal, type RunEvent, type Team } from
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { hasRestate, startRestate } from "../adapters/restate-process.ts";
 import { type Child, run, start } from "../cli/child.ts";
+import { tries } from "../effort.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { startProvider } from "./provider.ts";
 
 const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
 const RUNS = 16;
+/** Milliseconds of the call during which a new worker is deployed: five minutes under `npm run kill`. */
+const LONG = tries(0, 3_000, 300_000);
 
 interface Engine {
   readonly name: string;
@@ -37,7 +40,9 @@ async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEv
 }
 
 // The module of teams reads its address once.
-const provider = await startProvider((question) => (question.includes("slow") ? 3_000 : 150));
+const provider = await startProvider((question) =>
+  question.includes("Plan: a long") && !question.includes("answer") ? LONG : question.includes("slow") ? 3_000 : 150,
+);
 afterAll(() => provider.close());
 
 const expectedBy = async (idea: string): Promise<string> => {
@@ -47,7 +52,7 @@ const expectedBy = async (idea: string): Promise<string> => {
   return canonical(await eventsOf(journal, "alone"));
 };
 
-describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet on $name", async ({ begin }) => {
+describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet on $name", async ({ name, begin }) => {
   const database = await startPostgres();
   const { engine, end } = await begin();
   const running: Child[] = [];
@@ -59,8 +64,8 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
   const o = { cwd: scratchFolder(), env: { TROUPE_JOURNAL: database.url, TROUPE_ENGINE: engine, FLEET_PROVIDER: provider.url } };
   const troupe = (...words: readonly string[]): ReturnType<typeof run> => run(words, o);
 
-  async function startWorker(): Promise<Child> {
-    const child = start(["worker", TEAMS, "--json", "--concurrency", "4"], o);
+  async function startWorker(...words: readonly string[]): Promise<Child> {
+    const child = start(["worker", TEAMS, "--json", "--concurrency", "4", ...words], o);
     running.push(child);
     await child.until("stdout", /"type":"working"/);
     return child;
@@ -99,6 +104,25 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
     expect(await killed.ended).toBe(0);
     expect(await listed("worker")).toEqual([]);
   });
+
+  it(
+    "WorkerParent.P3 deploy during a long call: it ends where it began, another worker goes on, no answer is paid for twice",
+    { timeout: LONG + 600_000 },
+    async () => {
+      const old = await startWorker("--grace", `${LONG / 1_000 + 60}s`);
+      await troupe("submit", "--team", "writers", "--id", "three", `a long deploy on ${name}`);
+      await old.until("stderr", /A run begins.*"three"/);
+      const late = await startWorker();
+      old.process.kill("SIGTERM");
+      expect(await old.ended).toBe(0);
+      expect((await troupe("logs", "-f", "three")).stdout).toMatch(/run\.ended +finished/);
+      const calls = [...provider.calls].filter(([question]) => question.includes(`long deploy on ${name}`));
+      expect(calls.map(([, count]) => count)).toEqual(calls.map(() => 1));
+      await late.until("stderr", /A run ends.*"three".*"finished"/);
+      late.process.kill("SIGTERM");
+      expect(await late.ended).toBe(0);
+    },
+  );
 
   it("stop a run that a worker drives, and go on with it when it is submitted again", async () => {
     const worker = await startWorker();

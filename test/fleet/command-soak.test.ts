@@ -4,19 +4,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { type Child, run, start } from "../cli/child.ts";
-import { tries } from "../effort.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { startProvider } from "./provider.ts";
 
-/** Milliseconds of the call during which a new worker is deployed: five minutes under `npm run kill`. */
-const LONG = tries(0, 3_000, 300_000);
 const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
 
 describe.runIf(hasPostgres)("the commands of a fleet", async () => {
   const server = hasPostgres ? await startPostgres() : undefined;
-  const provider = await startProvider((question) =>
-    question.includes("Plan: a long") && !question.includes("answer") ? LONG : question.includes("slow") ? 3_000 : 10,
-  );
+  const provider = await startProvider((question) => (question.includes("slow") ? 3_000 : 10));
   const running: Child[] = [];
   afterAll(async () => {
     for (const child of running) child.process.kill("SIGKILL");
@@ -89,27 +84,6 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     worker.process.kill("SIGTERM");
     expect(await worker.ended).toBe(0);
   });
-
-  it(
-    "WorkerParent.P3 deploy during a long call: it ends where it began, another worker goes on, no answer is paid for twice",
-    { timeout: LONG + 240_000 },
-    async () => {
-      const old = startWorker("--grace", `${LONG / 1_000 + 60}s`);
-      await old.until("stdout", /"type":"working"/);
-      await troupe("submit", "--team", "writers", "--id", "three", "a long deploy");
-      await old.until("stderr", /A run begins.*"three"/);
-      const late = startWorker();
-      await late.until("stdout", /"type":"working"/);
-      old.process.kill("SIGTERM");
-      expect(await old.ended).toBe(0);
-      expect((await troupe("logs", "-f", "three")).stdout).toMatch(/run\.ended +finished/);
-      const calls = [...provider.calls].filter(([question]) => question.includes("long deploy"));
-      expect(calls.map(([, count]) => count)).toEqual(calls.map(() => 1));
-      await late.until("stderr", /A run ends.*"three".*"finished"/);
-      late.process.kill("SIGTERM");
-      expect(await late.ended).toBe(0);
-    },
-  );
 
   it("WorkerParent.P1 start a worker again that was killed, and prove its death", async () => {
     const worker = startWorker();

@@ -29,8 +29,6 @@ export const writers = ({ journal, driver }) =>
     model,
     journal,
     driver,
-    // The kills of the tests meet activations that are not at fault, some of them three times.
-    poisonAfter: 1_000,
     roles: [
       defineRole({ name: "Pia", actions: [Plan] }),
       defineRole({ name: "Dan", watch: [Plan], actions: [Draft] }),

@@ -43,8 +43,7 @@ function expectSameState(events: readonly RunEvent[]): void {
   const last = events.at(-1);
   if (last === undefined) return;
   const whole = fold(events);
-  const stored = JSON.parse(JSON.stringify(snapshotOf(whole, last))) as ReturnType<typeof snapshotOf>;
-  const found = restored(whole.runId, stored);
+  const found = restored(whole.runId, snapshotOf(whole, last));
   expect(stateText(found?.state ?? fold([]))).toBe(stateText(whole));
 }
 

@@ -23,8 +23,7 @@ const MOST_NAMES = 20;
 
 /** Returns the state of an environment as plain JSON. */
 export function environmentSnapshot(state: RunState): Json {
-  const { seq, state: json } = snapshotOf(state);
-  return { runId: state.runId, seq, state: json };
+  return { runId: state.runId, ...snapshotOf(state) };
 }
 
 type MakeEnvironment = (options: EnvironmentOptions, backing: RunBacking) => Environment;
@@ -74,10 +73,10 @@ function environmentWith(
 
 /** @throws UsageError `SNAPSHOT_INVALID` */
 function stateOfSnapshot(snapshot: unknown): RunState {
-  const { runId, seq, state: json } = isRecord(snapshot) ? snapshot : {};
-  if (isText(runId) && isCount(seq) && json !== undefined) {
+  const { runId, seq, state } = isRecord(snapshot) ? snapshot : {};
+  if (isText(runId) && isCount(seq) && isText(state)) {
     // The checksum of the state covers all that is read of it.
-    const found = restoredState(runId, { seq, state: json as Json });
+    const found = restoredState(runId, { seq, state });
     if (found !== undefined) return found.state;
   }
   const got = isRecord(snapshot) ? "one that is damaged, or of another version of this package" : valueText(snapshot);

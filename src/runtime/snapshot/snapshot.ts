@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { contentHash, parsedJson, textHash } from "../../kernel/json.ts";
-import { isRecord, isText } from "../../kernel/value-kind.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import type { RunEvent } from "../record/event.ts";
 import type { RunSnapshot } from "../record/journal.ts";
 import { isSuspicious, plainFault } from "../record/plain-json.ts";
@@ -28,6 +28,9 @@ import { Tables } from "./tables.ts";
  * version is ignored, and the events are folded.
  */
 export const STATE_VERSION = 6;
+
+/** Hexadecimal digits of a SHA-256, which stand before the JSON of the state. */
+const HASH_LENGTH = 64;
 
 /** Roles or messages in one piece of the text: a piece takes a millisecond or two. */
 const PIECE = 250;
@@ -66,7 +69,7 @@ export function snapshotText(state: RunState, last?: RunEvent): SnapshotText {
       size += value.length;
       return true;
     },
-    stored: () => ({ seq: state.seq, state: { sha256: hash.digest("hex"), body: pieces.join("") } }),
+    stored: () => ({ seq: state.seq, state: hash.digest("hex") + pieces.join("") }),
   };
 }
 
@@ -106,9 +109,9 @@ export interface RestoredState {
 }
 
 /** Returns the state of a run as a snapshot has it; undefined for one that is damaged, of another version, or of another run. */
-export function restored(runId: string, { seq, state: json }: RunSnapshot): RestoredState | undefined {
-  const { sha256, body: text } = isRecord(json) ? json : {};
-  if (!isText(text) || textHash(text) !== sha256) return undefined;
+export function restored(runId: string, { seq, state: stored }: RunSnapshot): RestoredState | undefined {
+  const text = stored.slice(HASH_LENGTH);
+  if (textHash(text) !== stored.slice(0, HASH_LENGTH)) return undefined;
   try {
     const body = bodyOf(text);
     if (body?.state.runId !== runId || body.state.seq !== seq || seq < 1) return undefined;

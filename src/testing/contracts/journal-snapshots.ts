@@ -2,7 +2,7 @@ import type { Journal } from "../../runtime/record/journal.ts";
 import { checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** The text of a state: longer than a page of a store, with what a text can have in it. */
-const STATE = { sha256: "0123", body: '{"a":"\\u0000 quoted \u00e9 \u{1f3ad} \n"}'.repeat(1_000) };
+const STATE = '0123{"a":"\\u0000 quoted \u00e9 \u{1f3ad} \n"}'.repeat(1_000);
 
 /**
  * The part of a journal's contract about snapshots.
@@ -23,8 +23,8 @@ export function snapshotChecks(
     expect(await journal.newestSnapshot("a")).toBe(undefined);
     await journal.keepSnapshot("a", epoch, { seq: 2, state: STATE });
     expect(await journal.newestSnapshot("a")).toEqual({ seq: 2, state: STATE });
-    await journal.keepSnapshot("a", epoch, { seq: 3, state: { ...STATE, body: "{}" } });
-    expect(await journal.newestSnapshot("a")).toEqual({ seq: 3, state: { ...STATE, body: "{}" } });
+    await journal.keepSnapshot("a", epoch, { seq: 3, state: "{}" });
+    expect(await journal.newestSnapshot("a")).toEqual({ seq: 3, state: "{}" });
     expect(await journal.newestSnapshot("b")).toBe(undefined);
   });
 
