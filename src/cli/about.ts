@@ -8,20 +8,17 @@ import type { TokenPrice } from "../model/price.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
 import type { ChosenModel } from "./model-choice.ts";
+import { askedModel, baseURLIn, type ModelChoice, reachedModel } from "./model-settings.ts";
 import {
   type AgentSettings,
-  askedModel,
-  baseURLIn,
   companySettings,
   type CompanySettings,
   type CrewSettings,
   type Flags,
-  type ModelChoice,
-  reachedModel,
   stepsIn,
   toolNames,
-  type Variables,
 } from "./settings.ts";
+import type { Variables } from "./variables.ts";
 
 /** The facts this command keeps with a run, to continue it in another process. Never a key. */
 export interface RunAbout {

@@ -8,7 +8,7 @@ import { thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import type { ModelTable } from "./model-table.ts";
 import { shown } from "./screen/text.ts";
-import type { Variables } from "./settings.ts";
+import { valueIn, type Variables } from "./variables.ts";
 import { readText } from "./text-file.ts";
 
 /** The settings of a config file. */
@@ -72,9 +72,9 @@ const projectSchema: z.ZodType<Config> = z.strictObject({
 
 /** The path of the user's config file; undefined where there is no home folder. */
 function userConfig(env: Variables): string | undefined {
-  const base = env["XDG_CONFIG_HOME"]?.trim() ?? "";
+  const base = valueIn(env, "XDG_CONFIG_HOME") ?? "";
   if (isAbsolute(base)) return join(base, "troupe", "config.yaml");
-  const home = env["HOME"]?.trim() ?? "";
+  const home = valueIn(env, "HOME") ?? "";
   return isAbsolute(home) ? join(home, ".config", "troupe", "config.yaml") : undefined;
 }
 
@@ -114,7 +114,7 @@ export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Pro
 function variablesOf(config: Config, env: Variables): Readonly<Record<string, string>> {
   const { model, models, roles, budget, rounds, sandbox, store, firstByte, silence, call, baseUrl, apiKey } = config;
   // Another variable of the environment says the same.
-  const hasURL = (env["OPENAI_BASE_URL"]?.trim() ?? "") !== "";
+  const hasURL = valueIn(env, "OPENAI_BASE_URL") !== undefined;
   const all: Readonly<Record<string, string | number | undefined>> = {
     TROUPE_MODEL: model,
     TROUPE_MODELS: models && JSON.stringify(models),

@@ -13,6 +13,7 @@ import type { Session } from "./session.ts";
 import type { CompanySettings, CrewSettings, FileCrew, Flags, ModuleCrew } from "./settings.ts";
 import { readText } from "./text-file.ts";
 import { importedModule } from "./user-module.ts";
+import { valueIn } from "./variables.ts";
 
 /** The longest crew file and module, in bytes. */
 const MOST_BYTES = 256 * 1024;
@@ -57,7 +58,7 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
   const crew = await crewSettingsOf(host, word);
   const { models, model, budget, rounds, use } = await openedCrew(crew, await noPorts());
   // A variable of the environment wins over the crew's file, and that over a config file.
-  const isSet = (variable: string): boolean => (host.env[variable]?.trim() ?? "") !== "" && !settingsFrom.has(variable);
+  const isSet = (variable: string): boolean => valueIn(host.env, variable) !== undefined && !settingsFrom.has(variable);
   const hasBudget = (flags.budget ?? flags.investment) !== undefined || isSet("TROUPE_BUDGET") || budget === undefined;
   const hasRounds = (flags.rounds ?? flags.nRound) !== undefined || isSet("TROUPE_ROUNDS") || rounds === undefined;
   const hasModel = flags.model !== undefined || isSet("TROUPE_MODEL") || model === undefined;

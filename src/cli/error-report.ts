@@ -6,7 +6,7 @@ import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
 import { addressSecrets } from "./secrets.ts";
 import { shown, type Style, styleFor, wantsColor } from "./screen/text.ts";
-import type { Variables } from "./settings.ts";
+import type { Variables } from "./variables.ts";
 
 // Apart from the exit codes: the help tells those, and loads nothing of this.
 

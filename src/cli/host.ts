@@ -2,7 +2,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts";
-import type { Variables } from "./settings.ts";
+import type { Variables } from "./variables.ts";
 
 export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 

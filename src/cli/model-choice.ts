@@ -9,7 +9,8 @@ import { shown } from "./screen/text.ts";
 import type { Role } from "../role/role.ts";
 import { limitsOf } from "./model-table.ts";
 import type { Session } from "./session.ts";
-import type { CompanySettings, Flags, ModelSettings } from "./settings.ts";
+import type { ModelSettings } from "./model-settings.ts";
+import type { CompanySettings, Flags } from "./settings.ts";
 
 /** The model a run asks: a real one, or the script of a bundled idea. */
 export interface ChosenModel {

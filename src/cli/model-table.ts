@@ -4,6 +4,7 @@ import { isRecord } from "../kernel/value-kind.ts";
 import type { TokenPrice } from "../model/price.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import { timeIn } from "./time-limits.ts";
+import { valueIn } from "./variables.ts";
 
 /** The settings of one model: its price, and its time limits as texts. */
 export interface ModelEntry {
@@ -61,8 +62,8 @@ function jsonIn<T>(
   fits: (value: unknown) => value is T,
   example: string,
 ): T | undefined {
-  const text = env[name]?.trim() ?? "";
-  if (text === "") return undefined;
+  const text = valueIn(env, name);
+  if (text === undefined) return undefined;
   const parsed = parsedJson(text);
   if (fits(parsed)) return parsed;
   throw new UsageError("OPTION_INVALID", `Expected ${name} to be JSON such as ${example}, got another form.`);

@@ -1,34 +1,28 @@
 import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
-import { aliased, dollars, nonEmpty, oneOf, priceFrom, wholeNumber } from "./option-values.ts";
+import { aliased, dollars, nonEmpty, oneOf, wholeNumber } from "./option-values.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
-import type { ModelPrice } from "../model/price.ts";
 import type { StackName } from "../checks/stack.ts";
-import type { CallTimeouts } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";
-import { limitsOf, type ModelTable, modelTable, roleModels } from "./model-table.ts";
+import { roleModels } from "./model-table.ts";
 import { shown } from "./screen/text.ts";
 import type { ExperimentFlags } from "./experiment-options.ts";
 import type { FleetFlags } from "./fleet-options.ts";
+import { type ModelChoice, modelChoice, type ModelFlags } from "./model-settings.ts";
 import type { ServeFlags } from "./serve-options.ts";
-import { type TimeFlags, timeLimits } from "./time-limits.ts";
-
-export type Variables = Readonly<Record<string, string | undefined>>;
+import { valueIn, type Variables } from "./variables.ts";
 
 /** Options as the command line gives them: unchecked texts. */
-export interface Flags extends TimeFlags, MetaGPTFlags, ServeFlags, FleetFlags, ExperimentFlags {
+export interface Flags extends ModelFlags, MetaGPTFlags, ServeFlags, FleetFlags, ExperimentFlags {
   readonly file?: string;
   readonly budget?: string;
   readonly investment?: string;
   readonly rounds?: string;
   readonly nRound?: string;
   readonly out?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly price?: string;
   readonly allowUnpriced?: boolean;
   readonly seed?: string;
   readonly reuse?: string;
@@ -96,25 +90,6 @@ export interface OutputSettings {
   /** True when `--no-color` was given. */
   readonly isColorOff: boolean;
 }
-
-/** The model that is asked, and how it is reached. */
-export interface ModelSettings {
-  readonly id: string;
-  readonly apiKey: string | undefined;
-  /** Name of the variable the key came from: names may be shown, keys never. */
-  readonly keyFrom: string | undefined;
-  readonly baseURL: string | undefined;
-  readonly price: ModelPrice | undefined;
-  /** The time limits that the user set. */
-  readonly timeouts: CallTimeouts;
-  /** Prices and limits of other models, where any are set. */
-  readonly others?: ModelTable;
-}
-
-/** A model that can be reached, or none, with the name that was asked for. */
-export type ModelChoice =
-  | { readonly kind: "model"; readonly model: ModelSettings }
-  | { readonly kind: "none"; readonly asked: string | undefined };
 
 /** The crew that works, with its own settings. */
 export type CrewSettings =
@@ -212,14 +187,9 @@ const DEFAULT_BUDGET = "3";
 const DEFAULT_ROUNDS = "20";
 /** More than `companyRounds` of `troupe/roles`: the software company ends by itself, and a chain of tasks is not cut off. */
 const COMPANY_ROUNDS = "60";
-/** Good enough to write a small project, cheap enough to try. */
-const DEFAULT_MODEL = "gpt-5-mini";
 const DEFAULT_STEPS = "30";
 const MOST_ROUNDS = 100_000;
 const MOST_STEPS = 1_000;
-const KEY_VARIABLES = ["TROUPE_API_KEY", "OPENAI_API_KEY"] as const;
-const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
-
 /** The settings of a new run: by its options, else by the environment. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function runSettings(flags: Flags, env: Variables): RunSettings {
   const models = roleModels(env);
@@ -238,8 +208,8 @@ export function outputSettings(flags: Flags): OutputSettings {
 
 /** @param env of a new run; a run that continues has its own bounds */
 export function companySettings(flags: Flags, env: Variables = {}): CompanySettings {
-  const budget = aliased("--budget", flags.budget, "--investment", flags.investment) ?? valueOf(env["TROUPE_BUDGET"]);
-  const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound) ?? valueOf(env["TROUPE_ROUNDS"]);
+  const budget = aliased("--budget", flags.budget, "--investment", flags.investment) ?? valueIn(env, "TROUPE_BUDGET");
+  const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound) ?? valueIn(env, "TROUPE_ROUNDS");
   const crew = crewSettings(flags);
   const usualRounds = crew.kind === "software-company" ? COMPANY_ROUNDS : DEFAULT_ROUNDS;
   return {
@@ -250,7 +220,7 @@ export function companySettings(flags: Flags, env: Variables = {}): CompanySetti
     out: existingFolder(flags) ?? nonEmpty("--out", flags.out, "a folder"),
     force: flags.force === true,
     seed: nonEmpty("--seed", flags.seed, "a word or a number"),
-    sandbox: oneOf("--sandbox", flags.sandbox ?? valueOf(env["TROUPE_SANDBOX"]) ?? "auto", OPTION_WORDS["--sandbox"]),
+    sandbox: oneOf("--sandbox", flags.sandbox ?? valueIn(env, "TROUPE_SANDBOX") ?? "auto", OPTION_WORDS["--sandbox"]),
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
     crew,
@@ -326,59 +296,6 @@ export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const config = nonEmpty("--mcp", mcp, "a file that names servers of tools");
   const most = stepsIn(steps);
   return { tools: named, allow: allowed, steps: most, commit, plan, ...(config === undefined ? {} : { mcp: resolve(cwd, config) }) };
-}
-
-/**
- * The model that the options and the environment choose. A key or a base URL makes one reachable; a name alone does not.
- *
- * @throws UsageError `OPTION_INVALID`
- */
-export function modelChoice(flags: Flags, env: Variables): ModelChoice {
-  return reachedModel(askedModel(flags) ?? valueOf(env["TROUPE_MODEL"]), flags, env);
-}
-
-export function askedModel(flags: Flags): string | undefined {
-  return nonEmpty("--model", flags.model, "the name of a model");
-}
-
-/** The model of a name, as options and environment reach it. @throws UsageError `OPTION_INVALID` */
-export function reachedModel(asked: string | undefined, flags: Flags, env: Variables): ModelChoice {
-  const baseURL = nonEmpty("--base-url", flags.baseUrl, "a URL") ?? baseURLIn(env);
-  const key = firstOf(env, keyVariables(env));
-  const given = flags.price === undefined ? undefined : priceFrom(flags.price);
-  if (baseURL === undefined && key === undefined) return { kind: "none", asked };
-  const id = asked ?? DEFAULT_MODEL;
-  const table = modelTable(env);
-  const own = Object.hasOwn(table, id) ? table[id] : undefined;
-  const price = given ?? own?.price;
-  const timeouts = { ...limitsOf(id, own), ...timeLimits(flags, env) };
-  const others = Object.keys(table).length === 0 ? {} : { others: table };
-  return { kind: "model", model: { id, apiKey: key?.value, keyFrom: key?.name, baseURL, price, timeouts, ...others } };
-}
-
-/** The variables that may hold the key: one of this command, one that a setting names, and the provider's own. */
-function keyVariables(env: Variables): readonly string[] {
-  const named = valueOf(env["TROUPE_API_KEY_NAME"]);
-  return [KEY_VARIABLES[0], ...(named === undefined ? [] : [named]), KEY_VARIABLES[1]];
-}
-
-/** The base URL that the environment names. */
-export function baseURLIn(env: Variables): string | undefined {
-  return firstOf(env, URL_VARIABLES)?.value;
-}
-
-function firstOf(env: Variables, names: readonly string[]): { readonly name: string; readonly value: string } | undefined {
-  for (const name of names) {
-    const value = valueOf(env[name]);
-    if (value !== undefined) return { name, value };
-  }
-  return undefined;
-}
-
-/** An empty variable counts as unset: shells and CI systems unset variables that way. */
-function valueOf(value: string | undefined): string | undefined {
-  const text = value?.trim() ?? "";
-  return text === "" ? undefined : text;
 }
 
 function namesIn(text: string): readonly string[] {

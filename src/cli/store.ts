@@ -10,6 +10,7 @@ import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 import { invalidOption } from "./option-values.ts";
+import { valueIn } from "./variables.ts";
 
 const FOLDER = ".troupe";
 
@@ -44,8 +45,7 @@ export interface Store extends StorePlace {
 
 /** The place of a store: the one `--store` names, else its variable, else its file in `.troupe`. @throws UsageError `OPTION_INVALID` */
 export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">, kind: StoreKind = RUNS): StorePlace {
-  const fromEnv = env[kind.variable]?.trim() ?? "";
-  const given = flags.store ?? (fromEnv === "" ? undefined : fromEnv);
+  const given = flags.store ?? valueIn(env, kind.variable);
   if (given === undefined) {
     const name = join(FOLDER, kind.file);
     return { path: resolve(cwd, name), name, option: "", isDefault: true };

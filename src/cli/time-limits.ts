@@ -2,6 +2,7 @@ import { UsageError } from "../kernel/errors.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import { durationIn } from "./screen/amounts.ts";
 import { shown } from "./screen/text.ts";
+import { valueIn } from "./variables.ts";
 
 /** The options that set time limits, as texts. */
 export interface TimeFlags {
@@ -33,9 +34,9 @@ export function timeLimits(flags: TimeFlags, env: Readonly<Record<string, string
   const limits: { -readonly [Limit in keyof CallTimeouts]: CallTimeouts[Limit] } = {};
   for (const { limit, option, variable, text } of TIME_LIMITS) {
     const given = text(flags);
-    const fromEnv = env[variable]?.trim() ?? "";
+    const fromEnv = valueIn(env, variable);
     if (given !== undefined) limits[limit] = timeIn(option, given);
-    else if (fromEnv !== "") limits[limit] = timeIn(variable, fromEnv);
+    else if (fromEnv !== undefined) limits[limit] = timeIn(variable, fromEnv);
   }
   return limits;
 }

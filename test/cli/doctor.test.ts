@@ -22,7 +22,8 @@ import {
   exitCodeOfChecks,
   pingModel,
 } from "../../src/cli/commands/doctor.ts";
-import { type Flags, modelChoice } from "../../src/cli/settings.ts";
+import { modelChoice } from "../../src/cli/model-settings.ts";
+import type { Flags } from "../../src/cli/settings.ts";
 
 const scratch = scratchFolder();
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { ExitCode } from "../../src/cli/errors.ts";
 import type { Host, HostSignal } from "../../src/cli/host.ts";
-import type { Variables } from "../../src/cli/settings.ts";
+import type { Variables } from "../../src/cli/variables.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { afterEachFile } from "../after-file.ts";

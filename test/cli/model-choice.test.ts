@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
-import { companySettings, type ModelSettings, outputSettings } from "../../src/cli/settings.ts";
+import type { ModelSettings } from "../../src/cli/model-settings.ts";
+import { companySettings, outputSettings } from "../../src/cli/settings.ts";
 import { fakeHost } from "./fake-host.ts";
 
 const company = companySettings({});

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { companySettings, type Flags, modelChoice, outputSettings, reuseOf, runSettings } from "../../src/cli/settings.ts";
+import { modelChoice } from "../../src/cli/model-settings.ts";
+import { companySettings, type Flags, outputSettings, reuseOf, runSettings } from "../../src/cli/settings.ts";
 
 describe("the defaults", () => {
   it("are those of the help", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { modelChoice } from "../../src/cli/settings.ts";
+import { modelChoice } from "../../src/cli/model-settings.ts";
 import { defaultLimit } from "../../src/cli/command-options.ts";
 import { timeIn, timeLimits } from "../../src/cli/time-limits.ts";
 

@@ -12,7 +12,8 @@ import { plural } from "../screen/amounts.ts";
 import { column, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { companySettings, type Flags, modelChoice } from "../settings.ts";
+import { modelChoice } from "../model-settings.ts";
+import { companySettings, type Flags } from "../settings.ts";
 
 /** The file that is checked when none is named. */
 const USUAL = "company.yaml";

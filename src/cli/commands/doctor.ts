@@ -13,7 +13,9 @@ import { plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type Flags, modelChoice, type ModelSettings } from "../settings.ts";
+import { modelChoice, type ModelSettings } from "../model-settings.ts";
+import type { Flags } from "../settings.ts";
+import { valueIn } from "../variables.ts";
 import { isStore, storePlace } from "../store.ts";
 
 /** The result of one check. `warn`: a run works without; `fail`: it does not. */
@@ -149,7 +151,7 @@ const SETTINGS: readonly (readonly [what: string, ...variables: string[]])[] = [
 /** Tells which settings came from where. Values are not shown: one may be a key. */
 export function checkSettings({ host: { env }, settingsFrom }: Pick<Session, "host" | "settingsFrom">): Check {
   const told = SETTINGS.flatMap(([what, ...variables]) => {
-    const variable = variables.find((name) => (env[name]?.trim() ?? "") !== "");
+    const variable = variables.find((name) => valueIn(env, name) !== undefined);
     if (variable === undefined) return [];
     return [`${what} from ${shown(settingsFrom.get(variable) ?? variable, 200)}`];
   });

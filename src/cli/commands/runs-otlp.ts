@@ -13,7 +13,8 @@ import { printLines, report } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags, Variables } from "../settings.ts";
+import type { Flags } from "../settings.ts";
+import type { Variables } from "../variables.ts";
 import { withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 

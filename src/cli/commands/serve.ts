@@ -12,7 +12,8 @@ import { report } from "../output.ts";
 import { servedCompany } from "../served-company.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags, Variables } from "../settings.ts";
+import type { Flags } from "../settings.ts";
+import { valueIn, type Variables } from "../variables.ts";
 import { keyOf, type Store, withStore } from "../store.ts";
 import { secretsIn } from "../secrets.ts";
 import { readText } from "../text-file.ts";
@@ -92,10 +93,10 @@ async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }
     const known = tenantsIn(await readText(host, tenants, "the tenants", MOST_BYTES), host.env);
     return { options: { tenants: known }, secrets: known.map(({ token }) => token), shownToken: undefined };
   }
-  const given = host.env["TROUPE_TOKEN"]?.trim() ?? "";
-  const token = given === "" ? (await keyOf(`${store.path}-token`)).trim() : given;
+  const given = valueIn(host.env, "TROUPE_TOKEN");
+  const token = given ?? (await keyOf(`${store.path}-token`)).trim();
   const budget = totalBudget === undefined ? {} : { budget: usd(dollars(totalBudget, "--total-budget")) };
-  return { options: { token, ...budget }, secrets: [token], shownToken: given === "" ? token : undefined };
+  return { options: { token, ...budget }, secrets: [token], shownToken: given === undefined ? token : undefined };
 }
 
 const TenantsSchema = z.strictObject({
