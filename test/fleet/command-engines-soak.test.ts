@@ -7,12 +7,14 @@ import { hasRestate, startRestate } from "../adapters/restate-process.ts";
 import { type Child, run, start } from "../cli/child.ts";
 import { tries } from "../effort.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { startProvider } from "./provider.ts";
+import { answerTo, startProvider } from "./provider.ts";
 
 const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
 const RUNS = 16;
 /** Milliseconds of the call during which a new worker is deployed: five minutes under `npm run kill`. */
 const LONG = tries(0, 3_000, 300_000);
+/** The question of that call ends with the name of the engine. */
+const LONG_QUESTION = /^Plan: a long deploy on (\w+)$/m;
 
 interface Engine {
   readonly name: string;
@@ -40,9 +42,17 @@ async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEv
 }
 
 // The module of teams reads its address once.
-const provider = await startProvider((question) =>
-  question.includes("Plan: a long") && !question.includes("answer") ? LONG : question.includes("slow") ? 3_000 : 150,
-);
+/** Called when the old worker of an engine drains. */
+const onDeploy = new Map<string, () => void>();
+const deploys = new Map(engines.map(({ name }) => [name, new Promise<void>((resolve) => void onDeploy.set(name, resolve))]));
+
+/** A long call ends after the deploy has begun, however long the start of the new worker takes. */
+async function answer(question: string): Promise<string> {
+  await deploys.get(LONG_QUESTION.exec(question)?.[1] ?? "");
+  return answerTo(question);
+}
+
+const provider = await startProvider((question) => (LONG_QUESTION.test(question) ? LONG : question.includes("slow") ? 3_000 : 150), answer);
 afterAll(() => provider.close());
 
 const expectedBy = async (idea: string): Promise<string> => {
@@ -109,11 +119,13 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
     "WorkerParent.P3 deploy during a long call: it ends where it began, another worker goes on, no answer is paid for twice",
     { timeout: LONG + 600_000 },
     async () => {
-      const old = await startWorker("--grace", `${LONG / 1_000 + 60}s`);
+      const old = await startWorker("--grace", `${LONG / 1_000 + 120}s`);
       await troupe("submit", "--team", "writers", "--id", "three", `a long deploy on ${name}`);
       await old.until("stderr", /A run begins.*"three"/);
       const late = await startWorker();
       old.process.kill("SIGTERM");
+      await old.until("stderr", /The worker drains/);
+      onDeploy.get(name)?.();
       expect(await old.ended).toBe(0);
       expect((await troupe("logs", "-f", "three")).stdout).toMatch(/run\.ended +finished/);
       const calls = [...provider.calls].filter(([question]) => question.includes(`long deploy on ${name}`));

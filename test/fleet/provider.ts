@@ -9,13 +9,18 @@ export interface Provider {
   close(): Promise<void>;
 }
 
+/** The answer to a question names its last line. */
+export function answerTo(question: string): string {
+  return `answer to ${question.split("\n").at(-1)?.slice(0, 60)}`;
+}
+
 /**
  * @param wait milliseconds until the answer to a question
- * @param answer the answer. Default: one that names the last line of the question
+ * @param answer the answer. Default: {@link answerTo}
  */
 export async function startProvider(
   wait: (question: string) => number,
-  answer: (question: string) => string | Promise<string> = (question) => `answer to ${question.split("\n").at(-1)?.slice(0, 60)}`,
+  answer: (question: string) => string | Promise<string> = answerTo,
 ): Promise<Provider> {
   const calls = new Map<string, number>();
   const server = createServer((request, response) => {
