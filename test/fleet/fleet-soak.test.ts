@@ -9,6 +9,7 @@ import { tries } from "../effort.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { Member, troublesOf } from "./member.ts";
 import { startProvider } from "./provider.ts";
+import { deathsInARow, hasLastTry } from "./recorded-deaths.ts";
 import { recordedStarts } from "./recorded-starts.ts";
 
 const TEAMS = fileURLToPath(new URL("teams.mjs", import.meta.url));
@@ -83,7 +84,10 @@ describe.runIf(hasPostgres)("a fleet under kills", async () => {
           serverKills += 1;
           await pause((turn * 131) % 900);
           await server?.restart();
-        } else if (members[turn % WORKERS]?.kill(turn % 10 === 7) === true) workerKills += 1;
+        } else {
+          const member = members[turn % WORKERS] as Member;
+          if (!(await hasLastTry(journal, member.freshLog)) && member.kill(turn % 10 === 7)) workerKills += 1;
+        }
         if ((await driver.list({ limit: 25 })).length < 25) await submit(10);
       }
       while ((await driver.list({ limit: 1 })).length > 0) {
@@ -119,7 +123,7 @@ describe.runIf(hasPostgres)("a fleet under kills", async () => {
       const calls = [...provider.calls.values()].reduce((sum, count) => sum + count, 0);
       const tally = [...new Set(causes)].map((cause) => `${causes.filter((one) => one === cause).length} ${cause}`);
       process.stdout.write(
-        `\n${submitted} runs, ${workerKills} kills of workers and ${serverKills} of the server, ${seconds.toFixed(0)} s; ${calls} calls for ${4 * submitted} answers; resumes: ${tally.join(", ")}\n`,
+        `\n${submitted} runs, ${workerKills} kills of workers and ${serverKills} of the server, ${seconds.toFixed(0)} s; ${calls} calls for ${4 * submitted} answers; resumes: ${tally.join(", ")}; one, two and more deaths without an answer between them: ${deathsInARow(all.values()).join(", ")}\n`,
       );
       await driver.close();
       await journal.close();

@@ -20,6 +20,11 @@ export class Member {
     return this.#child.said.stderr;
   }
 
+  /** What the process that works now has logged. */
+  get freshLog(): string {
+    return this.log.slice(Math.max(0, this.log.lastIndexOf("The worker died, and is started again")));
+  }
+
   /** Kills the worker. @param isWhole also the process that starts it again; another one is started then */
   kill(isWhole: boolean): boolean {
     const { pid } = this;

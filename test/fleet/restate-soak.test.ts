@@ -8,6 +8,7 @@ import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { hasRestate, startRestate } from "../adapters/restate-process.ts";
 import { tries } from "../effort.ts";
 import { startProvider } from "./provider.ts";
+import { deathsInARow, hasLastTry } from "./recorded-deaths.ts";
 import { recordedStarts } from "./recorded-starts.ts";
 
 const WORKER = fileURLToPath(new URL("restate-worker.mjs", import.meta.url));
@@ -36,6 +37,8 @@ class Member {
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess;
   log = "";
+  /** Where the log of the present process begins. */
+  #fresh = 0;
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env;
@@ -55,7 +58,13 @@ class Member {
     const end = await this.#killed("SIGKILL");
     if (end !== "SIGKILL")
       throw new Error(`Expected a worker that lives until it is killed, got an end with ${end}: ${this.log.slice(-2000)}`);
+    this.#fresh = this.log.length;
     this.#child = this.#begin();
+  }
+
+  /** What the present process has logged. */
+  get freshLog(): string {
+    return this.log.slice(this.#fresh);
   }
 
   stop(signal: NodeJS.Signals): Promise<number | string> {
@@ -122,6 +131,12 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
       const env = { FLEET_JOURNAL: url, FLEET_INGRESS: ingress, FLEET_ADMIN: admin, FLEET_PROVIDER: provider.url };
       for (let n = 0; n < WORKERS; n += 1) members.push(new Member(env));
       let [workerKills, serverKills, databaseKills] = [0, 0, 0];
+      const killWorker = async (turn: number): Promise<void> => {
+        const member = members[turn % WORKERS] as Member;
+        if (await hasLastTry(journal, member.freshLog)) return;
+        await member.kill();
+        workerKills += 1;
+      };
       for (let turn = 0; workerKills + serverKills + databaseKills < KILLS; turn += 1) {
         expect(performance.now() - began).toBeLessThan(LIMIT);
         await pause(APART);
@@ -129,10 +144,7 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
           await server?.kill();
           serverKills += 1;
           // The worker may die while the server is away, too.
-          if (turn % 8 === 7) {
-            await members[turn % WORKERS]?.kill();
-            workerKills += 1;
-          }
+          if (turn % 8 === 7) await killWorker(turn);
           await pause((turn * 131) % 900);
           await server?.restart();
         } else if (turn % 8 === 5) {
@@ -141,8 +153,7 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
           await pause((turn * 131) % 900);
           await database?.restart();
         } else {
-          await members[turn % WORKERS]?.kill();
-          workerKills += 1;
+          await killWorker(turn);
         }
         if ((await jobs(25)) < 25) await submit(10);
       }
@@ -175,7 +186,7 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
       const tally = [...new Set(causes)].map((cause) => `${causes.filter((one) => one === cause).length} ${cause}`);
       const shares = members.map(({ log }) => log.split("A run begins").length - 1).join(", ");
       process.stdout.write(
-        `\n${submitted} runs, ${workerKills} kills of workers, ${serverKills} of the server and ${databaseKills} of the database, ${seconds.toFixed(0)} s; ${calls} calls for ${4 * submitted} answers; resumes: ${tally.join(", ")}; runs begun by worker: ${shares}\n`,
+        `\n${submitted} runs, ${workerKills} kills of workers, ${serverKills} of the server and ${databaseKills} of the database, ${seconds.toFixed(0)} s; ${calls} calls for ${4 * submitted} answers; resumes: ${tally.join(", ")}; one, two and more deaths without an answer between them: ${deathsInARow(all.values()).join(", ")}; runs begun by worker: ${shares}\n`,
       );
       await driver.close();
       await journal.close();

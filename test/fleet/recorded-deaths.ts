@@ -1,0 +1,41 @@
+import type { Journal, RunEvent } from "../../src/index.ts";
+
+/** The proven deaths of a run's owners without an answer between them: as often as that happened, the last ones at the end. */
+function rowsOfDeaths(events: readonly RunEvent[]): readonly number[] {
+  const rows = [0];
+  for (const event of events) {
+    if (event.type === "run.resumed" && event.cause === "died") rows.push((rows.pop() ?? 0) + 1);
+    if ((event.type === "step.ended" && event.ok) || event.type === "run.ended") rows.push(0);
+  }
+  return rows;
+}
+
+/** How often runs lost their owners by one death, by two and by more without an answer between them. */
+export function deathsInARow(runs: Iterable<readonly RunEvent[]>): readonly [one: number, two: number, more: number] {
+  const rows = [...runs].flatMap(rowsOfDeaths);
+  return [
+    rows.filter((deaths) => deaths === 1).length,
+    rows.filter((deaths) => deaths === 2).length,
+    rows.filter((deaths) => deaths > 2).length,
+  ];
+}
+
+/**
+ * True when a worker has a run that was lost by two deaths in a row. A third one would end it as poisoned, and rightly so: kills that meet one
+ * activation three times cannot be told from an activation that kills.
+ *
+ * @param log what the worker has logged since its process began
+ */
+export async function hasLastTry(journal: Journal, log: string): Promise<boolean> {
+  const inHand = new Set<string>();
+  for (const [, what, runId = ""] of log.matchAll(/"A run (begins|ends)\.","run":"([^"]+)"/g)) {
+    if (what === "begins") inHand.add(runId);
+    else inHand.delete(runId);
+  }
+  for (const runId of inHand) {
+    const events: RunEvent[] = [];
+    for await (const event of journal.read(runId, 0)) events.push(event);
+    if ((rowsOfDeaths(events).at(-1) ?? 0) >= 2) return true;
+  }
+  return false;
+}
