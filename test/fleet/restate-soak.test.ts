@@ -106,7 +106,7 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
     `RestateWork.W2 RestateWork.W3 does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills of workers, of the server and of the database as one process does`,
     { timeout: 2 * LIMIT },
     async () => {
-      const driver = restateDriver({ ingress, admin });
+      const driver = restateDriver({ ingress, admin, timeout: 60_000 });
       const journal = postgres({ url });
       let submitted = 0;
       const submit = async (count: number): Promise<void> => {

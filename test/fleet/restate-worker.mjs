@@ -8,7 +8,8 @@ const { FLEET_JOURNAL = "", FLEET_INGRESS = "", FLEET_ADMIN = "" } = process.env
 
 const logger = jsonLogger({ level: "info" });
 const journal = postgres({ url: FLEET_JOURNAL });
-const driver = restateDriver({ ingress: FLEET_INGRESS, admin: FLEET_ADMIN, logger });
+// On a busy machine the server may take longer than the usual ten seconds to start again.
+const driver = restateDriver({ ingress: FLEET_INGRESS, admin: FLEET_ADMIN, timeout: 60_000, logger });
 const worker = await startWorker({ driver, journal, teams: [writers({ journal, driver })], concurrency: 3, logger });
 process.once("SIGTERM", () => void worker.drain());
 await worker.ended;
