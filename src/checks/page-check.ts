@@ -35,7 +35,7 @@ export interface PageCheckRequest {
 
 /** Milliseconds of single waits on a page. */
 export interface PageTimes {
-  /** A step waits so long for its element, or for what it expects; a page that is asked whether it still answers has as long. Default 5,000, as Playwright's `expect`. */
+  /** A step waits so long for its element, or for what it expects, and then as long for an answer of the page. Default 5,000, as in Playwright's `expect`. */
   readonly step: number;
   /** A page is loaded after so long, with all it needs. Default 10,000. */
   readonly load: number;

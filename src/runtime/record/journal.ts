@@ -92,7 +92,7 @@ export const COMMAND_TIMEOUT = 30_000;
 export interface RunSnapshot {
   /** The number of events that are folded into the state. */
   readonly seq: number;
-  /** A text without the character U+0000, which only the runtime reads. A store returns it as it was given. */
+  /** The state as a text that only the runtime reads. It has no character U+0000. A store returns it as it was given. */
   readonly state: string;
 }
 
