@@ -75,8 +75,9 @@ export async function knownRow(db: PostgresDatabase, runId: string): Promise<Run
   const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
   if (row !== undefined) return row;
   const [misplaced] = await db.rows<{ readonly number: number }>(
-    `SELECT number FROM ${db.schema}.runs WHERE left(run, ${INDEXED}) = left($1, ${INDEXED}) AND run = $1`,
-    [nameOf(runId)],
+    // A run with the right key is whole: it was created since the look-up above.
+    `SELECT number FROM ${db.schema}.runs WHERE left(run, ${INDEXED}) = left($1, ${INDEXED}) AND run = $1 AND key <> decode($2, 'hex')`,
+    [nameOf(runId), keyOf(runId)],
   );
   if (misplaced === undefined) throw unknownRun(runId);
   throw new JournalError(
