@@ -29,7 +29,7 @@ const ComposeFile = z.object({
 const file = ComposeFile.parse(parse(compose));
 const { db, worker } = file.services;
 
-/** What the command says that a compose file gives, in an environment that has a value for each variable of the file. */
+/** Runs the command of the compose file with a value for each of its variables, and returns what it writes to standard error. */
 async function said(words: readonly string[], journal: string): Promise<string> {
   const host = fakeHost({ env: { ...Object.fromEntries(worker.environment.map((name) => [name, "sk-1"])), TROUPE_JOURNAL: journal } });
   expect(await main(host, words)).toBe(2);

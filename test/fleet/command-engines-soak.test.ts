@@ -1,11 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { postgres } from "../../src/adapters/postgres.ts";
-import { canonical, type Journal, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
+import { canonical, type Journal, memoryJournal, type Team } from "../../src/index.ts";
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { hasRestate, startRestate } from "../adapters/restate-process.ts";
 import { type Child, run, start } from "../cli/child.ts";
 import { tries } from "../effort.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { answerTo, startProvider } from "./provider.ts";
 
@@ -34,12 +35,6 @@ const engines: readonly Engine[] = [
     },
   },
 ];
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
-}
 
 // The module of teams reads its address once.
 /** Called when the old worker of an engine drains. */

@@ -6,6 +6,7 @@ import { canonical, type Journal, memoryJournal, type RunEvent, type Team } from
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { type Child, start } from "../cli/child.ts";
 import { tries } from "../effort.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { Member, troublesOf } from "./member.ts";
 import { startProvider } from "./provider.ts";
@@ -24,12 +25,6 @@ const LIMIT = tries(0, 900_000);
 /** Waits in real time: the fleet is other processes. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
 }
 
 describe.runIf(hasPostgres)("a fleet under kills", async () => {

@@ -20,7 +20,7 @@ export class Member {
     return this.#child.said.stderr;
   }
 
-  /** What the process that works now has logged. */
+  /** The log of the process that works now. */
   get freshLog(): string {
     return this.log.slice(Math.max(0, this.log.lastIndexOf("The worker died, and is started again")));
   }

@@ -1,4 +1,5 @@
 import { type Journal, JournalError, type RunEvent } from "../../src/index.ts";
+import { eventsOf } from "../team/recorded.ts";
 
 /** The proven deaths of a run's owners without an answer between them: as often as that happened, the last ones at the end. */
 function rowsOfDeaths(events: readonly RunEvent[]): readonly number[] {
@@ -32,17 +33,14 @@ export async function hasLastTry(journal: Journal, log: string): Promise<boolean
     if (what === "begins") inHand.add(runId);
     else inHand.delete(runId);
   }
-  for (const runId of inHand) if ((rowsOfDeaths(await eventsOf(journal, runId)).at(-1) ?? 0) >= 2) return true;
+  for (const runId of inHand) if ((rowsOfDeaths(await eventsSoFar(journal, runId)).at(-1) ?? 0) >= 2) return true;
   return false;
 }
 
 /** The events of a run; none for one whose beginning is not recorded yet. */
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  try {
-    for await (const event of journal.read(runId, 0)) events.push(event);
-  } catch (error) {
-    if (!(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
-  }
-  return events;
+async function eventsSoFar(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
+  return eventsOf(journal, runId).catch((error: unknown) => {
+    if (error instanceof JournalError && error.code === "RUN_UNKNOWN") return [];
+    throw error;
+  });
 }

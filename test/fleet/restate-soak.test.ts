@@ -7,6 +7,7 @@ import { canonical, type Journal, memoryJournal, type RunEvent, type Team } from
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { hasRestate, startRestate } from "../adapters/restate-process.ts";
 import { tries } from "../effort.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { startProvider } from "./provider.ts";
 import { deathsInARow, hasLastTry } from "./recorded-deaths.ts";
 import { recordedStarts } from "./recorded-starts.ts";
@@ -26,18 +27,12 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
-}
-
 /** A worker that is started again when it was killed. */
 class Member {
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess;
   log = "";
-  /** Where the log of the present process begins. */
+  /** The place in the log at which the present process begins. */
   #fresh = 0;
 
   constructor(env: NodeJS.ProcessEnv) {
@@ -62,7 +57,7 @@ class Member {
     this.#child = this.#begin();
   }
 
-  /** What the present process has logged. */
+  /** The log of the present process. */
   get freshLog(): string {
     return this.log.slice(this.#fresh);
   }
