@@ -123,11 +123,12 @@ export function answers(uri: string): Promise<boolean> {
       session.destroy();
       resolve(is);
     };
-    session.setTimeout(ANSWER, () => tell(false));
     session.once("error", () => tell(false));
-    const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` });
+    const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` }, { signal: AbortSignal.timeout(ANSWER) });
     request.once("response", (headers) => tell(headers[":status"] === OK));
     request.once("error", () => tell(false));
+    // A worker that ends in between closes the connection without an error.
+    request.once("close", () => tell(false));
     request.end();
   });
 }

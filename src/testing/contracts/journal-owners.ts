@@ -12,6 +12,9 @@ export interface TwoJournals {
   close(): Promise<void>;
 }
 
+/** Runs that one creates while the other looks for them. */
+const NEW_RUNS = 25;
+
 /** The facts about a journal that its contract of owners needs. */
 export interface JournalOwnersContract {
   readonly name: string;
@@ -25,7 +28,8 @@ export interface JournalOwnersContract {
  *
  * JournalOwners.P1 a run that one owns is refused to the other, which can read it. JournalOwners.P2 where runs can be taken, the former owner is
  * told, and writes nothing more. JournalOwners.P3 the other is told how a run was given back. JournalOwners.P4 a command reaches the owner
- * over there. JournalOwners.P5 a watcher hears of what the other adds.
+ * over there. JournalOwners.P5 a watcher hears of what the other adds. JournalOwners.P6 a run that is looked for while the other one creates it
+ * is unknown or whole.
  */
 export function journalOwnersContract(kit: ContractKit, contract: JournalOwnersContract): void {
   checkToldContract("journalOwnersContract", kit, contract);
@@ -107,6 +111,16 @@ function tellingChecks({ expect }: ContractKit, check: Check): void {
     await first.remove("a");
     expect(await isOver(watched)).toBe(true);
   });
+
+  check("JournalOwners.P6 a run that is looked for while the other process creates it is unknown or whole", async ({ first, second }) => {
+    for (let n = 0; n < NEW_RUNS; n += 1) {
+      const told = new Set<string>();
+      const isFound = foundIn(second, `new ${n}`, (code) => told.add(code));
+      await first.create(`new ${n}`);
+      await isFound;
+      expect([...told].filter((code) => code !== "RUN_UNKNOWN")).toEqual([]);
+    }
+  });
 }
 
 async function begun(journal: Journal, lost?: () => void): Promise<Claim> {
@@ -114,4 +128,14 @@ async function begun(journal: Journal, lost?: () => void): Promise<Claim> {
   const claim = await journal.claim("a", lost === undefined ? {} : { lost });
   await journal.append("a", claim.epoch, 0, [eventOf("a", 0)]);
   return claim;
+}
+
+/** Reads a run again and again until the journal has it. */
+async function foundIn(journal: Journal, runId: string, refused: (code: string) => void): Promise<void> {
+  for (;;) {
+    const code = await codeOf(() => all(journal, runId, 0));
+    if (code === "resolved") return;
+    refused(code);
+    await nextMacrotask();
+  }
 }
