@@ -54,11 +54,15 @@ import { PostgresWatch } from "./postgres-watch.ts";
 import { OwnedTallies, tallyAfter, tallyText } from "./run-tallies.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
 
-/** A run that this journal owns. */
-interface OwnedRun {
+/** A run that is bound to the session of its owner. */
+interface BoundRun {
   readonly runId: string;
   readonly number: number;
   readonly epoch: number;
+}
+
+/** A run that this journal owns. */
+interface OwnedRun extends BoundRun {
   readonly letGo: () => void;
 }
 
@@ -80,6 +84,7 @@ export class PostgresJournal implements Journal {
   readonly #appends: PostgresAppends;
   readonly #owners = new Owners();
   readonly #owned = new Map<string, OwnedRun>();
+  #bound: Promise<void> = Promise.resolve();
   readonly #tallies: OwnedTallies;
   readonly #creating = new AskedTogether<NewRun, boolean>((runs) => createRuns(this.#db, runs));
   readonly #finding = new AskedTogether<string, RunRow | undefined>((runIds) => this.#found(runIds));
@@ -123,7 +128,7 @@ export class PostgresJournal implements Journal {
       this.#own(runId, given);
       this.#owners.began(runId, given.epoch, o);
       await this.#tallies.claimed(runId, given.events);
-      if (this.#session.number !== session) await this.#bind([{ runId, number: given.number, epoch: given.epoch }]);
+      if (this.#session.number !== session) await this.#bind(() => [{ runId, number: given.number, epoch: given.epoch }]);
       return { epoch: given.epoch, former };
     }
   }
@@ -313,18 +318,25 @@ export class PostgresJournal implements Journal {
   }
 
   async #renewed(): Promise<void> {
-    await this.#bind([...this.#owned.values()]);
+    await this.#bind(() => [...this.#owned.values()]);
     this.#watch.renewed();
     this.#takeCommands();
   }
 
-  /** Binds runs to the present session, and loses those that another owner has. */
-  async #bind(runs: readonly Pick<OwnedRun, "runId" | "number" | "epoch">[]): Promise<void> {
-    if (runs.length === 0) return;
+  /** Binds runs to the present session, and loses those that another owner has. One after another: the last one has the newest session. */
+  #bind(chosen: () => readonly BoundRun[]): Promise<void> {
+    this.#bound = this.#bound.catch(() => undefined).then(() => this.#bindNow(chosen()));
+    return this.#bound;
+  }
+
+  async #bindNow(runs: readonly BoundRun[]): Promise<void> {
+    const { number: session } = this.#session;
+    // Without a connection there is nothing to bind to: the next one binds every run.
+    if (runs.length === 0 || session === NOBODY) return;
     const bound = await this.#db.rows<{ readonly number: number }>(
       `UPDATE ${this.#db.schema}.runs r SET session = $3 FROM unnest($1::integer[], $2::bigint[]) AS a(number, epoch)
        WHERE r.number = a.number AND r.epoch = a.epoch RETURNING r.number`,
-      [runs.map(({ number }) => number), runs.map(({ epoch }) => epoch), this.#session.number],
+      [runs.map(({ number }) => number), runs.map(({ epoch }) => epoch), session],
     );
     const ours = new Set(bound.map(({ number }) => number));
     for (const { runId, number, epoch } of runs) if (!ours.has(number)) this.#lose(runId, epoch);

@@ -2,7 +2,7 @@ import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
-import { chainStart, type Position, readRows, type StoredEvent } from "./event-rows.ts";
+import { chainStart, type Position, type ReadRows, readRows, type StoredEvent } from "./event-rows.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow, type RunRow } from "./postgres-runs.ts";
 
@@ -29,33 +29,62 @@ export async function* readRun(db: PostgresDatabase, runId: string, from: number
   for (;;) {
     const row = await knownRow(db, runId);
     number ??= row.number;
-    if (row.number !== number) {
-      throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
-    }
+    assertSame(row, runId, number);
     if (from > row.events) return;
-    next ??= await start(db, runId, number, Math.max(0, from));
-    const page = await pageOf(db, { runId, row, next, atOnce, chats });
+    const page = await pageFrom(db, { runId, row, next, from, atOnce, chats });
     for (const event of page.events) yield event;
-    if (page.failed !== undefined) throw page.failed.error;
-    const isOver = page.next.seq >= row.events;
-    if (!isOver && page.events.length === 0) throw damaged(db, runId, next.seq, `event ${next.seq} is missing`);
+    if (page.failed !== undefined) {
+      // Its rows may have been removed since they were counted.
+      assertSame(await knownRow(db, runId), runId, number);
+      throw page.failed.error;
+    }
     next = page.next;
-    if (isOver && next.checksum !== row.head) throw damaged(db, runId, next.seq, "the run has another last event than this one");
-    if (isOver) return;
+    if (next.seq >= row.events) return;
     atOnce = Math.min(atOnce * GROWTH, PAGE_EVENTS);
     await nextMacrotask();
   }
 }
 
-/** Takes the checksum of the row before without proof: that would need every event from the first on. */
-async function start(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<Position> {
+/** @throws JournalError `RUN_UNKNOWN` when a run was removed, and perhaps made again */
+function assertSame(row: RunRow, runId: string, number: number): void {
+  if (row.number === number) return;
+  throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
+}
+
+interface PageFrom extends Omit<PageOf, "next"> {
+  readonly from: number;
+  readonly next: Position | undefined;
+}
+
+/** Reads the next page, or the first one. What is wrong with it is told beside what is intact. */
+async function pageFrom(db: PostgresDatabase, { from, next: known, ...o }: PageFrom): Promise<ReadRows> {
+  const { runId, row } = o;
+  const first = Math.max(0, from);
+  const next = known ?? (await start(db, runId, row.number, first));
+  const failed = (intact: number, why: string): { readonly error: JournalError } => ({ error: damaged(db, runId, intact, why) });
+  if (next === undefined) {
+    return { events: [], next: { seq: first, checksum: "" }, failed: failed(0, `event ${first - 1} is missing`) };
+  }
+  const page = await pageOf(db, { ...o, next });
+  if (page.failed !== undefined) return page;
+  const isOver = page.next.seq >= row.events;
+  if (!isOver && page.events.length === 0) return { ...page, failed: failed(next.seq, `event ${next.seq} is missing`) };
+  if (!isOver || page.next.checksum === row.head) return page;
+  return { ...page, failed: failed(page.next.seq, "the run has another last event than this one") };
+}
+
+/**
+ * Takes the checksum of the row before without proof: that would need every event from the first on.
+ *
+ * @returns undefined where that row is missing
+ */
+async function start(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<Position | undefined> {
   if (seq === 0) return { seq, checksum: chainStart(runId) };
   const [row] = await db.rows<{ readonly checksum: string }>(
     `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
     [number, seq - 1],
   );
-  if (row === undefined) throw damaged(db, runId, 0, `event ${seq - 1} is missing`);
-  return { seq, checksum: row.checksum };
+  return row && { seq, checksum: row.checksum };
 }
 
 interface PageOf {
@@ -73,7 +102,7 @@ interface EventRow {
   readonly chat: string;
 }
 
-async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }: PageOf): Promise<ReturnType<typeof readRows>> {
+async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }: PageOf): Promise<ReadRows> {
   const text = `SELECT seq, body, checksum, chat FROM (
       SELECT seq, body, upper(encode(checksum, 'hex')) AS checksum, upper(coalesce(encode(chat, 'hex'), '')) AS chat,
         sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -37,7 +37,7 @@ export interface PostgresProcess {
 
 const running = new Set<ChildProcess>();
 afterEachFile(() => {
-  for (const child of running) killGroup(child);
+  for (const child of running) killAll(child);
 });
 
 /** Starts a server with data of its own. @param more options of the program `postgres` */
@@ -58,14 +58,14 @@ export async function startPostgres(...more: readonly string[]): Promise<Postgre
     port,
     async kill() {
       const gone = new Promise((resolve) => child.once("close", resolve));
-      killGroup(child);
+      killAll(child);
       await gone;
     },
     async restart() {
       child = await started(options, folder);
     },
-    pause: () => void process.kill(-(child.pid ?? 0), "SIGSTOP"),
-    resume: () => void process.kill(-(child.pid ?? 0), "SIGCONT"),
+    pause: () => signalAll(child, "SIGSTOP"),
+    resume: () => signalAll(child, "SIGCONT"),
   };
 }
 
@@ -91,18 +91,34 @@ function started(options: readonly string[], cwd: string): Promise<ChildProcess>
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       said = `${said}${text}`.slice(-4000);
-      if (text.includes("ready to accept connections")) resolve(child);
+      if (said.includes("ready to accept connections")) resolve(child);
     });
     child.once("close", () => reject(new Error(`postgres ended before it was ready: ${said}`)));
   });
 }
 
-/** The server is the leader of its group, and its processes are in it. */
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
+/** The server stands still first, so that it starts no process meanwhile. */
+function killAll(child: ChildProcess): void {
+  child.kill("SIGSTOP");
+  signalAll(child, "SIGKILL");
+}
+
+/** Signals the server and its processes, one for each connection. Each is the leader of a group of its own. */
+function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  for (const one of [pid, ...childrenOf(pid)]) {
+    try {
+      process.kill(one, signal);
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
   try {
-    process.kill(-child.pid, "SIGKILL");
+    return (readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").match(/\d+/g) ?? []).map(Number);
   } catch {
-    child.kill("SIGKILL");
+    return [];
   }
 }

@@ -15,7 +15,7 @@ import { begin, relayTeam } from "./postgres-relay.ts";
 import { journalIn, newSchema, sharedServer } from "./postgres-setup.ts";
 import { childEvent } from "./sqlite-child.ts";
 import { type Child, startProgram } from "./sqlite-process.ts";
-import { errorOf, readOut, started } from "./sqlite-setup.ts";
+import { errorOf, lively, readOut, started, written } from "./sqlite-setup.ts";
 
 const program = hasPostgres ? await sourceProgram(fileURLToPath(new URL("postgres-child.ts", import.meta.url))) : "";
 
@@ -52,7 +52,8 @@ describe.runIf(hasPostgres)("a server that is killed and started again under loa
   it("Postgres.J1 Postgres.J2 PostgresAppends.A1 ends no run, loses and doubles nothing, and no effect is done twice", async () => {
     const server = await startPostgres();
     const runs = runIds(tries(10, 60));
-    const journal = await journalIn(newSchema(), { url: server.url });
+    // A slow machine needs longer for all its restarts.
+    const journal = await journalIn(newSchema(), { url: server.url, patience: 300_000 });
     let called = 0;
     const team = relayTeam(journal, () => (called += 1));
     const results = Promise.all(runs.map((id) => team.run(begin, { id }).result));
@@ -71,6 +72,63 @@ describe.runIf(hasPostgres)("a server that is killed and started again under loa
     const all = await Promise.all(runs.map((run) => eventsOf(journal, run)));
     expect(all.reduce((sum, events) => sum + count(events, "run.resumed"), 0)).toBe(0);
     expect(await assertAllEqual(journal, runs)).toBe(called);
+  });
+});
+
+describe.runIf(hasPostgres)("an owner whose connection ends while it claims a run", () => {
+  it("PostgresJournal.J1 PostgresJournal.J3 keeps the run: who asks for it waits until the owner is back", async () => {
+    const { url } = await startPostgres();
+    const [one, other] = [await journalIn("s", { url }), await journalIn("s", { url, grace: 300_000 })];
+    await written(one, "open", []);
+    await written(other, "also open", []);
+    await one.create("a");
+    const { default: pg } = await import("pg");
+    const [ofRuns, ofSessions] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+    for (const client of [ofRuns, ofSessions]) await client.connect();
+    await ofRuns.query("BEGIN; LOCK TABLE s.runs");
+    // Nobody connects again until this lock is given up.
+    await ofSessions.query("BEGIN; ALTER SEQUENCE s.sessions RESTART");
+    const waits = (what: string): Promise<unknown> =>
+      vi.waitUntil(
+        async () => (await ofSessions.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${what}'::regclass`)).rowCount,
+        { timeout: 60_000 },
+      );
+    const claim = one.claim("a");
+    const first = "(SELECT pid FROM pg_locks WHERE locktype = 'advisory' ORDER BY objid LIMIT 1)";
+    await waits("s.runs");
+    await ofSessions.query(`SELECT pg_terminate_backend(pid) FROM ${first} AS session`);
+    await waits("s.sessions");
+    await ofRuns.query("COMMIT");
+    const { epoch } = await claim;
+    const asked = errorOf(other.claim("a"));
+    expect((await ofSessions.query("SELECT 1 FROM s.runs WHERE session = 0 AND epoch <> 0")).rowCount).toBe(0);
+    await ofSessions.query("ROLLBACK");
+    expect((await asked)?.code).toBe("RUN_OWNED");
+    await one.append("a", epoch, 0, [started("a", 0)]);
+    for (const client of [ofRuns, ofSessions]) await client.end();
+  });
+});
+
+describe.runIf(hasPostgres)("a run that is removed while it is read", () => {
+  it("is unknown, and never damaged", async () => {
+    const schema = newSchema();
+    const [one, other] = [await journalIn(schema), await journalIn(schema)];
+    const codes = new Set<string>();
+    for (let turn = 0; turn < tries(0, 150); turn += 1) {
+      const epoch = await written(one, "a", lively("a", 12));
+      await one.release("a", epoch);
+      const readers = [0, 1, 2].map(async () => {
+        for (;;) {
+          const { error } = await readOut(other, "a");
+          if (error === undefined) continue;
+          codes.add(error.code);
+          return;
+        }
+      });
+      await one.remove("a");
+      await Promise.all(readers);
+    }
+    expect([...codes]).toEqual(["RUN_UNKNOWN"]);
   });
 });
 
