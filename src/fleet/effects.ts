@@ -88,11 +88,11 @@ class RemoteEffects implements EffectPort {
     if (!this.#names.has(nameOf(call))) return localEffects.run(call, effect);
     const { clock, limit } = this.#parts;
     const runId = `effect-${call.key}`;
+    // Refused before it is queued.
+    const idea = effectIdea(call);
     const late = new AbortController();
     const cancelTimer = clock.timer(limit, () => late.abort(new TimeoutError(`the effect "${call.name}"`, limit)));
     const signal = AbortSignal.any([call.signal, late.signal]);
-    // Refused before it is queued.
-    const idea = effectIdea(call);
     try {
       throwIfAborted(signal);
       const since = await this.#begin(runId, call, idea);

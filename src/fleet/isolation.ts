@@ -2,6 +2,12 @@ import { onAbort } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
+/**
+ * Milliseconds for which a run works or waits alone: long enough for one call of a model, and an end to the wait of a run for an effect that is to be
+ * done in the same worker.
+ */
+export const LONGEST_ALONE = 600_000;
+
 /** The place of a run that is at work. */
 export interface Place {
   /** Lets others work beside a run that was alone. */
@@ -29,7 +35,7 @@ interface Waiting {
  * waiting runs, first in, first out.
  *
  * Isolation.A1 (`#admit`) no run is at work beside one that is alone. Isolation.A2 (`enter`) a run that is not admitted in time leaves the queue, and
- * the next one is tried.
+ * the next one is tried. Isolation.A3 (`#place`) a run shares its place after `LONGEST_ALONE`.
  */
 export class Isolation {
   readonly #clock: Clock;
@@ -89,9 +95,11 @@ export class Isolation {
     const share = (): void => {
       if (!isMine) return;
       isMine = false;
+      cancelTimer();
       this.#isTaken = false;
       this.#admit();
     };
+    const cancelTimer = isAlone ? this.#clock.timer(LONGEST_ALONE, share) : (): void => undefined;
     return {
       share,
       leave: () => {

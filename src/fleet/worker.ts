@@ -8,7 +8,7 @@ import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
 import { Driven } from "./driven.ts";
-import { Isolation, mayEndProcess, type Place } from "./isolation.ts";
+import { Isolation, LONGEST_ALONE, mayEndProcess, type Place } from "./isolation.ts";
 import { DrivenFolder } from "./driven-folder.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
@@ -68,8 +68,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
  * FleetWorker.W1 (`handle`) a run is driven once at a time in this process. FleetWorker.W2 (`#drive`) a run that has come to rest since its job
  * was made is not driven again, so a job that is delivered twice repeats nothing. FleetWorker.W3 (`#verdict`) a job is done only when its run is
  * at rest, or was given up and that was logged. FleetWorker.W4 (`drain`) afterwards every run is at rest or given back. FleetWorker.W5
- * (`#place`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it only.
- * FleetWorker.W6 (`#notNow`) a run is given up after so many refusals as the option says: drains, deaths and errors that pass are none.
+ * (`#place`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it only. It runs
+ * beside others when it got no place without them for `LONGEST_ALONE`. FleetWorker.W6 (`#notNow`) a run is given up after so many refusals as
+ * the option says: drains, deaths and errors that pass are none.
  */
 class FleetWorker implements Worker {
   readonly ended: Promise<void>;
@@ -150,17 +151,15 @@ class FleetWorker implements Worker {
 
   /** Waits until the run may work beside the others. @returns undefined when it may not in time */
   async #place({ runId, signal }: Delivery, before: LastEvent): Promise<Place | undefined> {
-    const { journal, logger } = this.#settings;
+    const { journal, logger, clock } = this.#settings;
     const isAlone = before.events > 0 && !isAtRest(before) && (await mayEndProcess(journal, runId, before.events));
     const place = await this.#isolation.enter({ isAlone, limit: WAIT_FOR_PLACE, signal });
-    if (isAlone && !this.isDraining) {
-      const text =
-        place === undefined
-          ? "A run whose owner died must run alone, and this worker is busy. It is delivered again later."
-          : "A run whose owner died runs alone.";
-      logger.warn(text, { run: runId });
-    }
-    return place;
+    if (!isAlone || this.isDraining) return place;
+    // Those at work may never leave, or may wait for this one.
+    const isShared = place === undefined && clock.now() - (before.last?.time ?? 0) > LONGEST_ALONE;
+    const shared = isShared ? await this.#isolation.enter({ isAlone: false, limit: WAIT_FOR_PLACE, signal }) : undefined;
+    logger.warn(`A run whose owner died ${placeText(place, shared)}`, { run: runId });
+    return place ?? shared;
   }
 
   async #driveAt(place: Place, delivery: Delivery, team: Team, before: LastEvent): Promise<Verdict> {
@@ -241,6 +240,13 @@ class FleetWorker implements Worker {
 /** The folder moves while the run is owned. */
 function hooksOf(folder: DrivenFolder): Required<Pick<ResumeOptions, "prepare" | "conclude">> {
   return { prepare: ({ signal }) => folder.fetch(signal), conclude: ({ error }) => folder.rest(error) };
+}
+
+function placeText(alone: Place | undefined, shared: Place | undefined): string {
+  if (alone !== undefined) return "runs alone.";
+  return shared === undefined
+    ? "must run alone, and this worker is busy. It is delivered again later."
+    : "runs beside others, because it found no worker without them.";
 }
 
 function pauseOf(attempt: number): number {

@@ -230,8 +230,12 @@ describe("a step that a worker does", () => {
     const [journal, driver] = [memoryJournal(), memoryRunDriver()];
     const call = { key: "k", kind: "tool", name: "t", request: "x".repeat(1_000_001), idempotent: true, began: false };
     const { signal } = new AbortController();
+    const clock = simulatedClock();
+    const refusing = remoteEffects({ driver, journal, effects: ["tool:t"], clock });
+    expect(await codeOf(() => refusing.run({ ...call, signal }, async () => 1))).toBe("EFFECT_TOO_LONG");
+    // A timer that is left keeps a process running.
+    expect(clock.pending).toBe(0);
     const port = remoteEffects({ driver, journal, effects: ["tool:t"], limit: 5 });
-    expect(await codeOf(() => port.run({ ...call, signal }, async () => 1))).toBe("EFFECT_TOO_LONG");
     expect(await codeOf(() => port.run({ ...call, request: 1, signal }, async () => 1))).toBe("TIMEOUT");
     expect(await driver.list({ limit: 1 })).toEqual([]);
     expect(await codeOf(() => effectTeam("render", () => 1))).toBe("ARGUMENT_INVALID");

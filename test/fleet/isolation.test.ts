@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
-import { Isolation, mayEndProcess } from "../../src/fleet/isolation.ts";
-import { startWorker } from "../../src/fleet/index.ts";
+import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
+import { effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
 import { memoryRunDriver, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
 
 const { signal } = new AbortController();
@@ -40,6 +40,20 @@ describe("the places of a worker", () => {
     const closed = places.enter({ isAlone: true, limit: 10, signal });
     places.close();
     expect(await closed).toBe(undefined);
+  });
+
+  it("Isolation.A3 a run that is alone shares its place in the end, and a place that was left holds nobody up", async () => {
+    const clock = simulatedClock();
+    const places = new Isolation(clock);
+    const left = await places.enter({ isAlone: true, limit: 10, signal });
+    left?.leave();
+    await clock.advance(LONGEST_ALONE - 1);
+    await places.enter({ isAlone: true, limit: 10, signal });
+    const second = places.enter({ isAlone: false, limit: 2 * LONGEST_ALONE, signal });
+    let came = clock.now();
+    void second.then(() => (came = clock.now()));
+    await clock.advance(LONGEST_ALONE);
+    expect([(await second) === undefined, came]).toEqual([false, 2 * LONGEST_ALONE - 1]);
   });
 });
 
@@ -111,5 +125,54 @@ it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works
   release();
   while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
   expect(order).toEqual(["slow begins", "slow ends", "bad", "late"]);
+  await worker.drain();
+});
+
+it("FleetWorker.W5 an effect is done beside the run that waits for it, in the one worker that both have, when their owners died", async () => {
+  const clock = simulatedClock();
+  const processes = simulatedProcesses(memoryJournal());
+  const queue = memoryRunDriver({ clock });
+  const working: Working[] = [];
+  const driver: RunDriver = {
+    submit: (job) => queue.submit(job),
+    work: async (handler, o) => {
+      const begun = await queue.work(handler, o);
+      working.push(begun);
+      return begun;
+    },
+    cancel: (runId) => queue.cancel(runId),
+    list: (o) => queue.list(o),
+    close: () => queue.close(),
+  };
+  const begin = (journal: Journal, render: () => Promise<string>): ReturnType<typeof startWorker> => {
+    const effects = remoteEffects({ driver, journal, effects: ["step:render"], clock });
+    const Draw = defineAction({ name: "Draw", run: (ctx) => ctx.step("render", {}, () => Promise.resolve("here")) });
+    const team = new Team({ name: "drawers", roles: [defineRole({ name: "Ann", actions: [Draw] })], journal, effects, clock });
+    return startWorker({ driver, journal, teams: [team, effectTeam("step:render", render, { journal, clock })], clock });
+  };
+  const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+    while (!(await isSo())) {
+      await clock.advance(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  await driver.submit({ runId: "asks", team: "drawers", idea: "a house" });
+  for (let deaths = 0; deaths < 2; deaths += 1) {
+    const dying = processes.start();
+    let isReached = false;
+    await begin(dying.journal, () => ((isReached = true), new Promise(() => undefined)));
+    await until(async () => isReached);
+    dying.kill();
+    queue.lose(working.at(-1) as Working);
+  }
+  const { journal } = processes.start();
+  const began = clock.now();
+  const worker = await begin(journal, async () => "far away");
+  await until(async () => (await driver.list({ limit: 1 })).length === 0);
+  const events = await eventsOf(journal, "asks");
+  expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+  expect(JSON.stringify(events)).toContain("far away");
+  expect(clock.now() - began).toBeLessThan(2 * LONGEST_ALONE);
   await worker.drain();
 });
