@@ -44,11 +44,13 @@ export function toParent(drain: () => void): ParentChannel {
   process.once("disconnect", drain);
   // The parent may have ended while the worker started.
   if (!process.connected) drain();
+  // The parent may end at any moment. Its end is heard as a disconnect, so that a message which it does not get is no failure.
+  const tell = (message: object): void => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+  };
   return {
-    ready: (identity) => void process.send?.({ ready: identity }),
-    drained() {
-      if (process.connected) process.send?.({ drained: true });
-    },
+    ready: (identity) => tell({ ready: identity }),
+    drained: () => tell({ drained: true }),
     close() {
       process.removeListener("message", told);
       process.removeListener("disconnect", drain);
