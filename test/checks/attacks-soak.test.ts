@@ -171,7 +171,7 @@ const commands: readonly Case[] = [
     "product prints after exit code by child",
     "red",
     {
-      "src/cli.mjs": `import { spawn } from "node:child_process"; spawn("sh", ["-c", "sleep 0.1; echo 3"], { stdio: "inherit", detached: true }).unref();`,
+      "src/cli.mjs": `import { spawn } from "node:child_process"; spawn("sh", ["-c", "sleep 2; echo 3"], { stdio: "inherit", detached: true }).unref();`,
     },
     [adds],
     "node",

@@ -28,7 +28,7 @@ describe.runIf(isolates)("a hostile program that a criterion runs", () => {
   ])("fails alone: it %s", async (_what, script) => {
     const root = projectOf({ "bad.mjs": script, "good.mjs": `console.log("good")` });
     const criteria = [criterionOf("A1", [good]), criterionOf("A2", [{ run: ["node", "bad.mjs"] }]), criterionOf("A3", [good])];
-    const verdicts = await checkCommands({ root, sandbox, criteria, timeout: 3_000 });
+    const verdicts = await checkCommands({ root, sandbox, criteria, timeout: 10_000 });
     expect(verdicts.map(({ outcome }) => outcome)).toEqual(["proven", "failed", "proven"]);
   });
 });
@@ -47,7 +47,7 @@ describe.runIf(isolates)("a hostile test", () => {
     ["prints a gigabyte", `test("a", () => { for (let n = 0; n < 1000; n += 1) console.log("x".repeat(1e6)); throw new Error("no"); });`],
   ])("does not keep a verification from its result: it %s", async (_what, script) => {
     const root = projectOf({ "a.test.mjs": `import { test } from "node:test";\n${script}`, "good.mjs": `console.log("good")` });
-    const found = await verifyProject({ root, sandbox, criteria: [criterionOf("A1", [good])], depth: "whole", timeout: 4_000 });
+    const found = await verifyProject({ root, sandbox, criteria: [criterionOf("A1", [good])], depth: "whole", timeout: 16_000 });
     expect(found.verdicts).toMatchObject([{ outcome: "proven" }]);
     expect(["failed", "timeout"]).toContain(found.suites[0]?.kind);
   });

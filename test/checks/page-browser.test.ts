@@ -100,9 +100,10 @@ describe.runIf(runs)("a page in a browser", () => {
   };
 
   beforeAll(async () => {
-    const times = { step: 1_500, load: 3_000 };
-    report = await checkPages({ root: projectOf(PAGES), sandbox, criteria: CRITERIA, means: "browser", picture: true, times });
-  }, 120_000);
+    const times = { step: 5_000, load: 15_000, criterion: 60_000 };
+    const request = { root: projectOf(PAGES), sandbox, criteria: CRITERIA, picture: true, timeout: 500_000, times };
+    report = await checkPages({ ...request, means: "browser" });
+  }, 600_000);
 
   it.each(["add", "drag", "errors", ...someOf(["filter", "confirm", "after"], 0)])("proves steps that work: %s", (id) => {
     expect(of(id)).toMatchObject({ outcome: "proven", by: "browser", priority: "P0" });
@@ -125,7 +126,7 @@ describe.runIf(runs)("a page in a browser", () => {
   });
 
   inSoak(it)("ends a page that loops, and goes on with the next criterion", () => {
-    expect(failureOf("loop")).toMatch(/^failed by browser: .*did not finish loading within 3000 ms/);
+    expect(failureOf("loop")).toMatch(/^failed by browser: .*did not finish loading within 15000 ms/);
   });
 
   inSoak(it)("ends a page that loops later, or asks without end", () => {

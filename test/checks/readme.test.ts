@@ -13,7 +13,7 @@ else console.log("did " + verb);
 const project = { "cli.mjs": cli, "package.json": `{ "name": "x", "bin": { "doit": "cli.mjs" }, "scripts": { "start": "node cli.mjs" } }` };
 
 async function faultsOf(readme: string): Promise<Fault[]> {
-  return checkReadme({ root: projectOf({ ...project, "README.md": readme }), sandbox, timeout: 1_500 });
+  return checkReadme({ root: projectOf({ ...project, "README.md": readme }), sandbox, timeout: 6_000 });
 }
 
 async function commandsIn(text: string): Promise<string[]> {

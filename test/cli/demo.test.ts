@@ -28,5 +28,5 @@ describe("troupe demo", () => {
     const again = await command(cwd, ["tell", id, "Add prices"]);
     expect(again.code).not.toBe(0);
     expect(again.stderr).toContain("MODEL_SCRIPT");
-  }, 120_000);
+  }, 600_000);
 });

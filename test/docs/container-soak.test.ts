@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as netServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { root } from "../architecture/read-house.ts";
+import { freePort } from "../kernel/free-port.ts";
 import { codeBlocks } from "./markdown.ts";
 
 const blocks = codeBlocks(readFileSync(join(root, "docs/guides/deploy.md"), "utf8"));
@@ -110,14 +110,6 @@ function instruct(stage: Stage, stages: readonly Stage[], word: string, rest: st
     default:
       expect(["USER", "VOLUME", "EXPOSE"]).toContain(word);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = netServer();
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 it(

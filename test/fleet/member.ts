@@ -1,8 +1,14 @@
 import type { Child } from "../cli/child.ts";
 
+/** Kills of a worker, of which the last one is of the process that starts it again, too: it gives up after ten deaths in a row. */
+const KILLS_OF_ONE = 5;
+/** Milliseconds in which what a worker has logged arrives. */
+const ARRIVAL = 50;
+
 /** A worker and the process that starts it again. */
 export class Member {
   #child: Child;
+  #kills = 0;
   readonly #begin: () => Child;
 
   constructor(begin: () => Child) {
@@ -25,12 +31,24 @@ export class Member {
     return this.log.slice(Math.max(0, this.log.lastIndexOf("The worker died, and is started again")));
   }
 
-  /** Kills the worker. @param isWhole also the process that starts it again; another one is started then */
-  kill(isWhole: boolean): boolean {
+  /**
+   * Kills the worker, and each fifth time also the process that starts it again; another one is started then.
+   *
+   * @param isSpared asked with the log of the worker, which stands still meanwhile
+   * @returns whether a worker was killed
+   */
+  async kill(isSpared: (log: string) => Promise<boolean> = async () => false): Promise<boolean> {
     const { pid } = this;
-    if (pid === undefined) return false;
+    if (pid === undefined || !signalled(pid, "SIGSTOP")) return false;
+    await new Promise((resolve) => setTimeout(resolve, ARRIVAL));
+    if (await isSpared(this.freshLog)) {
+      signalled(pid, "SIGCONT");
+      return false;
+    }
+    this.#kills += 1;
+    const isWhole = this.#kills % KILLS_OF_ONE === 0;
     if (isWhole) this.#child.process.kill("SIGKILL");
-    const isKilled = killed(pid);
+    const isKilled = signalled(pid, "SIGKILL");
     if (isWhole) this.#child = this.#begin();
     return isKilled;
   }
@@ -50,9 +68,9 @@ export function troublesOf(children: readonly Child[]): readonly string[] {
   });
 }
 
-function killed(pid: number): boolean {
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    return process.kill(pid, "SIGKILL");
+    return process.kill(pid, signal);
   } catch {
     // It was killed a moment ago, and its successor has not said its id.
     return false;

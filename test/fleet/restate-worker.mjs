@@ -10,8 +10,10 @@ const logger = jsonLogger({ level: "info" });
 const journal = postgres({ url: FLEET_JOURNAL });
 // On a busy machine the server may take longer than the usual ten seconds to start again.
 const driver = restateDriver({ ingress: FLEET_INGRESS, admin: FLEET_ADMIN, timeout: 60_000, logger });
-const worker = await startWorker({ driver, journal, teams: [writers({ journal, driver })], concurrency: 3, logger });
-process.once("SIGTERM", () => void worker.drain());
-await worker.ended;
+const starting = startWorker({ driver, journal, teams: [writers({ journal, driver })], concurrency: 3, logger });
+process.once("SIGTERM", () => void starting.then((worker) => worker.drain()));
+await (
+  await starting
+).ended;
 await driver.close();
 await journal.close();

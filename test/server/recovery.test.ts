@@ -52,7 +52,7 @@ describe("a recovery", () => {
     const [, second = "", third = ""] = ids;
     await journal.remove(second);
     gate.open();
-    await expect.poll(async () => (await client.read(third)).status).toBe("finished");
+    await expect.poll(async () => (await client.read(third)).status, { timeout: 60_000 }).toBe("finished");
     await server.close();
   });
 
@@ -152,13 +152,13 @@ describe("a recovery", () => {
     const { id } = await client.start({ idea: "go" });
     const taken = waiters(door(), other.journal).resume(id, { onOwned: "take" });
     await taken.started;
-    await expect.poll(async () => (await client.read(id)).status, { interval: 5 }).toBe("open");
+    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("open");
     await settled();
     await clock.advance(1_000);
-    await expect.poll(async () => (await client.read(id)).status, { interval: 5 }).toBe("running");
+    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("running");
     other.kill();
     gate.open();
-    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 20_000 }).toBe("finished");
+    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("finished");
     await server.close();
   });
 
@@ -179,7 +179,7 @@ describe("a recovery", () => {
     for (let times = 1; times <= 2; times += 1) {
       const taken = waiters(openDoor(), other.journal).resume(id, { onOwned: "take" });
       expect((await taken.result).status).toBe("finished");
-      await expect.poll(() => waits.length, { interval: 5 }).toBe(times);
+      await expect.poll(() => waits.length, { interval: 5, timeout: 60_000 }).toBe(times);
       await simulated.advance(1_000);
       await settled();
       await client.publish(id, { content: "more", sendTo: ["Will"] });

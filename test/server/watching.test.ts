@@ -205,7 +205,7 @@ describe("a watcher of a run", () => {
       // The stream waits.
       await settled();
       await change();
-      await expect.poll(() => last).toBe(type);
+      await expect.poll(() => last, { timeout: 60_000 }).toBe(type);
     }
     stop.abort();
     await expect(watching).rejects.toMatchObject({ code: "ABORTED" });

@@ -49,7 +49,7 @@ describe("ShardedRun.SR1 a thread that", () => {
 
   it("never returns ends the run after its limit, or when the signal aborts", async () => {
     const params = { fault: "hang" };
-    const late = runShards({ module: faulty, params, roundLimit: 2_000 });
+    const late = runShards({ module: faulty, params, roundLimit: 20_000 });
     await expect(late).rejects.toMatchObject({ name: "TimeoutError", message: expect.stringContaining("shard 1") as string });
     const stopped = new AbortController();
     const run = runShards({ module: faulty, params, signal: stopped.signal });

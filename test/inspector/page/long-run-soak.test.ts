@@ -86,8 +86,8 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
   });
 
   test.each([
-    [10_000, 10_000],
-    [100_000, 30_000],
+    [10_000, 60_000],
+    [100_000, 180_000],
   ])("%i events are there, can be looked at while they are read, and can be scrubbed", async (count, within) => {
     const url = await offlineFile(folder, String(count), [longRun(count)]);
     const page = await browser.newPage();

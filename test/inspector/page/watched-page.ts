@@ -16,7 +16,7 @@ export const program: string | undefined = PROGRAMS.find((path) => path !== "" &
 
 /** Starts the browser. */
 export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ ...(program === undefined ? {} : { executablePath: program }), args: ["--no-sandbox"] });
+  return chromium.launch({ ...(program === undefined ? {} : { executablePath: program }), args: ["--no-sandbox"], timeout: LONGEST_LOOK });
 }
 
 const checker = readFileSync(createRequire(import.meta.url).resolve("accessibility-checker-engine/ace.js"), "utf8");
