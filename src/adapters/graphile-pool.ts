@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import { systemCode } from "../kernel/system-error.ts";
 import type { GraphileQueue } from "./graphile-queue.ts";
-import { type PostgresDatabase, SEEN_GONE } from "./postgres-database.ts";
+import { endPool, type PostgresDatabase, SEEN_GONE } from "./postgres-database.ts";
 import { postgresError } from "./postgres-errors.ts";
 
 /** Connections by which the slots of a worker fetch and end jobs. */
@@ -45,7 +45,7 @@ export async function graphilePool(queue: GraphileQueue, concurrency: number): P
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await database.close();
-    await listening.end();
+    await endPool(listening, database.server);
   };
   return { pool, close: () => (closing ??= close()) };
 }
@@ -71,6 +71,7 @@ async function listeningPool({ server }: PostgresDatabase): Promise<Pool> {
     connectionTimeoutMillis: server.timeout,
     query_timeout: server.timeout,
     keepAlive: true,
+    allowExitOnIdle: true,
     application_name: "troupe queue",
     // A pooler takes no limit of time with the connection.
     verify: (client, done) =>

@@ -37,6 +37,8 @@ export interface QueueLook {
   readonly suspects: readonly string[];
   /** Rows of the jobs that the worker that looks has in the queue. */
   readonly mine: readonly string[];
+  /** Those of them that were cancelled. */
+  readonly cancelled: readonly string[];
   /** Jobs that can be delivered now, up to a limit. */
   readonly due: number;
 }
@@ -189,11 +191,17 @@ export class GraphileQueue {
          ARRAY(SELECT DISTINCT locked_by FROM ${this.schema}._private_jobs
            WHERE locked_by IS NOT NULL AND hashtextextended(locked_by, 0) NOT IN (SELECT key FROM locks)) AS suspects,
          ARRAY(SELECT id::text FROM ${this.schema}._private_jobs WHERE locked_by = $1) AS mine,
+         ARRAY(${this.#cancelled}) AS cancelled,
          (SELECT count(*)::int FROM freed) + (SELECT count(*)::int FROM (SELECT FROM ${this.schema}._private_jobs j JOIN ${this.schema}._private_tasks t ON t.id = j.task_id
            WHERE j.is_available AND j.run_at <= now() AND t.identifier = ANY ($2) LIMIT $3) AS d) AS due`,
       [o.worker, o.teams, o.most],
     );
-    return look ?? { isSettled: false, isHeld: false, suspects: [], mine: [], due: 0 };
+    return look ?? { isSettled: false, isHeld: false, suspects: [], mine: [], cancelled: [], due: 0 };
+  }
+
+  /** The rows of a worker whose job was cancelled. */
+  async cancelled(rows: PostgresConnection["rows"], worker: string): Promise<readonly string[]> {
+    return (await rows<{ id: string }>(this.#cancelled, [worker])).map(({ id }) => id);
   }
 
   /** Frees the jobs of workers that are gone, and wakes the others. */
@@ -225,6 +233,12 @@ export class GraphileQueue {
       throw error;
     });
     return this.#migrated;
+  }
+
+  /** A row without its key was cancelled, unless a newer row stands for the run. */
+  get #cancelled(): string {
+    return `SELECT j.id::text AS id FROM ${this.schema}._private_jobs j WHERE j.locked_by = $1 AND j.key IS NULL
+      AND NOT EXISTS (SELECT FROM ${this.schema}._private_jobs n WHERE n.key = j.payload->'job'->>'runId')`;
   }
 
   async #migrate(): Promise<void> {

@@ -16,10 +16,10 @@ export interface SessionParts {
   readonly due: (jobs: number) => void;
   /** Called when a run was cancelled. */
   readonly cancelled: (runId: string) => void;
+  /** Called for a row of this worker whose job was cancelled, perhaps more than once. */
+  readonly cancelledRow: (id: string) => void;
   /** Called when this worker, or all of them, are asked to drain. */
   readonly drain: () => void;
-  /** Called after a reconnect: notifications in between were missed. */
-  readonly back: () => void;
 }
 
 /** Milliseconds between two looks at the queue. A worker is taken for dead when two looks in a row find its lock free. */
@@ -35,6 +35,7 @@ const LOOKS = 3;
  * server has run for some seconds. So a restart of the server frees no job of a living worker that connects again in time.
  * GraphileSession.S2 (`PersistentConnection`) until `close` a lost connection is opened again. GraphileSession.S3 (`close`) afterwards the
  * lock is free. GraphileSession.S4 (`#freeUnheard`) a job that was fetched by an answer which was lost is free again within seconds.
+ * GraphileSession.S5 (`#prepare`, `#look`) a cancel that this worker did not hear is found by the next connection, or by the next look.
  */
 export class GraphileSession {
   readonly #parts: SessionParts;
@@ -52,7 +53,8 @@ export class GraphileSession {
       db: parts.queue.database,
       prepare: (rows) => this.#prepare(rows),
       heard: (_channel, payload) => this.#hear(payload),
-      renewed: async () => parts.back(),
+      // What it missed meanwhile was asked for when the connection was prepared.
+      renewed: async () => undefined,
       question: { every: LOOK, ask: (rows) => this.#look(rows) },
     });
     this.#connection.keep();
@@ -65,16 +67,19 @@ export class GraphileSession {
   }
 
   async #prepare(rows: Rows): Promise<void> {
-    const { queue, worker } = this.#parts;
+    const { queue, worker, cancelledRow } = this.#parts;
     this.#suspects = [];
     await rows("SELECT set_config('application_name', $1, false)", [`troupe ${worker} ${queue.schemaName}`]);
     await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", [worker]);
     await rows(`LISTEN "${queue.channel}"`);
+    for (const id of await queue.cancelled(rows, worker)) cancelledRow(id);
   }
 
   async #look(rows: Rows): Promise<void> {
-    const { queue, worker, teams, concurrency, due } = this.#parts;
+    const { queue, worker, teams, concurrency, cancelledRow, due } = this.#parts;
     const look = await queue.look(rows, { worker, teams, most: concurrency });
+    // A cancel may be heard before the answer that brings its job.
+    for (const id of look.cancelled) cancelledRow(id);
     const dead = deadIn(look, this.#suspects);
     this.#suspects = look.suspects;
     if (dead.length > 0) {

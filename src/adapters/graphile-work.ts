@@ -29,6 +29,8 @@ const STOPPED = "Expected the package graphile-worker to take jobs until it is s
 interface PackageWorker {
   readonly runner: Runner;
   readonly workers: WorkerPool;
+  /** Resolves when the package takes no more jobs, asked or not. Those in hand may still go on. */
+  readonly halted: Promise<unknown>;
 }
 
 type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
@@ -38,7 +40,7 @@ type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
  *
  * GraphileWork.W1 (`#deliver`) the row of a job is removed only when the job is done, or is given back in another row.
  * GraphileWork.W2 (`stop`) the lock of the session is held until every handler has ended. GraphileWork.W3 (`#deliver`) no handler is called
- * before the lock is held. GraphileWork.W4 (`start`) nothing of a worker that cannot be started goes on.
+ * before the lock is held. GraphileWork.W4 (`start`) nothing of a worker that cannot be started goes on. GraphileWork.W5 (`ended`) a worker whose package stops by itself tells so at once, whatever its handlers do.
  */
 export class GraphileWork implements Working {
   readonly ended: Promise<void>;
@@ -85,7 +87,7 @@ export class GraphileWork implements Working {
     parts: PackageWorker & { readonly queue: GraphileQueue; readonly handler: DeliveryHandler; readonly pool: GraphilePool },
     { teams, concurrency }: WorkOptions,
   ) {
-    const { queue, handler, pool, runner, workers } = parts;
+    const { queue, handler, pool, runner, workers, halted } = parts;
     this.#queue = queue;
     this.#handler = handler;
     this.#pool = pool;
@@ -103,11 +105,13 @@ export class GraphileWork implements Working {
         if (this.#stopping === undefined) workers.nudge(jobs);
       },
       cancelled: (runId) => this.#inHand.cancelRun(runId),
+      cancelledRow: (id) => this.#inHand.cancelRow(id),
       drain,
-      back: () => void this.#askCancelled().catch(() => undefined),
     });
-    this.ended = runner.promise.then(() => {
+    // The package would tell of its own stop only after the longest handler, and nothing new is delivered until then.
+    this.ended = halted.then(() => {
       if (this.#stopping === undefined) throw new TroupeError("DRIVER_STOPPED", STOPPED);
+      return runner.promise;
     });
     this.ended.catch(() => undefined);
   }
@@ -118,8 +122,9 @@ export class GraphileWork implements Working {
   }
 
   async #stop(): Promise<void> {
-    // It rejects when the runner has stopped by itself, which `ended` tells.
+    // They reject when the runner has stopped by itself, which `ended` tells.
     await this.#runner.stop().catch(() => undefined);
+    await this.#runner.promise.catch(() => undefined);
     await this.#session.close();
     await this.#pool.close();
   }
@@ -130,6 +135,7 @@ export class GraphileWork implements Working {
     const { signal, end } = this.#inHand.begin(id, job.runId);
     try {
       await this.#session.held;
+      if (signal.aborted) return;
       const verdict = await this.#handler({ ...job, attempt, signal }).catch((error: unknown) => this.#rejected(error, attempt));
       if (verdict.is === "done" || signal.aborted) return;
       const row = { id, worker: this.#worker };
@@ -146,17 +152,6 @@ export class GraphileWork implements Working {
     logger.warn("A delivery failed, and comes again.", { reason: hide(thrownText(error)), after });
     return { is: "again", after };
   }
-
-  /** Cancels what was cancelled while this worker was not connected. */
-  async #askCancelled(): Promise<void> {
-    const { database, schema } = this.#queue;
-    const rows = await database.rows<{ id: string }>(
-      `SELECT j.id FROM ${schema}._private_jobs j WHERE j.locked_by = $1 AND j.key IS NULL
-         AND NOT EXISTS (SELECT FROM ${schema}._private_jobs n WHERE n.key = j.payload->'job'->>'runId')`,
-      [this.#worker],
-    );
-    for (const { id } of rows) this.#inHand.cancelRow(id);
-  }
 }
 
 /** Starts the package's part of a worker. @throws as `GraphileWork.start` */
@@ -167,6 +162,7 @@ async function startPackage(queue: GraphileQueue, { pool }: GraphilePool, o: Wor
   events.on("pool:create", (created: { readonly workerPool: WorkerPool }) => {
     workers = created.workerPool;
   });
+  const shutDown = new Promise<void>((resolve) => void events.once("pool:gracefulShutdown", () => resolve()));
   const runner = await queue.database.patiently(() =>
     run(
       {
@@ -184,7 +180,7 @@ async function startPackage(queue: GraphileQueue, { pool }: GraphilePool, o: Wor
       [],
     ),
   );
-  if (workers !== undefined) return { runner, workers };
+  if (workers !== undefined) return { runner, workers, halted: Promise.race([shutDown, runner.promise]) };
   await runner.stop();
   throw new TroupeError(
     "DRIVER_REFUSED",

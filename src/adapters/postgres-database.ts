@@ -2,6 +2,7 @@ import type { Client, Pool, PoolClient } from "pg";
 import { untilAborted, withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
+import { succeeds } from "../kernel/system-error.ts";
 import {
   isPassing,
   type PostgresPart,
@@ -163,7 +164,7 @@ export class PostgresDatabase {
 
   async #end(): Promise<void> {
     this.#closing.abort(new AbortedError(`the ${this.part.name} was closed`));
-    await this.#pool?.end();
+    if (this.#pool !== undefined) await endPool(this.#pool, this.server);
   }
 
   #prepared(): Promise<void> {
@@ -328,6 +329,11 @@ export class PostgresDatabase {
     if (!found.has_schema) await connection.rows(`CREATE SCHEMA ${this.schema}`);
     await connection.rows(`CREATE TABLE ${this.schema}.troupe_parts (part text PRIMARY KEY, version integer NOT NULL)`);
   }
+}
+
+/** Ends a pool. A server that stands still ends no connection, so nobody waits longer than for a statement. */
+export async function endPool(pool: Pool, { clock, timeout }: PostgresServer): Promise<void> {
+  await succeeds(withTimeout(clock, timeout, "the end of connections", new AbortController().signal, () => pool.end()));
 }
 
 /** A row as `pg` describes it. */

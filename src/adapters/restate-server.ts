@@ -3,7 +3,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { TroupeError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
 import type { JobInfo, RunJob } from "../team/run-driver.ts";
 
 /** The input of a call of the virtual object of a run. */
@@ -25,11 +25,13 @@ export interface RestatePlace {
 }
 
 /** A call that is not done. */
-interface RestateCall {
+export interface RestateCall {
   readonly id: string;
   readonly service: string;
-  /** The time of its submission, as a text that sorts. */
+  /** The time at which it was sent, as a text that sorts. */
   readonly since: string;
+  /** The call that sent its job again by this one. Undefined for a job that was submitted. */
+  readonly sender: string | undefined;
 }
 
 /** A row of the server's tables. */
@@ -47,8 +49,10 @@ const TOLD = 200;
 const AGAIN = 25;
 /** Milliseconds between two tries to call a server that is away. */
 const AWAY = 100;
-/** Milliseconds in which a living worker answers through the server. */
-const ANSWER = 2_000;
+/** Milliseconds from the end of a call until all that it sent is in the tables. */
+const UNSEEN = 250;
+/** Milliseconds in which a living worker answers through the server. On a busy machine that takes seconds. */
+const ANSWER = 5_000;
 
 /** The name of the virtual object of a team: names of services have few letters. */
 export function serviceOf(team: string): string {
@@ -58,6 +62,13 @@ export function serviceOf(team: string): string {
 function teamOf(service: string): string {
   return Buffer.from(service.slice(PREFIX.length), "base64url").toString();
 }
+
+/** The key of the call by which another one sends its job again. The server gives the call of a submitted job a key without a dot. */
+export function resendMark(sender: string, attempts: number): string {
+  return `${sender}.${attempts}`;
+}
+
+const MARK = /^(.+)\.(\d+)$/;
 
 /** The calls of the interfaces of a server. Its tables tell what waits. */
 export class RestateServer {
@@ -94,8 +105,8 @@ export class RestateServer {
   }
 
   /** Calls the service of a worker, with a single try. @returns whether the server found it gone, or its answer. @throws when nobody answers in time */
-  async askWorker(id: string, handler: "look" | "drain"): Promise<{ readonly isGone: boolean; readonly value?: unknown }> {
-    const { status, text } = await this.#once("POST", `${this.place.ingress}/${WORKER}${id}/${handler}`, undefined, ANSWER);
+  async askWorker(id: string, handler: "look" | "drain", limit?: number): Promise<{ readonly isGone: boolean; readonly value?: unknown }> {
+    const { status, text } = await this.#once("POST", `${this.place.ingress}/${WORKER}${id}/${handler}`, undefined, limit ?? ANSWER);
     return status >= 300 ? { isGone: true } : { isGone: false, value: parsedJson(text) };
   }
 
@@ -113,12 +124,40 @@ export class RestateServer {
   }
 
   /** The calls of a run that are not done, the oldest first. */
-  async callsOf(runId: string): Promise<readonly RestateCall[]> {
+  callsOf(runId: string): Promise<readonly RestateCall[]> {
+    return this.#callsOf(runId, "status <> 'completed'");
+  }
+
+  /** Ends the calls of a run, and what they send at their end. @throws TroupeError `DRIVER_REFUSED` when calls go on all the same */
+  async endCallsOf(runId: string): Promise<void> {
+    const { timeout, clock } = this.place;
+    const until = clock.now() + timeout;
+    for (;;) {
+      // What a call sends at its end comes into the tables a moment after it.
+      const calls = await this.#callsOf(runId, `(status <> 'completed' OR completed_at > now() - interval '${UNSEEN} milliseconds')`);
+      const present = calls.filter(({ isDone }) => !isDone);
+      for (const { id } of present) await this.kill(id);
+      if (calls.length === 0) return;
+      if (clock.now() > until) {
+        if (present.length === 0) return;
+        throw undying(runId, this.place);
+      }
+      await sleep(clock, AGAIN);
+    }
+  }
+
+  async #callsOf(runId: string, condition: string): Promise<readonly (RestateCall & { readonly isDone: boolean })[]> {
     const rows = await this.rows(
-      `SELECT id, target_service_name AS service, created_at AS since FROM sys_invocation
-       WHERE target_service_name LIKE '${PREFIX}%' AND target_service_key = ${quoted(runId)} AND status <> 'completed' ORDER BY created_at`,
+      `SELECT id, target_service_name AS service, created_at AS since, idempotency_key AS mark, status = 'completed' AS is_done FROM sys_invocation
+       WHERE target_service_name LIKE '${PREFIX}%' AND target_service_key = ${quoted(runId)} AND ${condition} ORDER BY created_at`,
     );
-    return rows.map(({ id, service, since }) => ({ id: String(id), service: String(service), since: String(since) }));
+    return rows.map(({ id, service, since, mark, is_done }) => ({
+      id: String(id),
+      service: String(service),
+      since: String(since),
+      sender: MARK.exec(String(mark))?.[1],
+      isDone: is_done === true,
+    }));
   }
 
   async list(limit: number): Promise<readonly JobInfo[]> {
@@ -129,7 +168,7 @@ export class RestateServer {
            coalesce(journal_commands_size, 1) AS commands, status = 'running' AND journal_commands_size > 1 AS is_delivered,
            CASE WHEN status = 'scheduled' THEN scheduled_start_at END AS due,
            row_number() OVER (PARTITION BY target_service_name, target_service_key
-             ORDER BY CASE WHEN status = 'running' AND journal_commands_size > 1 THEN 0 ELSE 1 END, created_at DESC) AS place
+             ORDER BY CASE WHEN status = 'running' AND journal_commands_size > 1 THEN 0 WHEN idempotency_key LIKE '%.%' THEN 2 ELSE 1 END, created_at DESC) AS place
          FROM sys_invocation WHERE target_service_name LIKE '${PREFIX}%' AND status <> 'completed'
        ) WHERE place = 1 ORDER BY since LIMIT ${limit}`,
     );
@@ -137,7 +176,7 @@ export class RestateServer {
       runId: String(key),
       team: teamOf(String(service)),
       state: is_delivered === true ? "delivered" : "waiting",
-      attempts: Number(/\.(\d+)$/.exec(String(mark))?.[1] ?? 0) + Math.ceil((Number(commands) - 1) / 2),
+      attempts: Number(MARK.exec(String(mark))?.[2] ?? 0) + Math.ceil((Number(commands) - 1) / 2),
       ...(isText(due) ? { due: Date.parse(due) } : {}),
     }));
   }
@@ -196,6 +235,13 @@ function unreachable(url: string, cause: unknown): TroupeError {
 /** A text as a literal of the server's query language. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
+}
+
+function undying(runId: string, { admin, timeout }: RestatePlace): TroupeError {
+  return new TroupeError(
+    "DRIVER_REFUSED",
+    `Expected the server of Restate at ${admin} to end the calls of run ${valueText(runId)} within ${timeout} ms, got calls that go on. Cancel it again.`,
+  );
 }
 
 function refused(url: string, status: number, text: string): TroupeError {

@@ -8,7 +8,7 @@ import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { answers, type RestateCalls, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
 import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
-import { HANDLER, quoted, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
+import { HANDLER, quoted, resendMark, type RestateCall, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
 
 /** Milliseconds between two looks for calls that no worker takes. */
 const LOOK = 500;
@@ -35,7 +35,8 @@ interface Slot {
  *
  * RestateWork.W1 (`admits`) at most so many calls as the concurrency are in hand. RestateWork.W2 (`#run`) a call ends only with a recorded
  * verdict, and its path depends on recorded values alone. RestateWork.W3 (`#deliver`) a call that comes again while its handler works joins
- * it. RestateWork.W4 (`#left`) a handler whose call was ended hears of it, and a server that is away ends none.
+ * it. RestateWork.W4 (`#left`) a handler whose call was ended hears of it, and a server that is away ends none. RestateWork.W5 (`replaces`) a
+ * submitted job is not replaced by one that comes again, whichever was sent first.
  */
 export class RestateWork implements Working {
   readonly ended: Promise<void>;
@@ -134,7 +135,7 @@ export class RestateWork implements Working {
         key: job.runId,
         parameter: new TextEncoder().encode(JSON.stringify({ job: verdict.job ?? job, attempts: tried(verdict, attempt) })),
         delay: verdict.after,
-        idempotencyKey: `${id}.${attempt}`,
+        idempotencyKey: resendMark(id, attempt),
       });
       return;
     }
@@ -163,14 +164,16 @@ export class RestateWork implements Working {
     }
   }
 
-  /** True when a job of the run was submitted after this one. Ends what was submitted before: it waits for its time. */
+  /** True when another job took the place of this one. Ends those whose place this one took: they wait for their time. */
   async #isReplaced(id: string, { runId, team }: RunJob): Promise<boolean> {
     try {
       const calls = (await this.#server.callsOf(runId)).filter(({ service }) => service === serviceOf(team));
-      const since = calls.find((call) => call.id === id)?.since;
-      if (since === undefined) return false;
-      for (const call of calls) if (call.since < since) await this.#server.kill(call.id);
-      return calls.some((call) => call.since > since);
+      const mine = calls.find((call) => call.id === id);
+      if (mine === undefined) return false;
+      // A call that sends its own job again is about to end, and leaves the run to it.
+      const others = calls.filter(({ sender }) => sender !== id);
+      for (const call of others) if (replaces(mine, call)) await this.#server.kill(call.id);
+      return others.some((call) => replaces(call, mine));
     } catch {
       // A server that is away tells nothing, and a job that is delivered twice repeats nothing.
       return false;
@@ -229,6 +232,15 @@ export class RestateWork implements Working {
       else if (is_pinned !== true && this.#slots.size < concurrency) await this.#server.register(endpoint.uri(team));
     }
   }
+}
+
+/**
+ * True when a call takes the place of another one of its run. A worker sends a job again without knowing what was submitted a moment ago, so
+ * the time decides only between calls of the same origin.
+ */
+function replaces(call: RestateCall, other: RestateCall): boolean {
+  const isSubmitted = call.sender === undefined;
+  return isSubmitted === (other.sender === undefined) ? call.since > other.since : isSubmitted;
 }
 
 function restateJob(sent: unknown): RestateJob {

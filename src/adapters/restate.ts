@@ -91,9 +91,16 @@ function invalid(name: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${name} of restateDriver to be ${expected}, got ${valueText(came)}.`);
 }
 
+/**
+ * See {@link restateDriver}. It owns the workers.
+ *
+ * RestateDriver.D1 (`#close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
+ * RestateDriver.D2 (`cancel`) no call of the run is left, also none that another one sent at its end.
+ */
 class Driver implements FleetDriver {
   readonly #server: RestateServer;
   readonly #works = new Set<RestateWork>();
+  readonly #starting = new Set<Promise<RestateWork>>();
   #closing: Promise<void> | undefined;
 
   constructor(server: RestateServer) {
@@ -109,14 +116,14 @@ class Driver implements FleetDriver {
   async work(handler: DeliveryHandler, o: WorkOptions): Promise<Working> {
     checkWork(handler, o);
     this.#assertOpen();
-    const work = await RestateWork.start(this.#server, handler, o);
-    this.#works.add(work);
-    return work;
+    const starting = this.#start(handler, o);
+    this.#starting.add(starting);
+    return starting.finally(() => this.#starting.delete(starting));
   }
 
   async cancel(runId: string): Promise<void> {
     this.#assertOpen();
-    for (const { id } of await this.#server.callsOf(runId)) await this.#server.kill(id);
+    await this.#server.endCallsOf(runId);
   }
 
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
@@ -136,8 +143,23 @@ class Driver implements FleetDriver {
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.all([...this.#works].map((work) => work.stop())).then(() => undefined);
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #start(handler: DeliveryHandler, o: WorkOptions): Promise<RestateWork> {
+    const work = await RestateWork.start(this.#server, handler, o);
+    if (this.#closing === undefined) {
+      this.#works.add(work);
+      return work;
+    }
+    await work.stop();
+    throw driverClosed();
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#works].map((work) => work.stop()));
+    await Promise.allSettled(this.#starting);
   }
 
   /** The server keeps calls of services that it knows, and asks an address for them. A worker takes the place of this address. */
