@@ -101,13 +101,12 @@ class FleetWorker implements Worker {
 
   began(working: Working): void {
     this.#working = working;
-    working.ended.catch((error: unknown) => this.#end(error));
+    working.ended.catch((error: unknown) => this.#finish(error).catch(() => undefined));
     void working.drain?.then(() => this.drain());
   }
 
   drain(): Promise<void> {
-    this.#draining ??= this.#drain();
-    return this.#draining;
+    return this.#finish(undefined);
   }
 
   async handle(delivery: Delivery): Promise<Verdict> {
@@ -122,6 +121,18 @@ class FleetWorker implements Worker {
     }
   }
 
+  /** Drains once, and ends with the failure of the engine, if there was one. */
+  #finish(failure: unknown): Promise<void> {
+    this.#draining ??= this.#drain().then(
+      () => this.#end(failure),
+      (error: unknown) => {
+        this.#end(failure ?? error);
+        throw error;
+      },
+    );
+    return this.#draining;
+  }
+
   async #drain(): Promise<void> {
     const { logger, clock, grace } = this.#settings;
     logger.info("The worker drains.", { runs: this.runs });
@@ -130,7 +141,6 @@ class FleetWorker implements Worker {
     await Promise.all([...this.#driven].map((driven) => driven.drain(clock, grace)));
     await stopped;
     logger.info("The worker has drained.");
-    this.#end();
   }
 
   async #drive(delivery: Delivery): Promise<Verdict> {

@@ -31,7 +31,10 @@ function shop({ journal, driver, more, step }: Shop): Team {
 }
 
 /** A driver that hands over what a test gives it. */
-function handed(): { readonly driver: RunDriver; deliver(job: Partial<Delivery>): ReturnType<DeliveryHandler> } {
+function handed(ended = new Promise<void>(() => undefined)): {
+  readonly driver: RunDriver;
+  deliver(job: Partial<Delivery>): ReturnType<DeliveryHandler>;
+} {
   let handler: DeliveryHandler | undefined;
   const driver: RunDriver = {
     ...memoryRunDriver(),
@@ -41,7 +44,7 @@ function handed(): { readonly driver: RunDriver; deliver(job: Partial<Delivery>)
     close: async () => undefined,
     work: async (given) => {
       handler = given;
-      return { ended: new Promise(() => undefined), stop: async () => undefined };
+      return { ended, stop: async () => undefined };
     },
   };
   const whole: Delivery = { runId: "a", team: "tailors", attempt: 1, signal: new AbortController().signal };
@@ -165,6 +168,31 @@ describe("a worker", () => {
     await idle(driver);
     expect(canonical(await eventsOf(journal, "a"))).toBe(await alone("a coat"));
     await late.drain();
+  });
+
+  it("FleetWorker.W4 drains before it ends when its engine cannot go on", async () => {
+    const journal = memoryJournal();
+    const [held, reached] = [gate(), gate()];
+    let fail = (): void => undefined;
+    const { driver, deliver } = handed(
+      new Promise((_resolve, reject) => (fail = () => reject(new JournalError("GONE", "Expected an engine.")))),
+    );
+    const step = async (): Promise<string> => {
+      reached.open();
+      await held.opened;
+      return "cut a coat";
+    };
+    const worker = await startWorker({ driver, journal, teams: [shop({ journal, step })] });
+    const verdict = deliver({ idea: "a coat" });
+    await reached.opened;
+    fail();
+    let isOver = false;
+    const ended = codeOf(() => worker.ended).finally(() => (isOver = true));
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect([worker.isDraining, isOver]).toEqual([true, false]);
+    held.open();
+    expect([await ended, (await verdict).is]).toEqual(["GONE", "again"]);
+    expect((await eventsOf(journal, "a")).filter((event) => event.type === "step.ended")).toHaveLength(1);
   });
 
   it("FleetWorker.W4 stops a step that does not end within the grace, and the run goes on elsewhere", async () => {

@@ -33,6 +33,12 @@ const MOST_LISTED = 10_000;
 const STOP_LIMIT = "30s";
 const DRAIN_LIMIT = "120s";
 
+/**
+ * Milliseconds for which no look shows a worker that is gone. A look may miss one that lives: after a restart of the database it connects later
+ * than this command does, and a busy one answers late.
+ */
+const UNSEEN = 3_000;
+
 /** `troupe submit --team <name> "idea"`: gives an idea to the workers. `troupe submit --id <run>`: goes on with a run that is known. */
 export async function submit(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
   if (flags.id === "") throw invalidOption("--id", "the id of a run", "");
@@ -279,25 +285,58 @@ function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
 export function drain(session: Session, flags: Flags): Promise<ExitCode> {
   const limit = timeIn("--grace", flags.grace ?? DRAIN_LIMIT);
   return withFleet<ExitCode>(session, flags, async ({ driver }) => {
-    const { clock } = session.host;
-    const asked = (await driver.workers()).filter(({ id }) => flags.worker === undefined || id === flags.worker);
-    if (asked.length === 0 && flags.worker !== undefined) {
-      throw new UsageError("WORKER_UNKNOWN", `Expected the id of a connected worker, got "${shown(flags.worker, 60)}". See: troupe ps`);
-    }
-    const ids = new Set(asked.map(({ id }) => id));
-    const end = clock.now() + limit;
-    for (let left = asked.length; left > 0; left = (await driver.workers()).filter(({ id }) => ids.has(id)).length) {
-      if (clock.now() > end) {
-        throw new UsageError(
-          "WORKERS_BUSY",
-          `Expected the workers to end within the time, but ${plural(left, "worker")} did not. Wait longer: --grace`,
-        );
-      }
-      // Repeated, because a worker that was just connecting has not heard it.
-      for (const id of ids) await driver.drain(id);
-      await sleep(clock, LOOK, session.interruptions.signal);
-    }
-    await report(session, `${plural(ids.size, "worker")} drained.`, { type: "drained", workers: [...ids] });
+    const ids = await untilDrained(session, driver, { worker: flags.worker, limit });
+    await report(session, `${plural(ids.length, "worker")} drained.`, { type: "drained", workers: ids });
     return 0;
   });
+}
+
+/** The workers that are to end, and the milliseconds after which one that is still there is too slow. */
+interface Draining {
+  /** Undefined: all. */
+  readonly worker: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Asks workers to end until they are gone.
+ *
+ * @returns their ids
+ * @throws UsageError `WORKER_UNKNOWN`, `WORKERS_BUSY`
+ */
+export async function untilDrained(
+  { host: { clock }, interruptions: { signal } }: Pick<Session, "host" | "interruptions">,
+  driver: Fleet["driver"],
+  { worker, limit }: Draining,
+): Promise<readonly string[]> {
+  const end = clock.now() + limit;
+  /** The workers that are asked, with the time since which no look has shown them. */
+  const asked = new Map<string, number | undefined>();
+  let first: number | undefined;
+  for (;;) {
+    const began = clock.now();
+    const seen = new Set((await driver.workers()).flatMap(({ id }) => (worker === undefined || id === worker ? [id] : [])));
+    const now = clock.now();
+    first ??= now;
+    // A look itself may take seconds, so time counts from the end of one look to the beginning of another.
+    const isOver = (since: number | undefined): boolean => since !== undefined && began - since >= UNSEEN;
+    for (const id of seen) if (asked.has(id) || !isOver(first)) asked.set(id, undefined);
+    for (const [id, since] of asked) if (!seen.has(id)) asked.set(id, since ?? now);
+    const left = [...asked].flatMap(([id, since]) => (isOver(since) ? [] : [id]));
+    if (left.length === 0 && isOver(first)) break;
+    const busy = left.filter((id) => seen.has(id)).length;
+    if (now > end && busy > 0) {
+      throw new UsageError(
+        "WORKERS_BUSY",
+        `Expected the workers to end within the time, but ${plural(busy, "worker")} did not. Wait longer: --grace`,
+      );
+    }
+    // Repeated, because a worker that was just connecting has not heard it.
+    await Promise.all(left.map((id) => driver.drain(id)));
+    await sleep(clock, LOOK, signal);
+  }
+  if (worker !== undefined && asked.size === 0) {
+    throw new UsageError("WORKER_UNKNOWN", `Expected the id of a connected worker, got "${shown(worker, 60)}". See: troupe ps`);
+  }
+  return [...asked.keys()];
 }
