@@ -153,13 +153,17 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     const library = pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href;
     await writeFile(
       module,
-      `import { readFileSync, writeFileSync } from "node:fs";
+      `import { existsSync, readFileSync, writeFileSync } from "node:fs";
+       import { setTimeout as delay } from "node:timers/promises";
        import { join } from "node:path";
        import { defineAction, defineRole, Team } from ${JSON.stringify(library)};
        export const movers = ({ journal, driver, workspaces }) => {
          const act = (name, work) => defineAction({ name, run: (ctx) => ctx.step(name, {}, () => work(join(workspaces.folderOf(ctx.runId), "made.txt"))) });
          const Make = act("Make", async (path) => (writeFileSync(path, "made by a command"), "done"));
-         const Wait = act("Wait", () => new Promise((resolve) => setTimeout(() => resolve("waited"), 3_000)));
+         const Wait = act("Wait", async () => {
+           while (!existsSync(${JSON.stringify(join(o.cwd, "drains"))})) await delay(20);
+           return "waited";
+         });
          const Read = act("Read", async (path) => readFileSync(path, "utf8"));
          const roles = [
            defineRole({ name: "Ann", actions: [Make] }),
@@ -178,6 +182,8 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     await troupe("submit", "--team", "movers", "--id", "moving", "go");
     await vi.waitUntil(async () => (await troupe("logs", "moving", "--json")).stdout.includes('"name":"Wait"'), { timeout: 120_000 });
     first.process.kill("SIGTERM");
+    await first.until("stderr", /The worker drains/);
+    await writeFile(join(o.cwd, "drains"), "");
     expect(await first.ended).toBe(0);
     const second = startMover("there");
     await second.until("stderr", /A run ends[^\n]*"run":"moving"/);
