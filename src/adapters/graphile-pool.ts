@@ -19,7 +19,7 @@ type Listener = (error: Error | undefined, client: PoolClient | undefined, relea
 export interface GraphilePool {
   /** The pool for the package. */
   readonly pool: Pool;
-  /** Ends all connections. Closing twice is no error. */
+  /** Ends all connections, unless the server stands still. Closing twice is no error. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { JobHelpers, Logger as GraphileLogger, Runner, WorkerPool } from "graphile-worker";
-import { onAbort } from "../kernel/abort.ts";
+import { onAbort, withTimeout } from "../kernel/abort.ts";
 import { TroupeError } from "../kernel/errors.ts";
+import { succeeds } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, driverClosed, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { JobsInHand } from "./graphile-jobs.ts";
@@ -122,9 +123,14 @@ export class GraphileWork implements Working {
   }
 
   async #stop(): Promise<void> {
-    // They reject when the runner has stopped by itself, which `ended` tells.
-    await this.#runner.stop().catch(() => undefined);
-    await this.#runner.promise.catch(() => undefined);
+    const { clock, patience } = this.#queue.database.server;
+    // It rejects when the runner has stopped by itself, which `ended` tells.
+    const stopped = this.#runner.stop().catch(() => undefined);
+    const isStopped = (): Promise<boolean> =>
+      succeeds(withTimeout(clock, patience, "the stop of the queue", new AbortController().signal, () => stopped));
+    // The package waits for ever when the database did not take the ends of several jobs.
+    do await this.#inHand.ended();
+    while (!(await isStopped()) && this.#inHand.size > 0);
     await this.#session.close();
     await this.#pool.close();
   }

@@ -54,8 +54,8 @@ const LONGEST_PAUSE = 1_000;
  * PostgresDatabase.P3 (`#migrate`) tables are brought to their newest version in one transaction, by one process at a time; tables of a
  * newer version, or of another program, are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it.
  * PostgresDatabase.P5 (`#opened`) there are at most `connections` connections in the pool. PostgresDatabase.P6 (`close`) after it, work that
- * waits ends with the error `closed`, and no connection is left. PostgresDatabase.P7 (`#assertUnshared`) a connection outside the pool is
- * not one that a pooler changes between statements.
+ * waits ends with the error `closed`, and no connection is left unless the server stands still (`endPool`). PostgresDatabase.P7
+ * (`#assertUnshared`) a connection outside the pool is not one that a pooler changes between statements.
  */
 export class PostgresDatabase {
   readonly part: PostgresPart;

@@ -75,7 +75,7 @@ const LOOK = 100;
  *
  * PostgresJournal.J1 (`claim`) a run whose owner is connected is refused, or fenced with `take`: the former owner is told, and its epoch
  * cannot append. PostgresJournal.J2 (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not
- * connected gets `grace` to come back. PostgresJournal.J3 (`#renewed`) after a lost connection the runs are bound to the new one, and runs
+ * connected gets `grace` to come back. PostgresJournal.J3 (`#renewed`, `#bind`) after a lost connection the runs are bound to the new one, and runs
  * that others have taken are lost. PostgresJournal.J4 (`close`) runs that were not released are given back.
  */
 export class PostgresJournal implements Journal {
@@ -323,7 +323,7 @@ export class PostgresJournal implements Journal {
     this.#takeCommands();
   }
 
-  /** Binds runs to the present session, and loses those that another owner has. One after another: the last one has the newest session. */
+  /** Binds runs to the present session, and loses those that another owner has. Bindings run one after another, so the last one has the newest session. */
   #bind(chosen: () => readonly BoundRun[]): Promise<void> {
     this.#bound = this.#bound.catch(() => undefined).then(() => this.#bindNow(chosen()));
     return this.#bound;

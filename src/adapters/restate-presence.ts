@@ -23,7 +23,7 @@ interface ListedWorker {
   readonly listed: number;
 }
 
-/** Milliseconds after which nobody waits any more for the server to find a worker gone. It tries for ten seconds to reach a machine that vanished. */
+/** Milliseconds until a question to a worker is given up. The server tries for ten seconds to reach a machine that has vanished. */
 const FOUND_GONE = 15_000;
 
 /**
@@ -32,7 +32,7 @@ const FOUND_GONE = 15_000;
  */
 export async function connectedWorkers(server: RestateServer): Promise<readonly ConnectedWorker[]> {
   const listed = await listedWorkers(server);
-  const answers = await Promise.all(listed.map(({ id }) => server.askWorker(id, "look").catch(() => undefined)));
+  const answers = await Promise.all(listed.map(({ id }) => server.askWorker(id, "look", FOUND_GONE).catch(() => undefined)));
   const calls = answers.includes(undefined) ? await callsInHand(server) : [];
   const workers = listed.flatMap((worker, at): readonly ConnectedWorker[] => {
     const { id, address } = worker;

@@ -53,6 +53,8 @@ export class RestateWork implements Working {
   #emptied: () => void = () => undefined;
   #looked: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
+  /** Until then nobody could stop what it drives. The server calls again. */
+  #isStarted = false;
   #endpoint: RestateEndpoint | undefined;
   /** The deployment of the service of this worker. */
   #deployment = "";
@@ -75,6 +77,7 @@ export class RestateWork implements Working {
     }
     void forgetDeadWorkers(server).catch(() => undefined);
     work.#looked = work.#lookAround(endpoint);
+    work.#isStarted = true;
     return work;
   }
 
@@ -107,7 +110,7 @@ export class RestateWork implements Working {
   #admits(invocation: string, response: Http2ServerResponse): boolean {
     let slot = this.#slots.get(invocation);
     if (slot === undefined) {
-      if (this.#closing.signal.aborted || this.#slots.size >= this.#options.concurrency) return false;
+      if (!this.#isStarted || this.#closing.signal.aborted || this.#slots.size >= this.#options.concurrency) return false;
       slot = { token: randomUUID(), abort: new AbortController(), streams: 0, verdict: undefined, isSettled: false };
       this.#slots.set(invocation, slot);
     }
@@ -171,7 +174,7 @@ export class RestateWork implements Working {
       const mine = calls.find((call) => call.id === id);
       if (mine === undefined) return false;
       // A call that sends its own job again is about to end, and leaves the run to it.
-      const others = calls.filter(({ sender }) => sender !== id);
+      const others = calls.filter((call) => call.sender !== id && call.id !== mine.sender);
       for (const call of others) if (replaces(mine, call)) await this.#server.kill(call.id);
       return others.some((call) => replaces(call, mine));
     } catch {

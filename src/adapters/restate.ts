@@ -95,7 +95,7 @@ function invalid(name: string, expected: string, came: unknown): UsageError {
  * See {@link restateDriver}. It owns the workers.
  *
  * RestateDriver.D1 (`#close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
- * RestateDriver.D2 (`cancel`) no call of the run is left, also none that another one sent at its end.
+ * RestateDriver.D2 (`cancel`) no call of the run is left, not even one that another call sent at its end.
  */
 class Driver implements FleetDriver {
   readonly #server: RestateServer;

@@ -44,7 +44,7 @@ export function toParent(drain: () => void): ParentChannel {
   process.once("disconnect", drain);
   // The parent may have ended while the worker started.
   if (!process.connected) drain();
-  // The parent may end at any moment. Its end is heard as a disconnect, so that a message which it does not get is no failure.
+  // The parent may end at any moment. Its end is heard as a disconnect, so a message that it does not get is no failure.
   const tell = (message: object): void => {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };

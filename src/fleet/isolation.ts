@@ -3,8 +3,8 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
 /**
- * Milliseconds for which a run works or waits alone: long enough for one call of a model, and an end to the wait of a run for an effect that is to be
- * done in the same worker.
+ * Milliseconds for which a run works or waits alone. It is long enough for one call of a model. It also ends the wait of a run for an effect that
+ * the same worker must do.
  */
 export const LONGEST_ALONE = 600_000;
 

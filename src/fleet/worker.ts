@@ -31,6 +31,8 @@ const LONGEST_PAUSE = 30_000;
 const WAIT_FOR_PLACE = 30_000;
 /** Milliseconds until a run that got no place is delivered again. */
 const AFTER_WAIT = 5_000;
+/** Runs without a place that are remembered. The one that waits for its next delivery the longest is forgotten first. */
+const MOST_REFUSED = 10_000;
 
 /**
  * Starts a worker: it takes the runs of its teams from the driver and drives each to its end. Resolves when it can take the first one. Runs
@@ -77,10 +79,13 @@ class FleetWorker implements Worker {
   readonly #settings: WorkerSettings;
   readonly #inHand = new Map<string, Promise<unknown>>();
   readonly #driven = new Set<Driven>();
+  /** When runs got no place without others for the first time, in milliseconds since 1970. */
+  readonly #refused = new Map<string, number>();
   readonly #isolation: Isolation;
   #end: (failure?: unknown) => void = () => undefined;
   #working: Working | undefined;
   #draining: Promise<void> | undefined;
+  #failure: unknown;
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
@@ -121,12 +126,13 @@ class FleetWorker implements Worker {
     }
   }
 
-  /** Drains once, and ends with the failure of the engine, if there was one. */
+  /** Drains once, and ends with the first failure of the engine, if there was one. */
   #finish(failure: unknown): Promise<void> {
+    this.#failure ??= failure;
     this.#draining ??= this.#drain().then(
-      () => this.#end(failure),
+      () => this.#end(this.#failure),
       (error: unknown) => {
-        this.#end(failure ?? error);
+        this.#end(this.#failure ?? error);
         throw error;
       },
     );
@@ -166,8 +172,12 @@ class FleetWorker implements Worker {
     const place = await this.#isolation.enter({ isAlone, limit: WAIT_FOR_PLACE, signal });
     if (!isAlone || this.isDraining) return place;
     // Those at work may never leave, or may wait for this one.
-    const isShared = place === undefined && clock.now() - (before.last?.time ?? 0) > LONGEST_ALONE;
+    const since = this.#refused.get(runId) ?? clock.now();
+    const isShared = place === undefined && clock.now() - since > LONGEST_ALONE;
     const shared = isShared ? await this.#isolation.enter({ isAlone: false, limit: WAIT_FOR_PLACE, signal }) : undefined;
+    this.#refused.delete(runId);
+    if (place === undefined && shared === undefined) this.#refused.set(runId, since);
+    if (this.#refused.size > MOST_REFUSED) this.#refused.delete(this.#refused.keys().next().value ?? "");
     logger.warn(`A run whose owner died ${placeText(place, shared)}`, { run: runId });
     return place ?? shared;
   }

@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { onAbort } from "../../src/kernel/abort.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { errorRecord } from "../../src/kernel/errors.ts";
 import type { DeliveryHandler } from "../../src/team/run-driver.ts";
 import { door } from "../server/served-team.ts";
@@ -78,32 +79,37 @@ describe.runIf(hasPostgres)("a worker of the queue in Postgres", async () => {
     }
   });
 
-  it("GraphileWork.W5 tells that it gets no more jobs while one of its handlers still works", async () => {
+  it("GraphileWork.W5 JobsInHand.H2 tells that it gets no more jobs while one of its handlers still works, and stops with the last of them", async () => {
     const proxy = await gatedProxy(port);
     const driver = graphileDriver({ url: url.replace(`:${port}`, `:${proxy.port}`), schema: "halted", patience: 300, timeout: 2_000 });
-    const gates = { short: door(), long: door() };
+    const gates: Record<string, ReturnType<typeof door>> = { short: door(), later: door(), long: door() };
     const [begun, done]: [string[], string[]] = [[], []];
     const working = await driver.work(
       async ({ runId }) => {
         begun.push(runId);
-        await gates[runId === "short" ? "short" : "long"].passed;
+        await gates[runId]?.passed;
         done.push(runId);
         return { is: "done" };
       },
-      { teams: ["x"], concurrency: 2 },
+      { teams: ["x"], concurrency: 3 },
     );
     let code = "";
     working.ended.catch((error: unknown) => ({ code } = errorRecord(error)));
     for (const runId of Object.keys(gates)) await driver.submit({ runId, team: "x", idea: "a poem" });
-    await vi.waitUntil(() => begun.length === 2, LIMIT);
+    await vi.waitUntil(() => begun.length === 3, LIMIT);
     proxy.shut();
-    gates.short.open();
-    try {
-      await vi.waitUntil(() => code !== "", LIMIT);
-      expect([code, done]).toEqual(["DRIVER_STOPPED", ["short"]]);
-    } finally {
-      gates.long.open();
-      await driver.close();
-    }
+    gates["short"]?.open();
+    await vi.waitUntil(() => done.length === 1, LIMIT);
+    gates["later"]?.open();
+    await vi.waitUntil(() => code !== "", LIMIT);
+    expect([code, done]).toEqual(["DRIVER_STOPPED", ["short", "later"]]);
+    let isStopped = false;
+    const stopped = working.stop().then(() => (isStopped = true));
+    await nextMacrotask();
+    expect(isStopped).toBe(false);
+    gates["long"]?.open();
+    await stopped;
+    expect(done.at(-1)).toBe("long");
+    await driver.close();
   });
 });

@@ -76,7 +76,8 @@ async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEv
   return events;
 }
 
-it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works alone until it has an answer", async () => {
+/** A journal with a run "bad" whose owners have died twice without an answer. */
+async function withSuspect(): Promise<Journal> {
   const processes = simulatedProcesses(memoryJournal());
   const begun = (runId: string, idea: string, journal: Journal): Promise<void> =>
     new Promise((resolve) => {
@@ -92,7 +93,11 @@ it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works
     await begun(runId, "dies", dying.journal);
     dying.kill();
   }
-  const { journal } = processes.start();
+  return processes.start().journal;
+}
+
+it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works alone until it has an answer", async () => {
+  const journal = await withSuspect();
   const { length } = await eventsOf(journal, "bad");
   expect(await mayEndProcess(journal, "bad", length)).toBe(true);
 
@@ -125,6 +130,34 @@ it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works
   release();
   while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setImmediate(resolve));
   expect(order).toEqual(["slow begins", "slow ends", "bad", "late"]);
+  await worker.drain();
+});
+
+it("FleetWorker.W5 a run that was left for long waits for its place like another one", async () => {
+  const journal = await withSuspect();
+  const clock = simulatedClock(Date.now() + 6 * LONGEST_ALONE);
+  const driver = memoryRunDriver({ clock });
+  let reach = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  let release = (): void => undefined;
+  const held = new Promise<string>((resolve) => (release = () => resolve("done")));
+  let isBegun = false;
+  const effects = { slow: () => (reach(), held), dies: async () => ((isBegun = true), "bad") };
+  const worker = await startWorker({ driver, journal, teams: [pair({ journal, effects })], clock });
+  await driver.submit({ runId: "slow", team: "pair", idea: "slow" });
+  await reached;
+  await driver.submit({ runId: "bad", team: "pair" });
+  for (let waited = 0; waited < LONGEST_ALONE / 2; waited += 10_000) {
+    await clock.advance(10_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(isBegun).toBe(false);
+  for (let waited = 0; !isBegun && waited < LONGEST_ALONE; waited += 10_000) {
+    await clock.advance(10_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(isBegun).toBe(true);
+  release();
   await worker.drain();
 });
 
