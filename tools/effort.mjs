@@ -1,6 +1,6 @@
 // node tools/effort.mjs soak|kill|fallible [options of vitest]
 // `soak` runs the tests that `npm test` runs with small numbers, with larger ones, and those that are long by nature, which come first. It takes
-// some minutes, on a slow machine more: no test of it begins after TROUPE_SOAK_MINUTES (40), and what did not begin is counted as skipped.
+// some minutes, on a slow machine more: no test of it begins after TROUPE_SOAK_MINUTES (40), and a file that did not begin counts as one skipped test.
 // `kill` kills processes at every point. Takes some minutes.
 // `fallible` lets the company work with a fallible model two hundred times. Takes half an hour.
 import { npm } from "./npm.mjs";
