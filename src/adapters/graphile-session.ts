@@ -53,7 +53,7 @@ export class GraphileSession {
       db: parts.queue.database,
       prepare: (rows) => this.#prepare(rows),
       heard: (_channel, payload) => this.#hear(payload),
-      // What it missed meanwhile was asked for when the connection was prepared.
+      // `#prepare` has asked already for the notifications that were missed.
       renewed: async () => undefined,
       question: { every: LOOK, ask: (rows) => this.#look(rows) },
     });

@@ -4,12 +4,12 @@ import {
   checkWork,
   type ConnectedWorker,
   type DeliveryHandler,
-  driverClosed,
   type FleetDriver,
   type JobInfo,
   type RunJob,
   type WorkOptions,
 } from "../team/run-driver.ts";
+import { DriverWorks } from "./driver-works.ts";
 import { GraphileQueue, type LoadGraphile } from "./graphile-queue.ts";
 import { GraphileWork } from "./graphile-work.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
@@ -48,78 +48,47 @@ const loaded: LoadGraphile = async () => {
   }
 };
 
-/**
- * See {@link graphileDriver}. It owns the queue and its workers.
- *
- * GraphileDriver.D1 (`#close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
- */
+/** See {@link graphileDriver}. It owns the queue and its workers. */
 class Driver implements FleetDriver {
   readonly #queue: GraphileQueue;
-  readonly #works = new Set<GraphileWork>();
-  readonly #starting = new Set<Promise<GraphileWork>>();
-  #closing: Promise<void> | undefined;
+  readonly #works = new DriverWorks<GraphileWork>();
 
   constructor(queue: GraphileQueue) {
     this.#queue = queue;
   }
 
   async submit(job: RunJob): Promise<void> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     await this.#queue.submit(job);
   }
 
   async work(handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
     checkWork(handler, o);
-    this.#assertOpen();
-    const starting = this.#start(handler, o);
-    this.#starting.add(starting);
-    return starting.finally(() => this.#starting.delete(starting));
+    return this.#works.start(() => GraphileWork.start(this.#queue, handler, o));
   }
 
   async cancel(runId: string): Promise<void> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     await this.#queue.cancel(runId);
   }
 
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
     checkListLimit(limit);
-    this.#assertOpen();
+    this.#works.assertOpen();
     return this.#queue.list(limit);
   }
 
   async workers(): Promise<readonly ConnectedWorker[]> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     return this.#queue.workers();
   }
 
   async drain(worker?: string): Promise<void> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     await this.#queue.tell({ drain: worker ?? true });
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #start(handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
-    const work = await GraphileWork.start(this.#queue, handler, o);
-    if (this.#closing === undefined) {
-      this.#works.add(work);
-      return work;
-    }
-    await work.stop();
-    throw driverClosed();
-  }
-
-  async #close(): Promise<void> {
-    await Promise.all([...this.#works].map((work) => work.stop()));
-    // It ends what a starting worker waits for.
-    await this.#queue.database.close();
-    await Promise.allSettled(this.#starting);
-  }
-
-  #assertOpen(): void {
-    if (this.#closing !== undefined) throw driverClosed();
+    return this.#works.close(() => this.#queue.database.close());
   }
 }

@@ -133,7 +133,7 @@ export class RestateServer {
     const { timeout, clock } = this.place;
     const until = clock.now() + timeout;
     for (;;) {
-      // What a call sends at its end comes into the tables a moment after it.
+      // The tables show a call that another one sent at its end only a moment later.
       const calls = await this.#callsOf(runId, `(status <> 'completed' OR completed_at > now() - interval '${UNSEEN} milliseconds')`);
       const present = calls.filter(({ isDone }) => !isDone);
       for (const { id } of present) await this.kill(id);

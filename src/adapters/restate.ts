@@ -8,7 +8,6 @@ import {
   checkWork,
   type ConnectedWorker,
   type DeliveryHandler,
-  driverClosed,
   type FleetDriver,
   type JobInfo,
   parseRunJob,
@@ -16,6 +15,7 @@ import {
   type Working,
   type WorkOptions,
 } from "../team/run-driver.ts";
+import { DriverWorks } from "./driver-works.ts";
 import { serveObjects } from "./restate-endpoint.ts";
 import { connectedWorkers, drainWorkers } from "./restate-presence.ts";
 import { RestateServer } from "./restate-server.ts";
@@ -94,72 +94,50 @@ function invalid(name: string, expected: string, came: unknown): UsageError {
 /**
  * See {@link restateDriver}. It owns the workers.
  *
- * RestateDriver.D1 (`#close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
- * RestateDriver.D2 (`cancel`) no call of the run is left, not even one that another call sent at its end.
+ * RestateDriver.D1 (`cancel`) no call of the run is left, not even one that another call sent at its end.
  */
 class Driver implements FleetDriver {
   readonly #server: RestateServer;
-  readonly #works = new Set<RestateWork>();
-  readonly #starting = new Set<Promise<RestateWork>>();
-  #closing: Promise<void> | undefined;
+  readonly #works = new DriverWorks<RestateWork>();
 
   constructor(server: RestateServer) {
     this.#server = server;
   }
 
   async submit(given: RunJob): Promise<void> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     const job = parseRunJob(given);
     await this.#server.send({ job, attempts: 0 }, () => this.#announce(job.team));
   }
 
   async work(handler: DeliveryHandler, o: WorkOptions): Promise<Working> {
     checkWork(handler, o);
-    this.#assertOpen();
-    const starting = this.#start(handler, o);
-    this.#starting.add(starting);
-    return starting.finally(() => this.#starting.delete(starting));
+    return this.#works.start(() => RestateWork.start(this.#server, handler, o));
   }
 
   async cancel(runId: string): Promise<void> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     await this.#server.endCallsOf(runId);
   }
 
   async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
     checkListLimit(limit);
-    this.#assertOpen();
+    this.#works.assertOpen();
     return this.#server.list(limit);
   }
 
   async workers(): Promise<readonly ConnectedWorker[]> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     return connectedWorkers(this.#server);
   }
 
   async drain(worker?: string): Promise<void> {
-    this.#assertOpen();
+    this.#works.assertOpen();
     await drainWorkers(this.#server, worker);
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #start(handler: DeliveryHandler, o: WorkOptions): Promise<RestateWork> {
-    const work = await RestateWork.start(this.#server, handler, o);
-    if (this.#closing === undefined) {
-      this.#works.add(work);
-      return work;
-    }
-    await work.stop();
-    throw driverClosed();
-  }
-
-  async #close(): Promise<void> {
-    await Promise.all([...this.#works].map((work) => work.stop()));
-    await Promise.allSettled(this.#starting);
+    return this.#works.close();
   }
 
   /** The server keeps calls of services that it knows, and asks an address for them. A worker takes the place of this address. */
@@ -170,9 +148,5 @@ class Driver implements FleetDriver {
     } finally {
       await endpoint.close();
     }
-  }
-
-  #assertOpen(): void {
-    if (this.#closing !== undefined) throw driverClosed();
   }
 }

@@ -71,7 +71,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await client.end();
   });
 
-  it("GraphileDriver.D1 GraphileWork.W4 a driver that is closed while a worker starts refuses the start, and leaves no connection", async () => {
+  it("DriverWorks.W1 GraphileWork.W4 a driver that is closed while a worker starts refuses the start, and leaves no connection", async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     const connections = async (): Promise<unknown> =>

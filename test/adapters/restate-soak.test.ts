@@ -99,7 +99,7 @@ describe.runIf(hasRestate)("with a real server of Restate", () => {
     await close();
   });
 
-  it("RestateDriver.D2 a run that is cancelled while its job is given back has no job left", async () => {
+  it("RestateDriver.D1 a run that is cancelled while its job is given back has no job left", async () => {
     const { admin, other, go, isWaiting, close } = await givenBack();
     const kill = holding(({ url }) => url.startsWith(`${admin}/invocations/`), "call");
     const cancelled = other.cancel("a");

@@ -54,7 +54,7 @@ describe("a driver on Restate", () => {
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     }
 
-    it("RestateDriver.D1 refuses the start of a worker when it is closed meanwhile, and leaves none that listens or asks", async () => {
+    it("DriverWorks.W1 refuses the start of a worker when it is closed meanwhile, and leaves none that listens or asks", async () => {
       const [asked, gate] = [door(), door()];
       const uris: string[] = [];
       const admin = await adminOf(async (path, body) => {
@@ -75,7 +75,7 @@ describe("a driver on Restate", () => {
       expect(await starting).toBe("DRIVER_CLOSED");
     });
 
-    it("RestateDriver.D2 says that a cancelled run goes on when the server ends no call of it", async () => {
+    it("RestateDriver.D1 says that a cancelled run goes on when the server ends no call of it", async () => {
       const admin = await adminOf((path) => (path === "/query" ? { rows: [{ id: "inv_1", service: "troupe.eA", since: "2030" }] } : {}));
       const driver = restateDriver({ admin, timeout: 50 });
       expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_REFUSED");

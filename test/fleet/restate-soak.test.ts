@@ -52,7 +52,7 @@ class Member {
   /** @param isSpared asked with the log of the process, which stands still meanwhile @returns whether it was killed */
   async kill(isSpared: (log: string) => Promise<boolean>): Promise<boolean> {
     this.#child.kill("SIGSTOP");
-    // What it has logged arrives.
+    // Its last lines arrive.
     await pause(50);
     if (await isSpared(this.log.slice(this.#fresh))) {
       this.#child.kill("SIGCONT");

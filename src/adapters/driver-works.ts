@@ -1,0 +1,47 @@
+import { driverClosed } from "../team/run-driver.ts";
+
+/**
+ * The workers of a driver, from their start to their stop. It owns their list.
+ *
+ * DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
+ */
+export class DriverWorks<W extends { stop(): Promise<void> }> {
+  readonly #all = new Set<W>();
+  readonly #starting = new Set<Promise<W>>();
+  #closing: Promise<void> | undefined;
+
+  /** @throws UsageError `DRIVER_CLOSED` */
+  assertOpen(): void {
+    if (this.#closing !== undefined) throw driverClosed();
+  }
+
+  /** Starts a worker. @throws UsageError `DRIVER_CLOSED`, also when the driver is closed meanwhile; errors of the start */
+  start(begin: () => Promise<W>): Promise<W> {
+    this.assertOpen();
+    const starting = this.#start(begin);
+    this.#starting.add(starting);
+    return starting.finally(() => this.#starting.delete(starting));
+  }
+
+  /** Stops all workers. Closing twice is no error. @param release ends what a starting worker waits for */
+  close(release?: () => Promise<void>): Promise<void> {
+    this.#closing ??= this.#close(release);
+    return this.#closing;
+  }
+
+  async #start(begin: () => Promise<W>): Promise<W> {
+    const work = await begin();
+    if (this.#closing === undefined) {
+      this.#all.add(work);
+      return work;
+    }
+    await work.stop();
+    throw driverClosed();
+  }
+
+  async #close(release?: () => Promise<void>): Promise<void> {
+    await Promise.all([...this.#all].map((work) => work.stop()));
+    await release?.();
+    await Promise.allSettled(this.#starting);
+  }
+}
