@@ -8,14 +8,14 @@ import { escapedText, thrownText } from "../kernel/value-text.ts";
 /** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
 export class McpError extends TroupeError {}
 
-/** An open transport to a server. */
+/** An open transport to a server. @internal */
 export interface McpTransport {
   readonly transport: Transport;
   /** The end of the standard error of the server's process; empty without one. */
   lastWords(): string;
 }
 
-/** The parts of a connection. */
+/** The parts of a connection. @internal */
 export interface McpConnectionParts {
   /** The server's name in tools, errors and logs. */
   readonly name: string;
@@ -45,6 +45,8 @@ const TRUSTING_VALIDATOR = {
  * `McpConnection.C1` a call under way is not repeated when the connection breaks: nobody knows whether it took effect (`use`).
  * `McpConnection.C2` every wait has a limit and takes a signal (`#connected`, `#connect`, `refresh`). `McpConnection.C3` nothing is
  * connected after `close`. `McpConnection.C4` the server gets no capability of the client: no model, person or file (`#connect`).
+ *
+ * @internal
  */
 export class McpConnection {
   readonly #parts: McpConnectionParts;

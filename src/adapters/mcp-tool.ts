@@ -29,7 +29,7 @@ const LARGEST_SCHEMA = 32_768;
 const LONGEST_NAME = 64;
 const HASH_DIGITS = 8;
 
-/** Makes tools of a server's tools. One that cannot be a tool is left out with a warning. Texts of the server never contain its credentials. */
+/** Makes tools of a server's tools. One that cannot be a tool is left out with a warning. Its strings contain no credentials. @internal */
 export function toolsOf(listed: readonly ServerTool[], connection: McpConnection, settings: McpToolSettings): Tool[] {
   const tools = new Map<string, Tool>();
   for (const listing of listed) {

@@ -27,7 +27,7 @@ function isProcess(server: McpProcess | McpAddress): server is McpProcess {
   return "command" in server;
 }
 
-/** Opens a transport to a server. */
+/** Opens a transport to a server. @internal */
 export function openTransport(server: McpProcess | McpAddress): Promise<McpTransport> {
   return isProcess(server) ? processTransport(server) : addressTransport(server);
 }

@@ -1,19 +1,7 @@
-import {
-  type Context,
-  context as contexts,
-  diag,
-  type HrTime,
-  type Histogram,
-  isSpanContextValid,
-  type Meter,
-  metrics,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Tracer,
-} from "@opentelemetry/api";
+import { createRequire } from "node:module";
+import type { Context, HrTime, Histogram, Meter, Span, Tracer } from "@opentelemetry/api";
 import { either, having, iterable, takes } from "../kernel/argument.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { EVENT_TYPES, type Observed, type ObservedOf, type RunEvent } from "../runtime/record/event.ts";
@@ -23,9 +11,9 @@ import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanBeginning, SpanTar
 /** Options of {@link traceRun}. */
 export interface TraceOptions {
   /** Makes the spans. Default: the tracer named `troupe` of the registered tracer provider. */
-  readonly tracer?: Tracer;
+  readonly tracer?: { startSpan(name: string, options?: object, context?: object): object };
   /** Makes the histograms. Default: the meter named `troupe` of the registered meter provider. */
-  readonly meter?: Meter;
+  readonly meter?: { createHistogram(name: string, options?: object): object };
   /**
    * Tells texts too: prompts, answers, arguments and results of tools, questions to persons, and the words of errors, each cut to 8,000
    * characters. Default false: then no text of a message, a model or a tool reaches a span.
@@ -67,7 +55,7 @@ export interface RunTrace {
  * Histograms: `gen_ai.client.token.usage`, `gen_ai.client.operation.duration`, `gen_ai.workflow.duration`, `gen_ai.invoke_agent.duration`,
  * `gen_ai.execute_tool.duration`.
  *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`, `PACKAGE_MISSING`
  * @example
  * import { defineAction, defineRole, Team } from "troupe";
  * import { traceRun } from "troupe/otel";
@@ -79,9 +67,24 @@ export interface RunTrace {
 export function traceRun(source: ObservableRun | Iterable<RunEvent> | AsyncIterable<RunEvent>, o: TraceOptions = {}): RunTrace {
   checkKnownOptions("traceRun", o, traceOptions);
   takes("traceRun", "source", source, either(having("a run", "on"), iterable("events of a run")));
+  const { trace, metrics, context } = api();
   const { tracer = trace.getTracer(SCOPE), meter = metrics.getMeter(SCOPE), content = false, provider = "openai" } = o;
-  const spans = new RunSpans(new TracerSpans(tracer, contexts.active()), { content, provider }, new MeterValues(meter));
+  const target = new TracerSpans(tracer as Tracer, context.active());
+  const spans = new RunSpans(target, { content, provider }, new MeterValues(meter as Meter));
   return "on" in source ? observed(source, spans) : recorded(source, spans);
+}
+
+/** Loads `@opentelemetry/api` at the first trace: a program without it can import this entry. @throws UsageError `PACKAGE_MISSING` */
+function api(): typeof import("@opentelemetry/api") {
+  try {
+    return createRequire(import.meta.url)("@opentelemetry/api") as typeof import("@opentelemetry/api");
+  } catch (cause) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      'Expected the package "@opentelemetry/api" beside this one, got none that can be loaded. Install it: npm install @opentelemetry/api.',
+      { cause },
+    );
+  }
 }
 
 /** The name of the tracer and the meter. */
@@ -125,7 +128,7 @@ async function past(run: AsyncIterable<RunEvent>, before: number, spans: RunSpan
       spans.skip(event);
     }
   } catch (error) {
-    diag.error(`troupe: the past of a run could not be read for its trace: ${thrownText(error)}`);
+    api().diag.error(`troupe: the past of a run could not be read for its trace: ${thrownText(error)}`);
   }
 }
 
@@ -152,7 +155,7 @@ function accepted(spans: RunSpans, event: RunEvent): void {
   try {
     spans.accept(event);
   } catch (error) {
-    diag.error(`troupe: event ${event.seq} of run ${event.runId} could not be traced: ${thrownText(error)}`);
+    api().diag.error(`troupe: event ${event.seq} of run ${event.runId} could not be traced: ${thrownText(error)}`);
   }
 }
 
@@ -160,7 +163,7 @@ function finished(spans: RunSpans, isWhole: boolean): void {
   try {
     spans.finish(isWhole);
   } catch (error) {
-    diag.error(`troupe: the spans of a run could not be ended: ${thrownText(error)}`);
+    api().diag.error(`troupe: the spans of a run could not be ended: ${thrownText(error)}`);
   }
 }
 
@@ -175,8 +178,8 @@ class TracerSpans implements SpanTarget {
   }
 
   begin({ name, isClient, time, parent, values, links }: SpanBeginning): OpenSpan {
-    const within = parent instanceof TracerSpan ? trace.setSpan(this.#context, parent.span) : this.#context;
-    const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const within = parent instanceof TracerSpan ? api().trace.setSpan(this.#context, parent.span) : this.#context;
+    const kind = isClient ? api().SpanKind.CLIENT : api().SpanKind.INTERNAL;
     const linked = links.map((link) => ({ context: link.context, attributes: link.values }));
     const options = { kind, startTime: timeOf(time), attributes: values, links: linked };
     return new TracerSpan(this.#tracer.startSpan(name, options, within));
@@ -192,7 +195,7 @@ class TracerSpan implements OpenSpan {
 
   get context(): OpenSpan["context"] {
     const own = this.span.spanContext();
-    return isSpanContextValid(own) ? own : undefined;
+    return api().isSpanContextValid(own) ? own : undefined;
   }
 
   set(values: SpanValues): void {
@@ -201,7 +204,7 @@ class TracerSpan implements OpenSpan {
 
   fail(type: string, text: string | undefined): void {
     this.span.setAttribute("error.type", type);
-    this.span.setStatus({ code: SpanStatusCode.ERROR, ...(text === undefined ? {} : { message: text }) });
+    this.span.setStatus({ code: api().SpanStatusCode.ERROR, ...(text === undefined ? {} : { message: text }) });
   }
 
   end(time: number): void {

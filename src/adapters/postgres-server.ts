@@ -34,7 +34,7 @@ export const postgresOptions: Known<PostgresOptions> = {
   clock: true,
 };
 
-/** Loads the `pg` package. */
+/** Loads the `pg` package. @internal */
 export type LoadPostgres = () => Promise<Pick<typeof import("pg"), "Client" | "Pool">>;
 
 /** A Postgres server and how it is used. */
@@ -48,6 +48,7 @@ export interface PostgresServer {
   readonly connections: number;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** @internal */
   readonly load: LoadPostgres;
   /** Masks the password in a text of the server for an error, and bounds it. */
   readonly mask: Mask;

@@ -72,7 +72,7 @@ export interface Human {
   answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<string>;
 }
 
-/** The options of any question, as they come from a program. @internal */
+/** The options of any question, as they come from a program. */
 export interface AnyHumanAsk extends HumanAskOptions<unknown> {
   readonly schema?: z.ZodType | undefined;
   readonly choices?: readonly (string | Choice)[] | undefined;

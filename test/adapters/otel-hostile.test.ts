@@ -3,7 +3,7 @@ import { RunSpans } from "../../src/adapters/otel-spans.ts";
 import type { OpenSpan, SpanBeginning } from "../../src/adapters/span-target.ts";
 import { createMessage, type RunEvent } from "../../src/index.ts";
 import type { RunEventBody } from "../../src/runtime/record/event.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { named, spansOf, treeOf } from "./otel-setup.ts";
 
@@ -67,7 +67,7 @@ class Counted {
 }
 
 describe("long runs and long texts", () => {
-  test("RunSpans.T4, MessageOrigins.O2: what is held does not grow with the run", () => {
+  test("RunSpans.T4, MessageOrigins.O2: what is held does not grow with the run", { tags: ["numbers", "long"] }, () => {
     const hops = tries(400, 25_000);
     const bytes = bytesKeptBy(() => {
       const counted = new Counted();
@@ -80,7 +80,7 @@ describe("long runs and long texts", () => {
     expect(bytes).toBeLessThan(500_000);
   });
 
-  it("a text of ten million characters is cut, and stays valid JSON", async () => {
+  it("a text of ten million characters is cut, and stays valid JSON", { tags: "numbers" }, async () => {
     const spans = await spansOf(
       pingPong(2, () => LONG),
       { content: true },
@@ -94,14 +94,14 @@ describe("long runs and long texts", () => {
     expect(treeOf(spans).length).toBe(5);
   });
 
-  it("MessageOrigins.O3: a record that does not fit has spans without links", async () => {
+  it("MessageOrigins.O3: a record that does not fit has spans without links", { tags: "numbers" }, async () => {
     const events = [...pingPong(4, () => "text")].filter(({ type }) => type !== "message");
     const spans = await spansOf(events);
     expect(treeOf(spans).length).toBe(1 + 4 * 2);
     expect(spans.flatMap(({ links }) => links)).toEqual([]);
   });
 
-  it("a clock that goes back gives no span that ends before it began", async () => {
+  it("a clock that goes back gives no span that ends before it began", { tags: "numbers" }, async () => {
     const back = [...pingPong(3, () => "text")].map((event) => ({ ...event, time: 10_000 - event.seq * 100 }));
     for (const { startTime, endTime } of await spansOf(back)) expect(endTime).toEqual(startTime);
   });

@@ -7,7 +7,7 @@ import { defineAction, defineRole, memoryJournal, type RunEvent, type RunState, 
 import { apply } from "../../src/runtime/record/apply.ts";
 import { RunState as State } from "../../src/runtime/record/run-state.ts";
 import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { live } from "../properties/lives.ts";
 import { shuffled } from "../properties/outside.ts";
 import { rolesOf, teamSketch } from "../properties/random-team.ts";
@@ -65,47 +65,51 @@ function linkedMessages({ links }: ReadableSpan): readonly unknown[] {
 }
 
 describe("the trace of any run", () => {
-  test("RunSpans.T1, RunSpans.T2, MessageOrigins.O1: spans end, lie within their parents, and are linked to the senders", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        teamSketch,
-        fc.nat(),
-        fc.boolean(),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        async (sketch, seed, isEager, cut) => {
-          const company = {
-            roles: (outside: Parameters<typeof rolesOf>[1]) => rolesOf(sketch, outside, !isEager),
-            options: { scheduler: isEager ? "eager" : "rounds" } as const,
-          };
-          const uncut = await live(company, [], shuffled(seed));
-          const kept = uncut.events.slice(0, 1 + Math.floor(cut * uncut.events.length));
-          const { events } = await live(company, kept, shuffled(seed));
-          const { tracer, spans } = tracing();
-          const counted = counting(tracer);
-          await traceRun(events, { tracer: counted.tracer }).ended;
-          expect(spans().length, "every span ends").toBe(counted.begun());
-          expectSound(spans());
-          expect(spans().filter(({ name }) => name.startsWith("invoke_workflow")).length).toBe(
-            1 + events.filter((event) => event.type === "run.resumed").length,
-          );
-          const acts = takenBy(events);
-          expect([...acts.keys()].toSorted()).toEqual(
-            spans()
-              .filter(
-                ({ attributes }) => attributes["gen_ai.operation.name"] === "invoke_agent" && attributes["troupe.unfinished"] !== true,
-              )
-              .map(({ attributes }) => String(attributes["troupe.act"]))
-              .toSorted(),
-          );
-          for (const span of spans()) {
-            const ended = acts.get(String(span.attributes["troupe.act"]));
-            if (ended !== undefined) expect(linkedMessages(span)).toEqual(ended);
-          }
-        },
-      ),
-      { numRuns: tries(5, 200) },
-    );
-  });
+  test(
+    "RunSpans.T1, RunSpans.T2, MessageOrigins.O1: spans end, lie within their parents, and are linked to the senders",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          teamSketch,
+          fc.nat(),
+          fc.boolean(),
+          fc.double({ min: 0, max: 1, noNaN: true }),
+          async (sketch, seed, isEager, cut) => {
+            const company = {
+              roles: (outside: Parameters<typeof rolesOf>[1]) => rolesOf(sketch, outside, !isEager),
+              options: { scheduler: isEager ? "eager" : "rounds" } as const,
+            };
+            const uncut = await live(company, [], shuffled(seed));
+            const kept = uncut.events.slice(0, 1 + Math.floor(cut * uncut.events.length));
+            const { events } = await live(company, kept, shuffled(seed));
+            const { tracer, spans } = tracing();
+            const counted = counting(tracer);
+            await traceRun(events, { tracer: counted.tracer }).ended;
+            expect(spans().length, "every span ends").toBe(counted.begun());
+            expectSound(spans());
+            expect(spans().filter(({ name }) => name.startsWith("invoke_workflow")).length).toBe(
+              1 + events.filter((event) => event.type === "run.resumed").length,
+            );
+            const acts = takenBy(events);
+            expect([...acts.keys()].toSorted()).toEqual(
+              spans()
+                .filter(
+                  ({ attributes }) => attributes["gen_ai.operation.name"] === "invoke_agent" && attributes["troupe.unfinished"] !== true,
+                )
+                .map(({ attributes }) => String(attributes["troupe.act"]))
+                .toSorted(),
+            );
+            for (const span of spans()) {
+              const ended = acts.get(String(span.attributes["troupe.act"]));
+              if (ended !== undefined) expect(linkedMessages(span)).toEqual(ended);
+            }
+          },
+        ),
+        { numRuns: tries(5, 200) },
+      );
+    },
+  );
 
   test("a record that is cut off anywhere, in the middle or at its beginning", async () => {
     const company = { roles: (outside: Parameters<typeof rolesOf>[1]) => rolesOf(SKETCH, outside, true) };

@@ -113,7 +113,10 @@ export function isWhole([first]: readonly RunEvent[]): boolean {
 }
 
 /** An experiment of any parameters and any world. */
-export type AnyExperiment = Pick<Experiment, "name" | "cells" | "plan" | "jobs" | typeof CELLS>;
+export interface AnyExperiment extends Pick<Experiment, "name" | "cells" | "plan" | "jobs"> {
+  /** @internal */
+  readonly [CELLS]: Experiment[typeof CELLS];
+}
 
 /** The shape of an experiment, also of one of another copy of this package. */
 export const anExperiment: Shape = {
