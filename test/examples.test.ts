@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { inSoak } from "./effort.ts";
 
 /** What each example prints, in the order of its lines; a test fails when an example is added without one. */
 const printed: Record<string, readonly (string | RegExp)[]> = {
@@ -197,12 +196,12 @@ describe("every example runs offline and prints what it promises", () => {
     expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
   });
 
-  inSoak(it)("the picture of the experiment has a line for each number of coins", async () => {
+  it("the picture of the experiment has a line for each number of coins", { tags: ["company", "long"] }, async () => {
     const { picture } = (await import("../examples/35-experiment.ts")) as typeof import("../examples/35-experiment.ts");
     expect(await picture()).toMatch(/poor[\s\S]*start/);
   });
 
-  inSoak(it)("the coins are what a seed says: another seed gives another number", async () => {
+  it("the coins are what a seed says: another seed gives another number", { tags: ["company", "long"] }, async () => {
     const { giniOf } = (await import("../examples/07-coins.ts")) as typeof import("../examples/07-coins.ts");
     expect(await giniOf(1, 3)).toBe(await giniOf(1, 7));
     expect(await giniOf(1, 3)).not.toBe(await giniOf(2, 3));

@@ -1,7 +1,6 @@
 import fc from "fast-check";
-import { afterAll, beforeEach, vi } from "vitest";
+import { afterAll, vi } from "vitest";
 import { endFile } from "./after-file.ts";
-import { isSoakOver } from "./effort.ts";
 import { shrinkHeap } from "./heap-limit.ts";
 
 /**
@@ -11,8 +10,6 @@ import { shrinkHeap } from "./heap-limit.ts";
 const { TROUPE_SEED: asked = "1" } = process.env;
 
 fc.configureGlobal({ seed: asked === "any" ? Date.now() % 2 ** 31 : Number(asked) });
-
-beforeEach(({ skip }) => skip(isSoakOver(), "The time of the soak is over."));
 
 afterAll(endFile);
 afterAll(shrinkHeap);

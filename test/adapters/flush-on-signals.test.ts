@@ -7,7 +7,6 @@ import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { inSoak } from "../effort.ts";
 
 const CHILD = fileURLToPath(new URL("flush-child.mjs", import.meta.url));
 const scratch = scratchFolder();
@@ -60,7 +59,7 @@ describe("who else listens", () => {
     expect(await ended(path, "SIGTERM", "once")).toMatchObject({ code: 7, signal: null });
   });
 
-  inSoak(it)("several memories that are told of apart are all stored before the process ends", async () => {
+  it("several memories that are told of apart are all stored before the process ends", { tags: ["fleet", "long"] }, async () => {
     const path = join(scratch, "two.db");
     expect(await ended(path, "SIGTERM", "two")).toMatchObject({ code: null, signal: "SIGTERM" });
     const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });

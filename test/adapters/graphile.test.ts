@@ -5,7 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { Delivery } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { runDriverContract } from "../../src/testing/index.ts";
-import { inSoak } from "../effort.ts";
+
 import { door } from "../server/served-team.ts";
 import { graphileEngine } from "./graphile-engine.ts";
 import { hasPostgres, startPostgres } from "./postgres-process.ts";
@@ -15,7 +15,9 @@ describe.runIf(hasPostgres)("with a real server", async () => {
   const url = server?.url ?? "";
   afterAll(() => server?.kill());
 
-  inSoak(runDriverContract)({ describe, it, expect }, { name: "graphileDriver", make: () => graphileEngine(url) });
+  describe("as a driver of runs", { tags: ["fleet", "long"] }, () => {
+    runDriverContract({ describe, it, expect }, { name: "graphileDriver", make: () => graphileEngine(url) });
+  });
 
   it("GraphileSession.S3 GraphileWork.W3 delivers a job to a worker that is listed, knows its workers, and asks them to drain", async () => {
     const { open, close } = graphileEngine(url);
@@ -89,20 +91,24 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await client.end();
   });
 
-  inSoak(it)("GraphileWork.W4 a driver that is closed while the server stands still refuses the start of its worker", async () => {
-    const mine = await startPostgres();
-    const driver = graphileDriver({ url: mine.url, timeout: 2_000 });
-    await driver.list({ limit: 1 });
-    mine.pause();
-    const starting = codeOf(() => driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 }));
-    await nextMacrotask();
-    await driver.close();
-    expect(await starting).toBe("DRIVER_CLOSED");
-    mine.resume();
-    await mine.kill();
-  });
+  it(
+    "GraphileWork.W4 a driver that is closed while the server stands still refuses the start of its worker",
+    { tags: ["fleet", "long"] },
+    async () => {
+      const mine = await startPostgres();
+      const driver = graphileDriver({ url: mine.url, timeout: 2_000 });
+      await driver.list({ limit: 1 });
+      mine.pause();
+      const starting = codeOf(() => driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 }));
+      await nextMacrotask();
+      await driver.close();
+      expect(await starting).toBe("DRIVER_CLOSED");
+      mine.resume();
+      await mine.kill();
+    },
+  );
 
-  inSoak(it)("GraphilePool.C1 GraphileSession.S2 goes on when the server dies while jobs end", async () => {
+  it("GraphilePool.C1 GraphileSession.S2 goes on when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
     const mine = await startPostgres();
     const driver = graphileDriver({ url: mine.url });
     const delivered = new Map<string, number>();
@@ -133,7 +139,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await mine.kill();
   });
 
-  inSoak(it)("GraphileSession.S4 frees a job that it fetched by an answer which was lost", async () => {
+  it("GraphileSession.S4 frees a job that it fetched by an answer which was lost", { tags: ["fleet", "long"] }, async () => {
     const driver = graphileDriver({ url, schema: "lost" });
     const working = await driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 });
     const [worker] = await driver.workers();

@@ -18,7 +18,6 @@ import { defineTool } from "../../src/tool/tool.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { inSoak } from "../effort.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const official = (name: string): string => join(here, "../../node_modules/@modelcontextprotocol", name, "dist/index.js");
@@ -97,7 +96,7 @@ describe("the official servers", () => {
     expect(resultText(result)).toMatch(/number/);
   });
 
-  inSoak(test)("streamable HTTP gives the same tools as standard input and output, and the same answers", async () => {
+  test("streamable HTTP gives the same tools as standard input and output, and the same answers", { tags: ["fleet", "long"] }, async () => {
     const { url } = await overHttp();
     const far = await opened({ server: { url } });
     const near = await opened({ server: node(EVERYTHING, "stdio") });
@@ -125,7 +124,7 @@ describe("a server that goes away", () => {
     expect(saidBy(await call(server, "s_work"))).toBe("did work");
   });
 
-  inSoak(test)("a remote one that is gone is told, and used again when it is back", async () => {
+  test("a remote one that is gone is told, and used again when it is back", { tags: ["fleet", "long"] }, async () => {
     const { url, child } = await overHttp();
     const server = await opened({ server: { url } });
     child.kill("SIGKILL");
@@ -137,7 +136,7 @@ describe("a server that goes away", () => {
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
-  inSoak(test)("a remote one that has forgotten the session is greeted again", async () => {
+  test("a remote one that has forgotten the session is greeted again", { tags: ["fleet", "long"] }, async () => {
     const { url, child } = await overHttp();
     const server = await opened({ server: { url } });
     child.kill("SIGKILL");

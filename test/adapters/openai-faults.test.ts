@@ -10,7 +10,7 @@ import { callModel } from "../../src/model/call.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { openaiStub, type StubFault, type StubReply } from "../../src/testing/index.ts";
 import { callSetup, RecordedAttempts, withSockets } from "../model/call-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const KEY = "sk-canary-0123456789abcdef";
 const price = { input: 1, output: 2 };
@@ -58,7 +58,7 @@ function script(faults: readonly StubFault[]): { handler: (body: unknown, n: num
 }
 
 describe("openai, any faults in any order", () => {
-  it("property: a call ends in a whole answer or in one typed error, each try settled, no key told", async () => {
+  it("property: a call ends in a whole answer or in one typed error, each try settled, no key told", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fault, { maxLength: 5 }), fc.boolean(), async (faults, stream) => {
         await using stub = await openaiStub(script(faults));
@@ -89,7 +89,7 @@ describe("openai, any faults in any order", () => {
     );
   });
 
-  it("property: a typed value comes out typed, or not at all", async () => {
+  it("property: a typed value comes out typed, or not at all", { tags: "numbers" }, async () => {
     const Plan = z.object({ title: z.string().min(1), hours: z.number().optional() });
     const replies = fc.oneof(
       {

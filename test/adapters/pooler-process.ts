@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEachFile } from "../after-file.ts";
+import { printed } from "./service-start.ts";
 import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
@@ -29,13 +30,6 @@ export async function startPooler(server: { readonly port: number }, mode: "sess
   const child = spawn(POOLER, process.getuid?.() === 0 ? ["-u", "postgres", file] : [file], { stdio: ["ignore", "ignore", "pipe"] });
   running.add(child);
   child.once("close", () => running.delete(child));
-  await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said = `${said}${text}`.slice(-4000);
-      if (said.includes("process up")) resolve();
-    });
-    child.once("close", () => reject(new Error(`pgbouncer ended before it was ready: ${said}`)));
-  });
+  await printed(child, child.stderr, "process up");
   return `postgres://troupe@127.0.0.1:${port}/postgres`;
 }

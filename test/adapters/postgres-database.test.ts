@@ -5,7 +5,7 @@ import type { PostgresPart } from "../../src/adapters/postgres-errors.ts";
 import { type PostgresOptions, postgresServer } from "../../src/adapters/postgres-server.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
-import { inSoak } from "../effort.ts";
+
 import { errorOf } from "../workspace/scratch.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
 
@@ -78,32 +78,40 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  inSoak(it)("PostgresDatabase.P3 are not put beside tables of another program, and a failed step leaves nothing", async () => {
-    const schema = newSchema();
-    await database(words, newSchema()).rows(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs ()`);
-    expect(await errorOf(() => database(words, schema).rows("SELECT"))).toMatchObject({ code: "FOREIGN" });
-    const broken = newSchema();
-    const bad = { ...words, steps: [...words.steps, () => "SELECT nothing FROM nowhere"] };
-    expect(await errorOf(() => database(bad, broken).rows("SELECT"))).toMatchObject({ code: "REFUSED" });
-    expect(await count(database(words, broken), "words")).toBe(0);
-  });
+  it(
+    "PostgresDatabase.P3 are not put beside tables of another program, and a failed step leaves nothing",
+    { tags: ["fleet", "long"] },
+    async () => {
+      const schema = newSchema();
+      await database(words, newSchema()).rows(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs ()`);
+      expect(await errorOf(() => database(words, schema).rows("SELECT"))).toMatchObject({ code: "FOREIGN" });
+      const broken = newSchema();
+      const bad = { ...words, steps: [...words.steps, () => "SELECT nothing FROM nowhere"] };
+      expect(await errorOf(() => database(bad, broken).rows("SELECT"))).toMatchObject({ code: "REFUSED" });
+      expect(await count(database(words, broken), "words")).toBe(0);
+    },
+  );
 
-  it("PostgresDatabase.P1 PostgresDatabase.P2 work goes on after the server was killed; transactions are whole", async () => {
-    const told: string[] = [];
-    const tell = (text: string): void => void told.push(text);
-    const db = database(words, newSchema(), { logger: { debug: tell, info: tell, warn: tell, error: tell } });
-    await db.rows(`INSERT INTO ${db.schema}.words VALUES ('first')`);
-    let tries = 0;
-    await db.transaction(async ({ rows }) => {
-      tries += 1;
-      await rows(`INSERT INTO ${db.schema}.words VALUES ('second')`);
-      if (tries > 1) return;
-      await server.kill();
-      void server.restart();
-    });
-    expect([tries > 1, await count(db, "words")]).toEqual([true, 2]);
-    expect(told).toEqual([expect.stringContaining("does not answer"), expect.stringContaining("answers again")]);
-  });
+  it(
+    "PostgresDatabase.P1 PostgresDatabase.P2 work goes on after the server was killed; transactions are whole",
+    { tags: "numbers" },
+    async () => {
+      const told: string[] = [];
+      const tell = (text: string): void => void told.push(text);
+      const db = database(words, newSchema(), { logger: { debug: tell, info: tell, warn: tell, error: tell } });
+      await db.rows(`INSERT INTO ${db.schema}.words VALUES ('first')`);
+      let tries = 0;
+      await db.transaction(async ({ rows }) => {
+        tries += 1;
+        await rows(`INSERT INTO ${db.schema}.words VALUES ('second')`);
+        if (tries > 1) return;
+        await server.kill();
+        void server.restart();
+      });
+      expect([tries > 1, await count(db, "words")]).toEqual([true, 2]);
+      expect(told).toEqual([expect.stringContaining("does not answer"), expect.stringContaining("answers again")]);
+    },
+  );
 
   it("PostgresDatabase.P1 a server that is away longer than patience is an error, told without the password", async () => {
     const clock = new SimulatedClock();
@@ -130,7 +138,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  inSoak(it)("PostgresDatabase.P5 work waits for one of few connections", async () => {
+  it("PostgresDatabase.P5 work waits for one of few connections", { tags: ["fleet", "long"] }, async () => {
     const db = database(words, newSchema(), { connections: 2 });
     const pids = await Promise.all(Array.from({ length: 9 }, () => db.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid")));
     expect(new Set(pids.map(([row]) => row?.pid)).size).toBeLessThanOrEqual(2);

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { afterEachFile } from "../after-file.ts";
+import { printed, startAtPort } from "./service-start.ts";
 
 /** Debian keeps the programs of the server out of the path. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -42,7 +42,6 @@ afterEachFile(() => {
 
 /** Starts a server with data of its own. @param more options of the program `postgres` */
 export async function startPostgres(...more: readonly string[]): Promise<PostgresProcess> {
-  const port = await freePort();
   const folder = ownedFolder();
   const data = join(folder, "data");
   const made = spawnSync(program("initdb"), ["-D", data, "-U", "troupe", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"], {
@@ -51,8 +50,13 @@ export async function startPostgres(...more: readonly string[]): Promise<Postgre
     encoding: "utf8",
   });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
-  const options = ["-D", data, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`, ...more];
-  let child = await started(options, folder);
+  const optionsAt = (at: number): readonly string[] => [
+    ...["-D", data, "-p", String(at), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`],
+    ...more,
+  ];
+  const begun = await startAtPort(async (free) => ({ port: free, child: await started(optionsAt(free), folder) }));
+  const { port } = begun;
+  let { child } = begun;
   return {
     url: `postgres://troupe@127.0.0.1:${port}/postgres`,
     port,
@@ -62,7 +66,7 @@ export async function startPostgres(...more: readonly string[]): Promise<Postgre
       await gone;
     },
     async restart() {
-      child = await started(options, folder);
+      child = await started(optionsAt(port), folder);
     },
     pause: () => signalAll(child, "SIGSTOP"),
     resume: () => signalAll(child, "SIGCONT"),
@@ -83,18 +87,12 @@ function ownedFolder(): string {
   return folder;
 }
 
-function started(options: readonly string[], cwd: string): Promise<ChildProcess> {
+async function started(options: readonly string[], cwd: string): Promise<ChildProcess> {
   const child = spawn(program("postgres"), options, { ...runsAs, cwd, detached: true, stdio: ["ignore", "ignore", "pipe"] });
   running.add(child);
   child.once("close", () => running.delete(child));
-  return new Promise((resolve, reject) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said = `${said}${text}`.slice(-4000);
-      if (said.includes("ready to accept connections")) resolve(child);
-    });
-    child.once("close", () => reject(new Error(`postgres ended before it was ready: ${said}`)));
-  });
+  await printed(child, child.stderr, "ready to accept connections");
+  return child;
 }
 
 /** The server stands still first, so that it starts no process meanwhile. */

@@ -3,7 +3,7 @@ import { UsageError } from "../../src/kernel/errors.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { journalOwnersContract } from "../../src/testing/contracts/journal-owners.ts";
 import type { Claim, Journal } from "../../src/runtime/record/journal.ts";
-import { inSoak } from "../effort.ts";
+
 import { hasPostgres } from "./postgres-process.ts";
 import { journalIn, newSchema } from "./postgres-setup.ts";
 import { errorOf, readOut, started, written } from "./sqlite-setup.ts";
@@ -35,7 +35,7 @@ describe.runIf(hasPostgres)("a server of the tests", () => {
 });
 
 describe.runIf(hasPostgres)("a run that another owner has", () => {
-  inSoak(it)("PostgresJournal.J1 is refused, and goes on elsewhere when it is given back", async () => {
+  it("PostgresJournal.J1 is refused, and goes on elsewhere when it is given back", { tags: ["fleet", "long"] }, async () => {
     const { one, other } = await twoJournals();
     const epoch = await written(one, "a", [started("a", 0)]);
     expect(await errorOf(other.claim("a"))).toMatchObject({ code: "RUN_OWNED", data: { runId: "a" } });
@@ -64,7 +64,7 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     expect((await readOut(one, "a")).events.length).toBe(2);
   });
 
-  inSoak(it)("PostgresJournal.J1 an owner hears of a removal", async () => {
+  it("PostgresJournal.J1 an owner hears of a removal", { tags: ["fleet", "long"] }, async () => {
     const { one, other } = await twoJournals();
     await one.create("a");
     const { epoch } = await one.claim("a");
@@ -77,7 +77,7 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     }
   });
 
-  inSoak(it)("PostgresJournal.J4 is free when its owner has closed its journal", async () => {
+  it("PostgresJournal.J4 is free when its owner has closed its journal", { tags: ["fleet", "long"] }, async () => {
     const { one, other } = await twoJournals();
     await written(one, "a", [started("a", 0)]);
     await one.close();
@@ -130,26 +130,30 @@ describe.runIf(hasPostgres)("a command for an owner elsewhere", () => {
     expect(await sent).toMatchObject({ code: "RUN_UNOWNED" });
   });
 
-  inSoak(it)("PostgresCommands.C2 PostgresCommands.C3 PostgresCommands.C4 is refused or bounded in time, number and length", async () => {
-    const { one, other } = await twoJournals();
-    await one.create("a");
-    const { epoch } = await one.claim("a", { command: () => new Promise(() => undefined) });
-    const codeOf = async (work: Promise<unknown> | undefined): Promise<unknown> =>
-      (await work?.then(
-        () => undefined,
-        (error: unknown) => error,
-      )) as unknown;
-    expect(await codeOf(other.command?.("a", "x", { timeout: 50 }))).toMatchObject({ code: "TIMEOUT" });
-    expect(await codeOf(other.command?.("a", "x".repeat(1_000_001)))).toMatchObject({ code: "JOURNAL_FULL" });
-    const stop = new AbortController();
-    const many = Array.from({ length: 101 }, () => codeOf(other.command?.("a", "x", { signal: stop.signal })));
-    expect(await Promise.race(many)).toMatchObject({ code: "JOURNAL_FULL" });
-    stop.abort();
-    await Promise.all(many);
-    const waits = codeOf(other.command?.("a", "x"));
-    await one.release("a", epoch);
-    expect(await waits).toMatchObject({ code: "RUN_UNOWNED" });
-    await one.claim("a");
-    expect(await codeOf(other.command?.("a", "x"))).toMatchObject({ code: "RUN_OWNED" });
-  });
+  it(
+    "PostgresCommands.C2 PostgresCommands.C3 PostgresCommands.C4 is refused or bounded in time, number and length",
+    { tags: ["fleet", "long"] },
+    async () => {
+      const { one, other } = await twoJournals();
+      await one.create("a");
+      const { epoch } = await one.claim("a", { command: () => new Promise(() => undefined) });
+      const codeOf = async (work: Promise<unknown> | undefined): Promise<unknown> =>
+        (await work?.then(
+          () => undefined,
+          (error: unknown) => error,
+        )) as unknown;
+      expect(await codeOf(other.command?.("a", "x", { timeout: 50 }))).toMatchObject({ code: "TIMEOUT" });
+      expect(await codeOf(other.command?.("a", "x".repeat(1_000_001)))).toMatchObject({ code: "JOURNAL_FULL" });
+      const stop = new AbortController();
+      const many = Array.from({ length: 101 }, () => codeOf(other.command?.("a", "x", { signal: stop.signal })));
+      expect(await Promise.race(many)).toMatchObject({ code: "JOURNAL_FULL" });
+      stop.abort();
+      await Promise.all(many);
+      const waits = codeOf(other.command?.("a", "x"));
+      await one.release("a", epoch);
+      expect(await waits).toMatchObject({ code: "RUN_UNOWNED" });
+      await one.claim("a");
+      expect(await codeOf(other.command?.("a", "x"))).toMatchObject({ code: "RUN_OWNED" });
+    },
+  );
 });

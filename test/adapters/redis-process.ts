@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { afterEachFile } from "../after-file.ts";
+import { printed, startAtPort } from "./service-start.ts";
 
 const SERVER = "redis-server";
 
@@ -28,8 +28,9 @@ afterEachFile(() => {
 });
 
 export async function startRedis(...more: readonly string[]): Promise<RedisProcess> {
-  const port = await freePort();
-  let child = await started(port, more);
+  const begun = await startAtPort(async (free) => ({ port: free, child: await started(free, more) }));
+  const { port } = begun;
+  let { child } = begun;
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
@@ -46,17 +47,11 @@ export async function startRedis(...more: readonly string[]): Promise<RedisProce
   };
 }
 
-function started(port: number, more: readonly string[]): Promise<ChildProcess> {
+async function started(port: number, more: readonly string[]): Promise<ChildProcess> {
   const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", scratchFolder(), ...more];
   const child = spawn(SERVER, options, { stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
   child.once("close", () => running.delete(child));
-  return new Promise((resolve, reject) => {
-    let said = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-      if (said.includes("Ready to accept connections")) resolve(child);
-    });
-    child.once("close", () => reject(new Error(`redis-server ended before it was ready: ${said}`)));
-  });
+  await printed(child, child.stdout, "Ready to accept connections");
+  return child;
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { brainWith, idsOf, said, talk } from "../memory/brain-setup.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
@@ -14,7 +14,7 @@ import { hasRedis, startRedis } from "./redis-process.ts";
 import type { Task } from "./shared-brain-child.ts";
 
 /*
- * Processes that start at once and use one conversation. `npm test` does it once with three of them, `npm run soak` ten times with six.
+ * Processes that start at once and use one conversation. `npm test` does it once with three of them, `npm run long -- numbers` ten times with six.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -47,6 +47,7 @@ describe.runIf(hasRedis)("cold processes that load, add and save at once", async
 
   it.each(Array.from({ length: rounds }, (_, n) => n))(
     "BrainMemory.B6 each find the conversation and lose nothing of it: round %d",
+    { tags: "numbers" },
     async () => {
       const client = await createClient({ url }).connect();
       await client.flushAll();
@@ -98,7 +99,7 @@ describe.runIf(hasRedis)("a server that stops for a moment", () => {
 });
 
 describe("processes with a cache in files", () => {
-  it("Cache.C6 FileCache.F6 BrainMemory.B6 lose nothing of a conversation that all of them write", async () => {
+  it("Cache.C6 FileCache.F6 BrainMemory.B6 lose nothing of a conversation that all of them write", { tags: "numbers" }, async () => {
     const dir = scratchFolder();
     await Promise.all(NAMES.map((name) => loadedBy({ dir, name, count: 5 })));
     const { brain } = brainWith(undefined, { cache: fileCache({ dir }), key: "shared" });

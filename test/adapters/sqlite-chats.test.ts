@@ -7,7 +7,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { chatOf } from "../../src/adapters/event-chats.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
-import { inSoak, tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** What is said in a turn: the same length whichever turn it is. */
 function turn(place: number): Json {
@@ -51,8 +51,9 @@ describe("a journal of a long conversation", () => {
     expect(turnsOf(fixed.slice(1)).map(({ chat }) => chat)).toEqual(turnsOf(free.slice(1)).map(({ chat }) => chat));
   });
 
-  inSoak(it)(
+  it(
     "SqliteJournal.J5 also where the oldest messages are left out, and where the same text stands in many conversations",
+    { tags: ["fleet", "long"] },
     async () => {
       const all = Array.from({ length: 300 }, (_, place) => turn(place));
       const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
@@ -76,7 +77,7 @@ describe("a journal of a long conversation", () => {
 });
 
 describe("conversations come back as they went in", () => {
-  it("whichever messages they share, in whatever order", async () => {
+  it("whichever messages they share, in whatever order", { tags: "numbers" }, async () => {
     const journal = journalAt(newFile());
     let run = 0;
     const shared = Array.from({ length: 7 }, (_, place) => unchanging(turn(place)));

@@ -6,7 +6,7 @@ import { PLACES } from "../../src/adapters/sqlite-runs.ts";
 import type { JournalError } from "../../src/kernel/errors.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { asked, connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const runs: Readonly<Record<string, readonly RunEvent[]>> = { a: lively("a", 60), b: lively("b", 60) };
 
@@ -233,7 +233,7 @@ describe("a broken file", () => {
     return file;
   }
 
-  it("cut off at and around every page, and anywhere", async () => {
+  it("cut off at and around every page, and anywhere", { tags: "numbers" }, async () => {
     const page = 4096;
     expect(bytes.length % page).toBe(0);
     const borders = Array.from({ length: bytes.length / page }, (_, n) => n * page).flatMap((border) => [border - 1, border, border + 1]);
@@ -260,7 +260,7 @@ describe("a broken file", () => {
     expect(error).toMatchObject({ code: "JOURNAL_DAMAGED", data: { runId: "a", intact: left.length } });
   });
 
-  it("cut off anywhere in its first page", async () => {
+  it("cut off anywhere in its first page", { tags: "numbers" }, async () => {
     for (let length = 1; length < 4096; length += tries(311, 37)) await checkHonest(fileOf(bytes.subarray(0, length)));
   });
 
@@ -270,7 +270,7 @@ describe("a broken file", () => {
     expect((await readOut(journal, "a")).error?.code).toBe("RUN_UNKNOWN");
   });
 
-  it("with flipped bits", async () => {
+  it("with flipped bits", { tags: "numbers" }, async () => {
     const flip = fc.record({ at: fc.nat({ max: bytes.length - 1 }), bit: fc.nat({ max: 7 }) });
     const numRuns = tries(25, 1_000);
     let damaged = 0;
@@ -286,7 +286,7 @@ describe("a broken file", () => {
     expect(damaged).toBeGreaterThan(numRuns / 10);
   });
 
-  it("with flipped bits in its first page, where the program's own mark and the tables stand", async () => {
+  it("with flipped bits in its first page, where the program's own mark and the tables stand", { tags: "numbers" }, async () => {
     const flip = fc.record({ at: fc.nat({ max: 4095 }), bit: fc.nat({ max: 7 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 2 }), async (flips) => {
@@ -348,7 +348,7 @@ describe("the log beside the file", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it("when it was cut off or bits of it flipped, too", async () => {
+  it("when it was cut off or bits of it flipped, too", { tags: "numbers" }, async () => {
     const { file, log } = await killed();
     const main = readFileSync(file);
     let lost = 0;

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import type { Left } from "./sqlite-handles-child.ts";
 
 /*
- * Real files in a process that may have few of them open. `npm test` opens 100 stores and 100 journals, `npm run soak` 1,000 of
+ * Real files in a process that may have few of them open. `npm test` opens 100 stores and 100 journals, `npm run long -- numbers` 1,000 of
  * each. They lie in memory where that is possible: thousands of writes that wait for a disk would take a minute.
  */
 
@@ -32,15 +32,19 @@ function leftBy(openFiles: number): Promise<Left> {
 }
 
 describe.runIf(process.platform === "linux")("a process that has closed many memory stores and journals", () => {
-  it("SqliteStore.S6 SqliteJournal.J7 Database.D1 Database.D2 Database.D3 holds nothing of them, and each main file alone is whole", async () => {
-    const left = await leftBy(256);
-    expect(left).toEqual({
-      handles: [],
-      mapped: [],
-      logs: [],
-      errors: ["MEMORY_FOREIGN", "JOURNAL_FOREIGN", "JOURNAL_UNWRITABLE"],
-      messages: 4 * count,
-      events: count / 5,
-    });
-  });
+  it(
+    "SqliteStore.S6 SqliteJournal.J7 Database.D1 Database.D2 Database.D3 holds nothing of them, and each main file alone is whole",
+    { tags: "numbers" },
+    async () => {
+      const left = await leftBy(256);
+      expect(left).toEqual({
+        handles: [],
+        mapped: [],
+        logs: [],
+        errors: ["MEMORY_FOREIGN", "JOURNAL_FOREIGN", "JOURNAL_UNWRITABLE"],
+        messages: 4 * count,
+        events: count / 5,
+      });
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { decodeColumns, encodeColumns } from "../../src/adapters/sqlite-message-blocks.ts";
 import type { StoredMessage } from "../../src/memory/message-store.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const json = fc
   .jsonValue({ maxDepth: 2 })
@@ -45,7 +45,7 @@ function reread(value: unknown): unknown {
 }
 
 describe("messages as columns", () => {
-  it("come back as they went in, in order, their fields too, and frozen", () => {
+  it("come back as they went in, in order, their fields too, and frozen", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(fc.array(fc.oneof({ arbitrary: message, weight: 4 }, odd), { maxLength: 9 }), (messages) => {
         const written = stored(messages, 640);

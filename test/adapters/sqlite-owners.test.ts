@@ -5,7 +5,6 @@ import { childEvent } from "./sqlite-child.ts";
 import { until } from "../workspace/scratch.ts";
 import { startChild } from "./sqlite-process.ts";
 import { errorOf, journalAt, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
-import { inSoak } from "../effort.ts";
 
 /** A file with a run in it that nobody owns. */
 async function fileWith(...runs: readonly string[]): Promise<{ readonly file: string; readonly journal: Journal }> {
@@ -234,7 +233,7 @@ describe("several processes on one file", () => {
 });
 
 describe("the process of a reader", () => {
-  inSoak(it)("grows by a page, not by the run", async () => {
+  it("grows by a page, not by the run", { tags: ["fleet", "long"] }, async () => {
     const file = newFile();
     const journal = journalAt(file);
     const epoch = await written(journal, "a", []);

@@ -10,7 +10,7 @@ import type { Message } from "../../src/message/message.ts";
 import { idsOf, say, watched } from "../memory/storage-setup.ts";
 import { COUNT, count, filledFile, messages, olderStore, storageAt } from "./sqlite-block-setup.ts";
 import { connection, meddle, newFile } from "./sqlite-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 async function all(store: MessageStore, after = 0): Promise<StoredMessage[]> {
   const found: StoredMessage[] = [];
@@ -48,7 +48,7 @@ describe("a store whose messages and vectors stand in blocks", () => {
     expect([await count(path, "vector_blocks"), await count(path, "vectors")]).toEqual([0, 0]);
   });
 
-  it("gives the same as one that keeps everything by itself, whatever is done to both", async () => {
+  it("gives the same as one that keeps everything by itself, whatever is done to both", { tags: "numbers" }, async () => {
     const some = fc.array(fc.nat(330), { maxLength: 80 });
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ type: fc.constant("add" as const), many: fc.integer({ min: 1, max: 90 }) }) },

@@ -10,7 +10,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { journalOwnersContract } from "../../src/testing/contracts/journal-owners.ts";
 import { asked, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 journalContract({ describe, it, expect }, "sqlite (SqliteRuns.N2)", () => sqlite({ path: newFile() }));
 
@@ -100,7 +100,7 @@ describe("what comes back", () => {
     for (const id of ids) expect(await readOut(journal, id)).toEqual({ events: [started(id, 0)], error: undefined });
   });
 
-  it("any JSON, in requests with and without messages", async () => {
+  it("any JSON, in requests with and without messages", { tags: "numbers" }, async () => {
     const journal = journalAt(newFile());
     let run = 0;
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud83c", "_proto_", "proto", "\u2028"));
@@ -279,7 +279,7 @@ function withoutWords(value: unknown): unknown {
 }
 
 describe("sqlite and memoryJournal", () => {
-  it("tell the same story", async () => {
+  it("tell the same story", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deeds, { maxLength: 25 }), async (told) => {
         const [onDisk, inMemory] = [journalAt(newFile()), memoryJournal()];

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
 import { spentBy } from "../kernel/spent.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const WORDS = "The quick brown fox jumps over the lazy dog, and then it rests in the shade of a big tree. ";
 
@@ -39,12 +39,12 @@ describe("gptTokenizer", () => {
     expect(count).toBeGreaterThan(8);
   });
 
-  it("a hundred thousand equal letters take no minutes", async () => {
+  it("a hundred thousand equal letters take no minutes", { tags: ["numbers", "long"] }, async () => {
     const counted = async () => expect(await gptTokenizer({ model: "gpt-4o" }).count("a".repeat(100_000))).toBeGreaterThan(5000);
     expect(await spentBy(counted)).toBeLessThan(5000);
   });
 
-  it("differs from the exact count by at most one token for each piece of 2000 characters", async () => {
+  it("differs from the exact count by at most one token for each piece of 2000 characters", { tags: "numbers" }, async () => {
     const counter = gptTokenizer({ model: "gpt-4o" });
     const text = fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 120 }).map((parts) => parts.join(" "));
     await fc.assert(

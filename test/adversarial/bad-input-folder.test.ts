@@ -6,7 +6,6 @@ import { greetJs } from "../actions/greeter.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { command } from "../cli/kept-run.ts";
 import { git, playing, resultOf } from "./hostile-model.ts";
-import { inSoak } from "../effort.ts";
 
 const cwd = scratchFolder();
 /** Works long enough to write into its folder. */
@@ -40,14 +39,18 @@ describe("an output folder", () => {
     expect(readdirSync(join(at, "mine"))).toEqual(["docs"]);
   });
 
-  inSoak(it)("that holds something is worked in by force: what the company does not write stays, and is in no commit of its", async () => {
-    const at = folder("forced");
-    git(at, "init", "--quiet", "mine");
-    writeFileSync(join(at, "mine/notes.txt"), "mine");
-    expect(await command(at, [...briefly, "--out", "mine", "--force"])).toMatchObject({ code: 4 });
-    expect(readFileSync(join(at, "mine/notes.txt"), "utf8")).toBe("mine");
-    expect(git(join(at, "mine"), "status", "--short")).toBe("?? notes.txt");
-  });
+  it(
+    "that holds something is worked in by force: what the company does not write stays, and is in no commit of its",
+    { tags: ["company", "long"] },
+    async () => {
+      const at = folder("forced");
+      git(at, "init", "--quiet", "mine");
+      writeFileSync(join(at, "mine/notes.txt"), "mine");
+      expect(await command(at, [...briefly, "--out", "mine", "--force"])).toMatchObject({ code: 4 });
+      expect(readFileSync(join(at, "mine/notes.txt"), "utf8")).toBe("mine");
+      expect(git(join(at, "mine"), "status", "--short")).toBe("?? notes.txt");
+    },
+  );
 
   it("that holds a repository and runs alone counts as empty, and both stay", async () => {
     const at = folder("empty");
@@ -100,7 +103,7 @@ describe("an output folder that somebody changes while the company works", () =>
     return await command(at, ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"]);
   }
 
-  inSoak(it)("a link in a file's place is not written through", async () => {
+  it("a link in a file's place is not written through", { tags: ["company", "long"] }, async () => {
     const victim = join(cwd, "victim.html");
     writeFileSync(victim, "mine");
     const { code, stdout } = await disturbed("linked", (project) => symlinkSync(victim, join(project, "index.html")));
@@ -120,7 +123,7 @@ describe("an output folder that somebody changes while the company works", () =>
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  inSoak(it)("a file in its own place ends the run, and stays", async () => {
+  it("a file in its own place ends the run, and stays", { tags: ["company", "long"] }, async () => {
     const { code, stdout } = await disturbed("replaced", (project) => {
       rmSync(project, { recursive: true });
       writeFileSync(project, "mine");
@@ -130,15 +133,19 @@ describe("an output folder that somebody changes while the company works", () =>
     expect(readFileSync(join(cwd, "replaced/project"), "utf8")).toBe("mine");
   });
 
-  inSoak(it)("another git at work in it ends the run: the files are written, and nothing of git's is broken", async () => {
-    const lock = (project: string): string => join(project, ".git/index.lock");
-    const { code, stdout } = await disturbed("locked", (project) => writeFileSync(lock(project), ""));
-    expect(code).toBe(1);
-    expect(resultOf(stdout).error?.code).toBe("WORKSPACE_GIT");
-    const project = join(cwd, "locked/project");
-    expect(readFileSync(join(project, "src/greet.js"), "utf8")).toBe(greetJs);
-    rmSync(lock(project));
-    expect(git(project, "fsck", "--strict", "--no-dangling")).toBe("");
-    expect(git(project, "log", "--format=%s").split("\n")).toHaveLength(3);
-  });
+  it(
+    "another git at work in it ends the run: the files are written, and nothing of git's is broken",
+    { tags: ["company", "long"] },
+    async () => {
+      const lock = (project: string): string => join(project, ".git/index.lock");
+      const { code, stdout } = await disturbed("locked", (project) => writeFileSync(lock(project), ""));
+      expect(code).toBe(1);
+      expect(resultOf(stdout).error?.code).toBe("WORKSPACE_GIT");
+      const project = join(cwd, "locked/project");
+      expect(readFileSync(join(project, "src/greet.js"), "utf8")).toBe(greetJs);
+      rmSync(lock(project));
+      expect(git(project, "fsck", "--strict", "--no-dangling")).toBe("");
+      expect(git(project, "log", "--format=%s").split("\n")).toHaveLength(3);
+    },
+  );
 });

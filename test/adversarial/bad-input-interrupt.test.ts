@@ -8,7 +8,7 @@ import { fence } from "../actions/greeter.ts";
 import { start } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { git, playing } from "./hostile-model.ts";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const cwd = scratchFolder();
 
@@ -33,6 +33,7 @@ describe("Ctrl-C while the code of a model runs and will not stop", () => {
 
   it.each([...someOf([["once", 1] as const], 0), ["twice", 2] as const])(
     "%s: 130, nothing of it is left running, and every file is in a commit",
+    { tags: "company" },
     async (name, times) => {
       const at = join(cwd, name);
       mkdirSync(at);

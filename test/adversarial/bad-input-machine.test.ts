@@ -6,7 +6,6 @@ import { fence } from "../actions/greeter.ts";
 import { run } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { playing, resultOf } from "./hostile-model.ts";
-import { inSoak } from "../effort.ts";
 
 const cwd = scratchFolder();
 
@@ -39,7 +38,7 @@ describe("a machine without git and without bubblewrap", () => {
     expect(stdout).toMatch(/Tests\s+not run\..*--sandbox none/);
   });
 
-  inSoak(it)("tells a program the same", async () => {
+  it("tells a program the same", { tags: ["company", "long"] }, async () => {
     const { stdout } = await bareRun("told", "--json");
     expect(resultOf(stdout)).toMatchObject({
       exitCode: 0,
@@ -55,7 +54,7 @@ describe("a machine without git and without bubblewrap", () => {
     expect(existsSync(join(cwd, "allowed/trace"))).toBe(true);
   });
 
-  inSoak(it)("does not run it either when bubblewrap is demanded", async () => {
+  it("does not run it either when bubblewrap is demanded", { tags: ["company", "long"] }, async () => {
     const { stdout } = await bareRun("demanded", "--sandbox", "bubblewrap");
     expect(stdout).toMatch(/Tests\s+not run/);
     expect(existsSync(join(cwd, "demanded/trace"))).toBe(false);

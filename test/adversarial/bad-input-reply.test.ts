@@ -6,7 +6,7 @@ import { design, fence, tasks } from "../actions/greeter.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { command } from "../cli/kept-run.ts";
 import { git, playing, resultOf, whole } from "./hostile-model.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const cwd = scratchFolder();
 const prd = "docs/prd/greeter.json";
@@ -63,6 +63,7 @@ const cases: readonly Case[] = [
 describe("a model of a real server that answers", () => {
   it.each(someOf(cases, 4))(
     "$what: exit code 1, $code, and what was written before is kept",
+    { tags: "company" },
     async ({ what, given, code: expected, kept }) => {
       const at = join(cwd, what.replaceAll(" ", "-"));
       mkdirSync(at);
@@ -84,7 +85,7 @@ describe("a model of a real server that answers", () => {
     },
   );
 
-  inSoak(it)("nonsense in the second file: the first one is there", async () => {
+  it("nonsense in the second file: the first one is there", { tags: ["company", "long"] }, async () => {
     const at = join(cwd, "second");
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing({ "WriteCode: index.html": "no" }) });

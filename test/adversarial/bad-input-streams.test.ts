@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startInShell } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { git } from "./hostile-model.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const cwd = scratchFolder();
 const project = "demo todo --out project --no-run-tests";
@@ -34,7 +34,7 @@ describe("streams that are closed", () => {
     if (existsSync(join(at, "project/docs"))) expectSound(join(at, "project"));
   });
 
-  inSoak(it)("progress to a reader that takes one line: the company works on", async () => {
+  it("progress to a reader that takes one line: the company works on", { tags: ["company", "long"] }, async () => {
     const { at, stdout } = await shell("progress", `{ troupe ${begun}; echo "code $?" > code; } 2>&1 | head -n 1; cat code`);
     expect(stdout).toMatch(/^Playing the bundled script.*\ncode 4\n$/);
     expectSound(join(at, "project"));
@@ -56,7 +56,7 @@ describe("streams that are closed", () => {
     ["errors", "2>&-"],
   ] as const;
 
-  it.each(someOf(closings, 0))("%s from the beginning: the project is made all the same", async (name, closed) => {
+  it.each(someOf(closings, 0))("%s from the beginning: the project is made all the same", { tags: "company" }, async (name, closed) => {
     const { at, stdout } = await shell(`closed-${name}`, `(troupe ${project} ${closed}); echo "code $?"`);
     expect(stdout).toMatch(/^code 0$/m);
     expectSound(join(at, "project"));

@@ -9,7 +9,7 @@ import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIBody, type OpenAIStub, openaiStub, type StubFault } from "../../src/testing/index.ts";
 import { chooseSandbox, openWorkspace } from "../../src/workspace/index.ts";
 import { replies } from "../actions/greeter.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 const price = { input: 1, output: 4 };
@@ -108,7 +108,7 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     { fault: "empty" },
   ];
 
-  it.each(someOf(survived, 1))("survives $fault and pays only what may have been paid: %j", async (fault) => {
+  it.each(someOf(survived, 1))("survives $fault and pays only what may have been paid: %j", { tags: "company" }, async (fault) => {
     const whole = await plain();
     const { result, stub, files } = await work(fault);
     expect(result.status, JSON.stringify(result.error)).toBe("finished");
@@ -127,26 +127,34 @@ describe("the company over HTTP, with replies that no script of ours contains", 
     [{ fault: "content-filter" }, "MODEL_CONTENT_FILTER"],
   ];
 
-  it.each(someOf(refused, 1))("%j ends the run with a typed error, asks once, and keeps what was made", async (fault, code) => {
-    const { result, stub, files, events } = await work(fault);
-    expect(result.status).toBe("failed");
-    expect(result.error).toBeInstanceOf(ModelError);
-    expect(result.error?.code).toBe(code);
-    expect(stub.requests).toHaveLength(4);
-    expect(files).toEqual(expect.arrayContaining(["docs/prd/greeter.json", "docs/task/greeter.json"]));
-    expect(JSON.stringify(events)).not.toContain(KEY);
-    expect(fold(events).ledger.held).toBe(0);
-  });
+  it.each(someOf(refused, 1))(
+    "%j ends the run with a typed error, asks once, and keeps what was made",
+    { tags: "company" },
+    async (fault, code) => {
+      const { result, stub, files, events } = await work(fault);
+      expect(result.status).toBe("failed");
+      expect(result.error).toBeInstanceOf(ModelError);
+      expect(result.error?.code).toBe(code);
+      expect(stub.requests).toHaveLength(4);
+      expect(files).toEqual(expect.arrayContaining(["docs/prd/greeter.json", "docs/task/greeter.json"]));
+      expect(JSON.stringify(events)).not.toContain(KEY);
+      expect(fold(events).ledger.held).toBe(0);
+    },
+  );
 
-  inSoak(it)("a server that only enforces nothing is asked in words: the ladder's next rungs are tried, and remembered", async () => {
-    const { result, stub } = await work({ fault: "format-unsupported" }, 0);
-    expect(result.status).toBe("finished");
-    expect(stub.requests.map((body) => body.response_format?.type ?? "text").slice(0, 3)).toEqual([
-      "json_schema",
-      "json_object",
-      "json_object",
-    ]);
-  });
+  it(
+    "a server that only enforces nothing is asked in words: the ladder's next rungs are tried, and remembered",
+    { tags: ["company", "long"] },
+    async () => {
+      const { result, stub } = await work({ fault: "format-unsupported" }, 0);
+      expect(result.status).toBe("finished");
+      expect(stub.requests.map((body) => body.response_format?.type ?? "text").slice(0, 3)).toEqual([
+        "json_schema",
+        "json_object",
+        "json_object",
+      ]);
+    },
+  );
 
   it("the recorded requests hold no key, and the written files neither", async () => {
     const { events, root } = await plain();

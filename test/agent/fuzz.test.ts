@@ -18,7 +18,7 @@ import { scriptedModel, type ScriptedReply } from "../../src/testing/scripted-mo
 import type { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const tools = [
   defineTool({ name: "echo", description: "", parameters: z.object({ text: z.string() }), effect: "read", execute: ({ text }) => text }),
@@ -120,7 +120,7 @@ function expectLegal(events: readonly AgentEvent[]): void {
 }
 
 describe("an agent whose model says anything at all", () => {
-  it("Agent.A2 always ends, in a state of the machine, with every call answered", async () => {
+  it("Agent.A2 always ends, in a state of the machine, with every call answered", { tags: "numbers" }, async () => {
     const unhandled: unknown[] = [];
     const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", onUnhandled);
@@ -169,7 +169,7 @@ describe("a flow whose planner and executors say anything at all", () => {
     )
     .map((steps): ScriptedReply => JSON.stringify({ steps }));
 
-  it("always ends, with every step done, blocked or left", async () => {
+  it("always ends, with every step done, blocked or left", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof({ weight: 4, arbitrary: plan }, reply), { minLength: 1, maxLength: 6 }),

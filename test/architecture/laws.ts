@@ -35,7 +35,7 @@ export type House = ReadonlyMap<string, string>;
 const MAX_LINES = 400;
 const MAX_MEDIAN = 150;
 const JUNK_DRAWERS = /(^|[/.-])(utils?|helpers?|types|common|misc)\.tsx?$/;
-const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d))?\.tsx?$/;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|long\.test|test-d))?\.tsx?$/;
 /** Ways to make an id that differs on every run. */
 const DICE: ReadonlySet<string> = new Set([
   "randomBytes",

@@ -6,7 +6,7 @@ import { checkCommands } from "../../src/checks/commands.ts";
 import type { Verdict } from "../../src/checks/verification.ts";
 import { AbortedError } from "../../src/kernel/errors.ts";
 import { refusedSandbox } from "../../src/workspace/sandbox.ts";
-import { inSoak, someOf, tries } from "../effort.ts";
+import { someOf, tries } from "../long.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { criterionOf, isolates, projectOf, sandbox, sandboxes } from "./project.ts";
 
@@ -39,7 +39,7 @@ function verdictOn(script: string, step: Partial<CommandStep> = {}, timeout?: nu
   return verdictOf([{ run: ["node", "script.mjs"], ...step }], { "script.mjs": script }, timeout);
 }
 
-describe.each(someOf(sandboxes, 1))("checkCommands with %s", (_name, each) => {
+describe.each(someOf(sandboxes, 1))("checkCommands with %s", { tags: "company" }, (_name, each) => {
   it("gives each criterion the project as it was, and the steps of one the same copy", async () => {
     const root = projectOf(todo);
     const verdicts = await checkCommands({
@@ -135,7 +135,7 @@ describe("the evidence of a criterion", () => {
     expect((await verdictOf(steps)).evidence).toMatch(/is not there\.\n2 later steps were not run\.$/);
   });
 
-  inSoak(it)("shows what cannot be seen, and where long texts differ", async () => {
+  it("shows what cannot be seen, and where long texts differ", { tags: ["company", "long"] }, async () => {
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
     const script = (text: string): string => `process.stdout.write(${JSON.stringify(text)})`;
     const told = async (text: string, rule: TextRule): Promise<string> => (await verdictOn(script(text), { stdout: rule })).evidence;
@@ -157,7 +157,7 @@ describe("the evidence of a criterion", () => {
     expect(verdict.evidence).not.toContain("\u001b");
   });
 
-  inSoak(it)("is the same each time", async () => {
+  it("is the same each time", { tags: ["company", "long"] }, async () => {
     const script = `process.emitWarning("old"); console.log(process.cwd(), import.meta.dirname); process.exitCode = 1;`;
     expect(await verdictOn(script)).toEqual(await verdictOn(script));
   });
@@ -334,7 +334,7 @@ describe("a hostile program", () => {
       ],
       3,
     ),
-  )("that %s fails alone", async (_what, script) => {
+  )("that %s fails alone", { tags: ["company", "numbers"] }, async (_what, script) => {
     const root = projectOf({ "bad.mjs": script, "good.mjs": `console.log("good")` });
     const good = { run: ["node", "good.mjs"] as [string, ...string[]], stdout: { equals: "good" } };
     const criteria = [criterionOf("A1", [good]), criterionOf("A2", [{ run: ["node", "bad.mjs"] }]), criterionOf("A3", [good])];

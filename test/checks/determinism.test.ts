@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { findNondeterminism } from "../../src/checks/index.ts";
 import { root } from "../architecture/read-house.ts";
 import { command, linesIn } from "../cli/kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 const namesIn = async (source: string): Promise<readonly string[]> => (await findNondeterminism(source)).map(({ name }) => name);
 const role = (body: string, before = ""): string =>
@@ -92,7 +91,7 @@ describe("what differs from run to run in a role", () => {
     }
   });
 
-  inSoak(it)("is in no example, as they are built", async () => {
+  it("is in no example, as they are built", { tags: ["company", "long"] }, async () => {
     const folder = join(root, "dist/examples");
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
     expect(files.length).toBeGreaterThan(30);

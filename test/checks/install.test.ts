@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { installPackages } from "../../src/checks/install.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox } from "../../src/workspace/sandbox.ts";
@@ -25,7 +25,7 @@ function projectWithPackage(dependency = "file:vendor/tool.tgz"): string {
   return root;
 }
 
-describe.each(someOf(sandboxes, 1))("installPackages with sandbox $kind", (sandbox) => {
+describe.each(someOf(sandboxes, 1))("installPackages with sandbox $kind", { tags: "company" }, (sandbox) => {
   it("puts the packages into the project, runs none of their scripts, and changes nothing else", async () => {
     const root = projectWithPackage();
     mkdirSync(join(root, "node_modules", "old"), { recursive: true });

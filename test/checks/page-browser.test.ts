@@ -7,7 +7,7 @@ import { findPageMeans } from "../../src/checks/page-means.ts";
 import type { Verdict } from "../../src/checks/verification.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { addCard, BOARD, pageCriterion, projectOf } from "./page-project.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const sandbox = await chooseSandbox("auto");
 const found = findPageMeans(sandbox, { choice: "browser", browser: undefined });
@@ -105,9 +105,13 @@ describe.runIf(runs)("a page in a browser", () => {
     report = await checkPages({ ...request, means: "browser" });
   }, 600_000);
 
-  it.each(["add", "drag", "errors", ...someOf(["filter", "confirm", "after"], 0)])("proves steps that work: %s", (id) => {
-    expect(of(id)).toMatchObject({ outcome: "proven", by: "browser", priority: "P0" });
-  });
+  it.each(["add", "drag", "errors", ...someOf(["filter", "confirm", "after"], 0)])(
+    "proves steps that work: %s",
+    { tags: "pages" },
+    (id) => {
+      expect(of(id)).toMatchObject({ outcome: "proven", by: "browser", priority: "P0" });
+    },
+  );
 
   it("has one verdict for each criterion, and a picture", () => {
     expect([report.by, report.notChecked]).toEqual(["browser", undefined]);
@@ -121,15 +125,15 @@ describe.runIf(runs)("a page in a browser", () => {
     );
   });
 
-  inSoak(it)("tells an element that is there and hidden", () => {
+  it("tells an element that is there and hidden", { tags: ["pages", "long"] }, () => {
     expect(failureOf("hidden")).toBe('failed by browser: step 1 (click "#note"): expected an element "#note", got none shown (1 hidden)');
   });
 
-  inSoak(it)("ends a page that loops, and goes on with the next criterion", () => {
+  it("ends a page that loops, and goes on with the next criterion", { tags: ["pages", "long"] }, () => {
     expect(failureOf("loop")).toMatch(/^failed by browser: .*did not finish loading within 15000 ms/);
   });
 
-  inSoak(it)("ends a page that loops later, or asks without end", () => {
+  it("ends a page that loops later, or asks without end", { tags: ["pages", "long"] }, () => {
     expect(failureOf("late loop")).toMatch(/^failed by browser: step 2 .*does not answer/);
     expect(failureOf("alerts")).toMatch(/^failed by browser: .*alert dialog "again"/);
   });

@@ -4,7 +4,7 @@ import { checkPages, type PageCheckRequest, type PageReport } from "../../src/ch
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { addCard, BOARD, pageCriterion, projectOf } from "./page-project.ts";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const [sandbox, plain] = [await chooseSandbox("auto"), await chooseSandbox("none")];
 if (sandbox.kind !== "bubblewrap") process.stderr.write(`\nTests of pages in a DOM do not run: ${sandbox.describe}\n`);
@@ -133,6 +133,7 @@ describe.runIf(sandbox.kind === "bubblewrap")("a page in a DOM", () => {
 
   it.each(["add", "form", "style", "errors", "after", ...someOf(["fresh", "wait", "confirm", "ready"], 0)])(
     "proves steps that work: %s",
+    { tags: "pages" },
     (id) => {
       expect(told(id)).toMatch(/^proven by dom: \d+ steps: /);
     },
@@ -151,7 +152,7 @@ describe.runIf(sandbox.kind === "bubblewrap")("a page in a DOM", () => {
       ],
       0,
     ),
-  ])("does not check what it cannot do: %s", (id, reason) => {
+  ])("does not check what it cannot do: %s", { tags: "pages" }, (id, reason) => {
     expect(told(id)).toMatch(/^not checked by nothing: /);
     expect(told(id)).toContain(reason);
   });
@@ -171,7 +172,7 @@ describe.runIf(sandbox.kind === "bubblewrap")("a page in a DOM", () => {
       ],
       0,
     ),
-  ])("fails, with the step and its reason: %s", (id, reason) => {
+  ])("fails, with the step and its reason: %s", { tags: "pages" }, (id, reason) => {
     expect(told(id)).toMatch(/^failed by dom: /);
     expect(told(id)).toContain(reason);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readPageRecord } from "../../src/checks/page-record.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const NONCE = "0123456789abcdef0123456789abcdef";
 const told = (...events: object[]): string => events.map((event) => `${NONCE} ${JSON.stringify(event)}\n`).join("");
@@ -34,7 +34,7 @@ describe("readPageRecord", () => {
     expect(readPageRecord(lines.join("\n"), NONCE).results).toEqual([]);
   });
 
-  it("never throws, and takes nothing from a page that does not know the nonce", () => {
+  it("never throws, and takes nothing from a page that does not know the nonce", { tags: "numbers" }, () => {
     const line = fc.oneof(
       fc.string(),
       fc.json(),

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { checkReadme, readmeBlocks } from "../../src/checks/readme.ts";
 import type { Fault } from "../../src/checks/verification.ts";
 import { projectOf, sandbox } from "./project.ts";
-import { inSoak } from "../effort.ts";
 
 const cli = `const [verb] = process.argv.slice(2);
 if (verb === "serve") { console.log("listening"); setInterval(() => {}, 1000); }
@@ -91,7 +90,7 @@ node after.mjs
 });
 
 describe("checkReadme", () => {
-  inSoak(it)("finds no fault in commands that work, servers, and failures that are announced", async () => {
+  it("finds no fault in commands that work, servers, and failures that are announced", { tags: ["company", "long"] }, async () => {
     const text =
       "## Use\n```sh\ndoit a\n# an unknown verb fails:\ndoit bad\ndoit b\n```\n```\nnpm start serve\n```\nand\n```\n$ doit bad\nerror: unknown verb\n```\n";
     expect(await faultsOf(text)).toEqual([]);

@@ -8,7 +8,6 @@ import { findWeakTests, spotCheck } from "../../src/checks/spot-check.ts";
 import { runSuites } from "../../src/checks/suites.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { projectOf, sandbox } from "./project.ts";
-import { inSoak } from "../effort.ts";
 
 const use = `import { test, it, describe } from "node:test"; import assert, { equal } from "node:assert/strict";\n`;
 const python = await sandbox.run({ root: projectOf({}), command: ["python3", "--version"] });
@@ -187,7 +186,7 @@ describe("spotCheck", () => {
     ]);
   });
 
-  inSoak(it.runIf(hasPython))("breaks functions in Python", async () => {
+  it.runIf(hasPython)("breaks functions in Python", { tags: ["company", "long"] }, async () => {
     const calc = "def add(a, b):\n    return a + b\n";
     const strong =
       "import unittest\nfrom calc import add\nclass A(unittest.TestCase):\n    def test_add(self): self.assertEqual(add(1, 2), 3)\n";
@@ -199,7 +198,7 @@ describe("spotCheck", () => {
     ]);
   });
 
-  inSoak(it)("tries one function of each file before a second of it", async () => {
+  it("tries one function of each file before a second of it", { tags: ["company", "long"] }, async () => {
     const bad = (name: string): string => `export function ${name}1() { return 1; }\nexport function ${name}2() { return 2; }\n`;
     const tests = `${use}import { a1, a2 } from "../a.mjs"; import { b1, b2 } from "../b.mjs"; import { c1, c2 } from "../c.mjs";
       test("all", () => assert.ok([a1, a2, b1, b2, c1, c2].every((each) => typeof each === "function")));`;
@@ -216,7 +215,7 @@ describe("spotCheck", () => {
     expect((await faultsOf({ "src/sum.mjs": source, "tests/sum.test.mjs": named }))[1]).toEqual([]);
   });
 
-  inSoak(it.runIf(hasPython))("refuses tests in Python that use nothing of the project", async () => {
+  it.runIf(hasPython)("refuses tests in Python that use nothing of the project", { tags: ["company", "long"] }, async () => {
     const text = "import unittest\nclass A(unittest.TestCase):\n    def test_add(self): self.assertEqual(sum([1, 2]), 3)\n";
     expect((await faultsOf({ "calc.py": "def add(a, b):\n    return a + b\n", "test_calc.py": text }))[1]).toEqual([
       "The tests in Python use no file of the project, so they cannot fail when it is wrong.",

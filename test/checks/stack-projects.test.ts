@@ -8,7 +8,7 @@ import { isProven, type Verification } from "../../src/checks/verification.ts";
 import { renderVerification } from "../../src/checks/verification-text.ts";
 import { verifyProject } from "../../src/checks/verify.ts";
 import { criterionOf, projectOf, sandbox } from "./project.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const python = await sandbox.run({ root: projectOf({}), command: ["python3", "-c", "import pytest"] });
 const hasPytest = python.kind === "exited" && python.code === 0;
@@ -139,14 +139,14 @@ const projects: readonly [StackName, Readonly<Record<string, string>>][] = [
 ];
 
 describe("a project that follows the rules of its stack", () => {
-  it.each(projects)("is proven: %s", async (stack, files) => {
+  it.each(projects)("is proven: %s", { tags: "company" }, async (stack, files) => {
     const found = await verified(stack, files);
     expect(renderVerification(found)).not.toMatch(/FAULT|FAILED|NOT CHECKED/);
     expect(isProven(found)).toBe(true);
     expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
   });
 
-  inSoak(it)("gives the same result each time, without times and temporary paths", async () => {
+  it("gives the same result each time, without times and temporary paths", { tags: ["company", "long"] }, async () => {
     const files = {
       ...NODE,
       "src/count.mjs": `throw new Error("broken");\n`,
@@ -176,7 +176,7 @@ describe("a page that is dead on arrival", () => {
       ] as const,
       1,
     ),
-  )("is not proven by tests that pass: it %s", async (_what, files) => {
+  )("is not proven by tests that pass: it %s", { tags: "company" }, async (_what, files) => {
     const found = await verifyProject({ root: projectOf(files), sandbox, criteria: [], stack: "page", depth: "quick" });
     expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
     expect(found.faults.some(({ kind }) => kind === "page" || kind === "syntax")).toBe(true);

@@ -3,7 +3,7 @@ import { runSuites } from "../../src/checks/suites.ts";
 import { PYTHON_DRIVER } from "../../src/checks/python-driver.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { projectOf, sandbox } from "./project.ts";
 
 async function reportsOf(files: Readonly<Record<string, string>>, timeout?: number, each: Sandbox = sandbox): Promise<SuiteReport[]> {
@@ -163,7 +163,7 @@ def test_many(n): assert n == 1
       ] as const,
       2,
     ),
-  )("is not fooled by a file that %s", async (_what, text, message) => {
+  )("is not fooled by a file that %s", { tags: "company" }, async (_what, text, message) => {
     const report = await pythonReport(text);
     expect(report.kind).toBe("failed");
     expect(report.failures.map((failure) => failure.message).join()).toContain(message);
@@ -179,18 +179,18 @@ def test_many(n): assert n == 1
       ] as const,
       2,
     ),
-  )("has every test of a project whose settings leave some out: %s", async (settings, expected) => {
+  )("has every test of a project whose settings leave some out: %s", { tags: "company" }, async (settings, expected) => {
     const text = "def test_one(): assert 1 == 2\ndef test_two(): assert 1 + 1 == 2\n";
     const [report] = await reportsOf({ "pytest.ini": `[pytest]\n${settings}\n`, "tests/test_a.py": text });
     expect(report).toMatchObject(expected);
   });
 
-  inSoak(it)("names the test that hangs", async () => {
+  it("names the test that hangs", { tags: ["company", "long"] }, async () => {
     const report = await pythonReport("import time\ndef test_good(): assert True\ndef test_hangs(): time.sleep(1000)", 2_500);
     expect(report).toMatchObject({ kind: "timeout", passed: 1, failed: 1, failures: [{ name: "tests/test_a.py::test_hangs" }] });
   });
 
-  inSoak(it)("runs files of one name in two folders", async () => {
+  it("runs files of one name in two folders", { tags: ["company", "long"] }, async () => {
     const [report] = await reportsOf({ "a/test_x.py": "def test_a(): assert 1", "b/test_x.py": "def test_b(): assert 1" });
     expect(report).toMatchObject({ kind: "passed", passed: 2 });
   });

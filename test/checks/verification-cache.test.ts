@@ -5,7 +5,6 @@ import type { Verification } from "../../src/checks/verification.ts";
 import { type CachedRequest, VerificationCache } from "../../src/checks/verification-cache.ts";
 import { verifyProject, type VerifyRequest } from "../../src/checks/verify.ts";
 import { criterionOf, projectOf, sandbox } from "./project.ts";
-import { inSoak } from "../effort.ts";
 
 const criteria = [criterionOf("A1", [{ run: ["node", "a.mjs"], stdout: { equals: "1" } }])];
 const files = { "a.mjs": "console.log(1);", "src/b.mjs": "export const b = 1;", "run.sh": "echo" };
@@ -100,7 +99,7 @@ describe("VerificationCache", () => {
     expect(asked).toHaveLength(1);
   });
 
-  inSoak(it)("lets a whole verification build upon a quick one, with the same result as without", async () => {
+  it("lets a whole verification build upon a quick one, with the same result as without", { tags: ["company", "long"] }, async () => {
     const project = {
       "package.json": `{ "type": "module" }`,
       "README.md": "# a\n## Use\n```sh\nnode gone.mjs\n```\n",

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 /** A reply that calls a tool. */
 function calls(name: string, args: object, text = ""): StubReply {
@@ -140,7 +139,7 @@ describe("an agent in a repository", () => {
     expect(git(cwd, "status", "--porcelain")).toBe("?? new.txt");
   });
 
-  inSoak(it)("that is stopped and goes on commits what it wrote before and after", async () => {
+  it("that is stopped and goes on commits what it wrote before and after", { tags: ["company", "long"] }, async () => {
     await using stub = await serving(create("one.txt", "1"), create("two.txt", "2"), { text: "done" });
     const cwd = repository();
     const priced = [...reach(stub), "--price", "1,1"];

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import { inSoak } from "../effort.ts";
 
 /** A reply that calls a tool. */
 function calls(name: string, args: object, text = ""): StubReply {
@@ -291,7 +290,7 @@ describe("troupe agent --plan", () => {
     expect(stub.requests).toHaveLength(asked);
   });
 
-  inSoak(it)("asks a person for each step's call, and goes on with the answer where it was", async () => {
+  it("asks a person for each step's call, and goes on with the answer where it was", { tags: ["company", "long"] }, async () => {
     await using stub = await planner();
     const cwd = freshFolder();
     mkdirSync(join(cwd, "out"));

@@ -17,7 +17,6 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type Company, COMPANY } from "../../src/cli/company.ts";
 import { type Role, type RoleContext, Team } from "../../src/index.ts";
-import { inSoak } from "../effort.ts";
 
 const [one, two] = [
   { id: "abcd1234", role: "Bob", text: "Which colour?" },
@@ -133,7 +132,7 @@ describe("a run that waits for a person", () => {
     ]);
   });
 
-  inSoak(it)("goes on in another process once it is answered", async () => {
+  it("goes on in another process once it is answered", { tags: ["company", "long"] }, async () => {
     const { cwd, ids } = await waitingRun("Which colour?");
     const { code, stdout } = await command(cwd, ["answer", "waits", ids[0]?.slice(0, 6) ?? "", "red", "--json"]);
     expect(code).toBe(0);
@@ -149,7 +148,7 @@ describe("a run that waits for a person", () => {
     });
   });
 
-  inSoak(it)("takes its answer without an id where one question waits, and from standard input", async () => {
+  it("takes its answer without an id where one question waits, and from standard input", { tags: ["company", "long"] }, async () => {
     const { cwd } = await waitingRun("Which colour?");
     const { code, stdout } = await command(cwd, ["answer", "waits", "-", "--json"], { stdin: "light\nred\n" });
     expect(code).toBe(0);

@@ -12,7 +12,6 @@ import { run as runProcess, start, startInShell } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { until } from "../workspace/scratch.ts";
 import { command, type Given, type Said } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 const cwd = scratchFolder();
 const KEY = "sk-hidden-hidden-hidden-hidden";
@@ -152,7 +151,7 @@ describe("words without a run", () => {
 });
 
 describe("a bundled idea", () => {
-  inSoak(it)("is played to a project whose tests pass", async () => {
+  it("is played to a project whose tests pass", { tags: ["company", "long"] }, async () => {
     const at = folder("demo");
     const { code, stdout, stderr } = await run(["demo", "todo", "--out", "project", "--quiet"], { cwd: at });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -163,7 +162,7 @@ describe("a bundled idea", () => {
     expect(existsSync(join(at, "project/README.md"))).toBe(true);
   });
 
-  inSoak(it)("is played without git and without bubblewrap, each told in one line", async () => {
+  it("is played without git and without bubblewrap, each told in one line", { tags: ["company", "long"] }, async () => {
     const at = folder("bare");
     const { code, stderr, stdout } = await runProcess(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
     expect(code).toBe(0);
@@ -173,7 +172,7 @@ describe("a bundled idea", () => {
     expect(readdirSync(join(at, "project"))).not.toContain(".git");
   });
 
-  inSoak(it)("is played for the idea in words where no model is set, and says so", async () => {
+  it("is played for the idea in words where no model is set, and says so", { tags: ["company", "long"] }, async () => {
     const at = folder("words");
     const { code, stderr } = await run(["Create a command line to-do list!", "--no-run-tests"], { cwd: at });
     expect(code).toBe(0);
@@ -233,12 +232,12 @@ describe("a bundled idea", () => {
     expect(stdout).toMatch(/^Stopped after 1 round,/);
   });
 
-  inSoak(it)("does not wait for an input that is closed", async () => {
+  it("does not wait for an input that is closed", { tags: ["company", "long"] }, async () => {
     const child = startInShell("troupe demo todo --rounds 1 --quiet <&-", { cwd: folder("closed") });
     expect(await child.ended).toBe(4);
   });
 
-  inSoak(it)("ends quietly when nobody reads its output any more", async () => {
+  it("ends quietly when nobody reads its output any more", { tags: ["company", "long"] }, async () => {
     const child = start(["demo", "todo", "--json", "--quiet", "--no-run-tests"], { cwd: folder("pipe") });
     await child.until("stdout", /\n/);
     child.process.stdout.destroy();
@@ -246,7 +245,7 @@ describe("a bundled idea", () => {
     expect(child.said.stderr).toBe("");
   });
 
-  inSoak(it)("sends no colour and no cursor code where nobody looks, unless it is told to", async () => {
+  it("sends no colour and no cursor code where nobody looks, unless it is told to", { tags: ["company", "long"] }, async () => {
     const plain = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain") });
     expect(plain.stdout + plain.stderr).not.toContain("\u001b");
     const forced = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });
@@ -262,7 +261,7 @@ describe("a bundled idea", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("troupe - < idea") as string });
   });
 
-  inSoak(it)("gives two runs at once a folder each", async () => {
+  it("gives two runs at once a folder each", { tags: ["company", "long"] }, async () => {
     const at = folder("at-once");
     const both = [1, 2].map(() => runProcess(["demo", "todo", "--quiet", "--rounds", "1"], { cwd: at }));
     for (const { code, stderr } of await Promise.all(both)) expect({ code, stderr }).toEqual({ code: 4, stderr: "" });
@@ -306,7 +305,7 @@ describe("a model", () => {
     expect(readFileSync(join(at, "project/src/greet.js"), "utf8")).toBe(greetJs);
   });
 
-  inSoak(it)("whose project fails its own tests to the end is told with 6", async () => {
+  it("whose project fails its own tests to the end is told with 6", { tags: ["company", "long"] }, async () => {
     const rounds = [1, 2, 3].flatMap((round) => [
       [`DebugError (round ${round})`, JSON.stringify({ analysis: "It is wrong.", files: ["src/greet.js"] })],
       [`FixCode: src/greet.js (round ${round})`, fence(`${brokenGreetJs}// ${round}\n`)],
@@ -352,37 +351,41 @@ describe("a model", () => {
     expect(host.stdout.text).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
   });
 
-  inSoak(it)("is left at once at the second signal, and neither a process nor a copy of the project stays", async () => {
-    const [at, temporary] = [folder("twice"), folder("twice-temporary")];
-    let tell: (pid: number) => void = () => {};
-    const begun = new Promise<number>((resolve) => (tell = resolve));
-    const began = createServer();
-    began.on("connection", (socket) => socket.on("data", (pid) => tell(Number(pid))).on("error", () => {}));
-    await new Promise<void>((resolve) => began.listen(0, "127.0.0.1", resolve));
-    // A runner that stands still does not hear that it shall end: the first signal waits for it.
-    const still = [
-      'import { connect } from "node:net";',
-      'process.kill(process.ppid, "SIGSTOP");',
-      `connect(${(began.address() as AddressInfo).port}, "127.0.0.1").write(String(process.ppid));`,
-      "setInterval(() => {}, 1000);",
-      "",
-    ].join("\n");
-    await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": fence(still) }) });
-    const words = ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--no-code-review"];
-    const child = start(words, { cwd: at, env: { TMPDIR: temporary } });
-    const runner = await begun;
-    expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^troupe-sandbox-/)]);
-    child.process.kill("SIGINT");
-    await child.until("stderr", /Stopping, and keeping/);
-    child.process.kill("SIGTERM");
-    expect(await child.ended).toBe(130);
-    expect(child.said.stdout).toBe("");
-    expect(readdirSync(temporary)).toEqual([]);
-    await until(() => !isAlive(runner));
-    began.close();
-  });
+  it(
+    "is left at once at the second signal, and neither a process nor a copy of the project stays",
+    { tags: ["company", "long"] },
+    async () => {
+      const [at, temporary] = [folder("twice"), folder("twice-temporary")];
+      let tell: (pid: number) => void = () => {};
+      const begun = new Promise<number>((resolve) => (tell = resolve));
+      const began = createServer();
+      began.on("connection", (socket) => socket.on("data", (pid) => tell(Number(pid))).on("error", () => {}));
+      await new Promise<void>((resolve) => began.listen(0, "127.0.0.1", resolve));
+      // A runner that stands still does not hear that it shall end: the first signal waits for it.
+      const still = [
+        'import { connect } from "node:net";',
+        'process.kill(process.ppid, "SIGSTOP");',
+        `connect(${(began.address() as AddressInfo).port}, "127.0.0.1").write(String(process.ppid));`,
+        "setInterval(() => {}, 1000);",
+        "",
+      ].join("\n");
+      await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": fence(still) }) });
+      const words = ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--no-code-review"];
+      const child = start(words, { cwd: at, env: { TMPDIR: temporary } });
+      const runner = await begun;
+      expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^troupe-sandbox-/)]);
+      child.process.kill("SIGINT");
+      await child.until("stderr", /Stopping, and keeping/);
+      child.process.kill("SIGTERM");
+      expect(await child.ended).toBe(130);
+      expect(child.said.stdout).toBe("");
+      expect(readdirSync(temporary)).toEqual([]);
+      await until(() => !isAlive(runner));
+      began.close();
+    },
+  );
 
-  inSoak(it)("is left in good order when its terminal is closed, however often that is told", async () => {
+  it("is left in good order when its terminal is closed, however often that is told", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
     const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
       cwd: folder("hung-up"),
@@ -395,7 +398,7 @@ describe("a model", () => {
     expect(last).toMatchObject({ type: "result", status: "stopped", exitCode: 129 });
   });
 
-  inSoak(it)("is left in good order when the process is asked to end", async () => {
+  it("is left in good order when the process is asked to end", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
     const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
       cwd: folder("terminated"),

@@ -9,7 +9,7 @@ import { readCodeReply } from "../../actions/code-reply.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { type DemoIdea, demoIdeas, demoModel, matchIdea } from "../../src/cli/demo-script.ts";
 
 const ideas = await demoIdeas();
@@ -178,7 +178,7 @@ describe.each(waterfall)("$id", (idea) => {
   });
 });
 
-describe.each(someOf(waterfall, 1))("$id", (idea) => {
+describe.each(someOf(waterfall, 1))("$id", { tags: "company" }, (idea) => {
   test("plays from the idea to a project whose tests pass", async () => {
     const workspace = fileWorkspace({ root: scratchFolder(), git: false });
     const roles = waterfallCompany({ workspace, sandbox: await chooseSandbox("none") });

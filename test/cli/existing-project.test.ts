@@ -6,7 +6,6 @@ import type { ResultReport } from "../../src/cli/report.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 function git(cwd: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
@@ -65,28 +64,36 @@ async function changed(cwd: string, stub: OpenAIStub, ...more: readonly string[]
 }
 
 describe("a project that is there", () => {
-  inSoak(it)("is changed in place when everything is committed: a commit, a diff, and the rest byte for byte", async () => {
-    await using stub = await changing();
-    const { cwd, project } = repository();
-    const { code, report } = await changed(cwd, stub);
-    expect([code, report.delivery?.isDone]).toEqual([0, true]);
-    expect(report.change).toMatchObject({ place: "in place", branch: "main", left: [] });
-    expect(report.change?.files).toContainEqual({ path: "src/times.mjs", change: "added" });
-    expect(report.change?.diff).toContain("+console.log(a * b);");
-    for (const [path, content] of Object.entries(files)) expect(readFileSync(join(project, path), "utf8")).toBe(content);
-    expect(git(project, "status", "--porcelain")).toBe("");
-  });
+  it(
+    "is changed in place when everything is committed: a commit, a diff, and the rest byte for byte",
+    { tags: ["company", "long"] },
+    async () => {
+      await using stub = await changing();
+      const { cwd, project } = repository();
+      const { code, report } = await changed(cwd, stub);
+      expect([code, report.delivery?.isDone]).toEqual([0, true]);
+      expect(report.change).toMatchObject({ place: "in place", branch: "main", left: [] });
+      expect(report.change?.files).toContainEqual({ path: "src/times.mjs", change: "added" });
+      expect(report.change?.diff).toContain("+console.log(a * b);");
+      for (const [path, content] of Object.entries(files)) expect(readFileSync(join(project, path), "utf8")).toBe(content);
+      expect(git(project, "status", "--porcelain")).toBe("");
+    },
+  );
 
-  inSoak(it)("with uncommitted changes is changed on a branch of its own, with force too, and nothing of the user's moves", async () => {
-    await using stub = await changing();
-    const { cwd, project } = repository();
-    writeFileSync(join(project, "src/add.mjs"), "// mine, not committed\n");
-    const { code, report } = await changed(cwd, stub, "--force");
-    expect([code, report.change?.place]).toEqual([0, "worktree"]);
-    expect(readFileSync(join(project, "src/add.mjs"), "utf8")).toBe("// mine, not committed\n");
-    expect(git(project, "show", `${report.change?.branch ?? ""}:src/times.mjs`)).toContain("a * b");
-    expect(git(project, "status", "--porcelain").split("\n")).toContain("M src/add.mjs");
-  });
+  it(
+    "with uncommitted changes is changed on a branch of its own, with force too, and nothing of the user's moves",
+    { tags: ["company", "long"] },
+    async () => {
+      await using stub = await changing();
+      const { cwd, project } = repository();
+      writeFileSync(join(project, "src/add.mjs"), "// mine, not committed\n");
+      const { code, report } = await changed(cwd, stub, "--force");
+      expect([code, report.change?.place]).toEqual([0, "worktree"]);
+      expect(readFileSync(join(project, "src/add.mjs"), "utf8")).toBe("// mine, not committed\n");
+      expect(git(project, "show", `${report.change?.branch ?? ""}:src/times.mjs`)).toContain("a * b");
+      expect(git(project, "status", "--porcelain").split("\n")).toContain("M src/add.mjs");
+    },
+  );
 
   it("without a repository tells every file that was written, also when another process goes on", async () => {
     await using stub = await changing();

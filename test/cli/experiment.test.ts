@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { barLine, progressText } from "../../src/cli/commands/experiment.ts";
 import { createMessage, defineAction, defineRole, Environment } from "../../src/index.ts";
 import { experiment, policyModel, runExperiment } from "../../src/research/index.ts";
-import { inSoak } from "../effort.ts";
+
 import { emptyRoad, road } from "../research/experiment/walkers.ts";
 import { main } from "../../src/cli/program.ts";
 import { fakeHost } from "./fake-host.ts";
@@ -70,7 +70,7 @@ describe("troupe experiment", () => {
     expect(group).toMatchObject({ type: "group", n: 1, kind: "a", runs: 2, messages: 3, messages_se: 0 });
   });
 
-  inSoak(it)("plot draws measures, and series by round", async () => {
+  it("plot draws measures, and series by round", { tags: ["company", "long"] }, async () => {
     expect((await command(cwd, ["experiment", "plot", "walks"])).code).toBe(0);
     expect(readFileSync(join(cwd, "walks/plot.svg"), "utf8")).toContain("size");
     await command(cwd, ["experiment", "plot", "walks", "--x", "round", "--series", "n", "--out", "by-round.html"]);
@@ -112,7 +112,7 @@ describe("troupe experiment", () => {
     expect(existsSync(join(cwd, "experiments"))).toBe(false);
   });
 
-  inSoak(it)("plot draws a heat map of two parameters, and series whose runs keep their last values", async () => {
+  it("plot draws a heat map of two parameters, and series whose runs keep their last values", { tags: ["company", "long"] }, async () => {
     const heat = await command(cwd, ["experiment", "plot", "walks", "--kind", "heatmap", "--out", "heat.html", "--json"]);
     expect(linesIn(heat.stdout)).toMatchObject([{ kind: "heatmap", x: "n", y: "kind", value: "size" }]);
     expect((await command(cwd, ["experiment", "plot", "walks", "--x", "round", "--hold", "--out", "held.svg"])).code).toBe(0);

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { command, freshFolder } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 function git(cwd: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
@@ -33,7 +32,7 @@ describe("--force", () => {
     expect(git(project, "status", "--porcelain", "--", ".troupe")).toBe("");
   });
 
-  inSoak(it)("keeps none of the company's own files when a run goes on", async () => {
+  it("keeps none of the company's own files when a run goes on", { tags: ["company", "long"] }, async () => {
     const cwd = freshFolder();
     await command(cwd, ["demo", "todo", "--out", "project", "--seed", "1", "--no-run-tests", "--rounds", "4", "--quiet"]);
     expect((await command(cwd, ["resume", "--rounds", "20"])).code).toBe(0);

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { recorded, says, word } from "./recorded-run.ts";
 
 const words = [
@@ -59,39 +59,47 @@ function log(root: string): string {
 }
 
 describe("troupe fork", () => {
-  inSoak(it)("that changes nothing pays nothing, from any place, and has the same project in a folder of its own", async () => {
-    const { cwd, id, events, result, stub } = await parent;
-    const project = join(cwd, "project");
-    const places = someOf([events.length - 1, seqOf(events, "WriteTasks"), 1], 2);
-    for (const at of places) {
-      const { code, stdout } = await command(cwd, ["fork", id, "--at", String(at), "--json"]);
-      const report = resultOf(stdout) as ResultReport;
-      expect({ code, at }).toEqual({ code: 0, at });
-      expect(report).toMatchObject({ cost: { known: 0 }, fork: { parent: { runId: id, at }, paid: 0, saved: result.cost.known } });
-      expect(report.out).not.toBe(project);
-      expect(contentsOf(report.out)).toEqual(contentsOf(project));
-      expect(log(report.out)).toBe(log(project));
-      expect(await command(cwd, ["replay", report.runId])).toMatchObject({ code: 0 });
-    }
-    expect(stub.requests).toHaveLength(8);
-    expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"].slice(0, places.length));
-  });
+  it(
+    "that changes nothing pays nothing, from any place, and has the same project in a folder of its own",
+    { tags: ["company", "long"] },
+    async () => {
+      const { cwd, id, events, result, stub } = await parent;
+      const project = join(cwd, "project");
+      const places = someOf([events.length - 1, seqOf(events, "WriteTasks"), 1], 2);
+      for (const at of places) {
+        const { code, stdout } = await command(cwd, ["fork", id, "--at", String(at), "--json"]);
+        const report = resultOf(stdout) as ResultReport;
+        expect({ code, at }).toEqual({ code: 0, at });
+        expect(report).toMatchObject({ cost: { known: 0 }, fork: { parent: { runId: id, at }, paid: 0, saved: result.cost.known } });
+        expect(report.out).not.toBe(project);
+        expect(contentsOf(report.out)).toEqual(contentsOf(project));
+        expect(log(report.out)).toBe(log(project));
+        expect(await command(cwd, ["replay", report.runId])).toMatchObject({ code: 0 });
+      }
+      expect(stub.requests).toHaveLength(8);
+      expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"].slice(0, places.length));
+    },
+  );
 
-  inSoak(it)("with another idea pays for what follows from it, and tells the first difference with both requests", async () => {
-    const { cwd, id, stub } = await parent;
-    const before = stub.requests.length;
-    writeFileSync(join(cwd, "idea.md"), "Greet me in French\n");
-    const { code, stdout } = await command(cwd, ["fork", id, "--edit", "1=idea.md", "--out", "french"]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}Fork +of \S+ at event 1: \d+ answers reused \(\d+ of models\), 1 model call made, \$0\.\d+ saved$/m);
-    expect(stdout).toContain('\nFirst difference: Alice#0~1 asked something else of "gpt-5-mini"');
-    expect(stdout).toMatch(/parent:\n[^]*> +\d+ \| Greet me on a page\n[^]*fork:\n[^]*> +\d+ \| Greet me in French\n/);
-    expect(stub.requests.map(taskOf).slice(before)).toEqual(["WritePrd"]);
-    expect(readFileSync(join(cwd, "french/docs/requirement.txt"), "utf8")).toBe("Greet me in French\n");
-    expect(readFileSync(join(cwd, "project/docs/requirement.txt"), "utf8")).toBe("Greet me on a page\n");
-  });
+  it(
+    "with another idea pays for what follows from it, and tells the first difference with both requests",
+    { tags: ["company", "long"] },
+    async () => {
+      const { cwd, id, stub } = await parent;
+      const before = stub.requests.length;
+      writeFileSync(join(cwd, "idea.md"), "Greet me in French\n");
+      const { code, stdout } = await command(cwd, ["fork", id, "--edit", "1=idea.md", "--out", "french"]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^ {2}Fork +of \S+ at event 1: \d+ answers reused \(\d+ of models\), 1 model call made, \$0\.\d+ saved$/m);
+      expect(stdout).toContain('\nFirst difference: Alice#0~1 asked something else of "gpt-5-mini"');
+      expect(stdout).toMatch(/parent:\n[^]*> +\d+ \| Greet me on a page\n[^]*fork:\n[^]*> +\d+ \| Greet me in French\n/);
+      expect(stub.requests.map(taskOf).slice(before)).toEqual(["WritePrd"]);
+      expect(readFileSync(join(cwd, "french/docs/requirement.txt"), "utf8")).toBe("Greet me in French\n");
+      expect(readFileSync(join(cwd, "project/docs/requirement.txt"), "utf8")).toBe("Greet me on a page\n");
+    },
+  );
 
-  inSoak(it)("with other data in a message asks anew whoever reads it", async () => {
+  it("with other data in a message asks anew whoever reads it", { tags: ["company", "long"] }, async () => {
     const { cwd, id, events, stub } = await parent;
     const before = stub.requests.length;
     writeFileSync(join(cwd, "prd.json"), JSON.stringify({ ...prd, productGoals: ["Greet in verse"] }));
@@ -105,28 +113,32 @@ describe("troupe fork", () => {
     expect(resultOf(stdout)).toMatchObject({ fork: { paid: asked.length, difference: { act: "Bob#0~1" } } });
   });
 
-  inSoak(it)("with another model asks it everything that comes after, and goes on with it when it is stopped", async () => {
-    const { cwd, id, events, stub } = await parent;
-    const before = stub.requests.length;
-    const at = seqOf(events, "WriteTasks");
-    const flags = ["--model", "other", "--price", "2,8"];
-    const first = await command(cwd, ["fork", id, "--at", String(at), ...flags, "--rounds", "5", "--json"]);
-    expect({ code: first.code, models: new Set(stub.requests.slice(before).map(({ model }) => model)) }).toEqual({
-      code: 4,
-      models: new Set(["other"]),
-    });
-    const { code, stdout } = await command(cwd, ["resume", "--rounds", "30", "--json"]);
-    expect(code).toBe(0);
-    expect(resultOf(stdout)).toMatchObject({ runId: await newestIn(cwd), out: (resultOf(first.stdout) as ResultReport).out });
-    expect(stub.requests.slice(before).map(({ model }) => model)).toEqual(
-      Array.from({ length: stub.requests.length - before }, () => "other"),
-    );
-    expect(linesIn((await command(cwd, ["runs", "show", await newestIn(cwd), "--json"])).stdout)).toMatchObject([
-      { about: { model: { id: "other", price: { input: 2, output: 8 } } }, parent: { runId: id, at } },
-    ]);
-  });
+  it(
+    "with another model asks it everything that comes after, and goes on with it when it is stopped",
+    { tags: ["company", "long"] },
+    async () => {
+      const { cwd, id, events, stub } = await parent;
+      const before = stub.requests.length;
+      const at = seqOf(events, "WriteTasks");
+      const flags = ["--model", "other", "--price", "2,8"];
+      const first = await command(cwd, ["fork", id, "--at", String(at), ...flags, "--rounds", "5", "--json"]);
+      expect({ code: first.code, models: new Set(stub.requests.slice(before).map(({ model }) => model)) }).toEqual({
+        code: 4,
+        models: new Set(["other"]),
+      });
+      const { code, stdout } = await command(cwd, ["resume", "--rounds", "30", "--json"]);
+      expect(code).toBe(0);
+      expect(resultOf(stdout)).toMatchObject({ runId: await newestIn(cwd), out: (resultOf(first.stdout) as ResultReport).out });
+      expect(stub.requests.slice(before).map(({ model }) => model)).toEqual(
+        Array.from({ length: stub.requests.length - before }, () => "other"),
+      );
+      expect(linesIn((await command(cwd, ["runs", "show", await newestIn(cwd), "--json"])).stdout)).toMatchObject([
+        { about: { model: { id: "other", price: { input: 2, output: 8 } } }, parent: { runId: id, at } },
+      ]);
+    },
+  );
 
-  inSoak(it)("can ask for everything anew, with a seed of its own, which is recorded", async () => {
+  it("can ask for everything anew, with a seed of its own, which is recorded", { tags: ["company", "long"] }, async () => {
     const { cwd, id, stub } = await parent;
     const before = stub.requests.length;
     const { code, stdout } = await command(cwd, ["fork", id, "--at", "1", "--reuse", "none", "--seed", "9", "--json"]);

@@ -9,14 +9,13 @@ import { exportRun } from "../../src/runtime/record/transfer.ts";
 import { join } from "node:path";
 import { playing } from "../adversarial/hostile-model.ts";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { inSoak, placesOf } from "../effort.ts";
+import { positionsOf } from "../long.ts";
 import { type Child, start } from "./child.ts";
 import { type OpenAIBody, openaiStub, type StubReply } from "../../src/testing/index.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */
 const CALLS = 8;
-const EVERY_CALL = [1, 2, 3, 4, 5, 6, 7, 8];
 const words = [
   `Greet me on a page, not with ${KEY}`,
   "--crew",
@@ -69,7 +68,7 @@ function commits({ cwd }: Ended): string {
 }
 
 describe("a run that is killed during a model call", () => {
-  it.each(placesOf(CALLS, [4], EVERY_CALL))("number %i goes on where it was, and pays for no other again", async (k) => {
+  it.each(positionsOf(CALLS, [4]))("number %i goes on where it was, and pays for no other again", { tags: "kill" }, async (k) => {
     const whole = await unkilled();
     expect(whole.tasks).toHaveLength(CALLS);
     const cwd = freshFolder();
@@ -105,7 +104,7 @@ describe("a run that is killed during a model call", () => {
     expect(stdout + stderr + kept(cwd)).not.toContain(KEY);
   });
 
-  inSoak(it)("is replayed afterwards without a call, in another process and without a place to call", async () => {
+  it("is replayed afterwards without a call, in another process and without a place to call", { tags: ["kill", "long"] }, async () => {
     const cwd = freshFolder();
     const first: { child?: Child } = {};
     const script = playing();
@@ -181,11 +180,15 @@ async function lived(killAt?: number): Promise<AgentEnded> {
 describe("troupe agent, killed while its model answers", () => {
   const unkilledAgent = lived();
 
-  it.each(placesOf(SCRIPT.length, [3], [1, 2, 3]))("call %i: resume goes on where it was, and asks for nothing else again", async (n) => {
-    const whole = await unkilledAgent;
-    expect(whole).toMatchObject({ note: "buy milk\nand bread\n", answer: "The note is written.", calls: SCRIPT.length });
-    expect(await lived(n - 1)).toEqual({ ...whole, calls: SCRIPT.length + 1 });
-  });
+  it.each(positionsOf(SCRIPT.length, [3]))(
+    "call %i: resume goes on where it was, and asks for nothing else again",
+    { tags: "kill" },
+    async (n) => {
+      const whole = await unkilledAgent;
+      expect(whole).toMatchObject({ note: "buy milk\nand bread\n", answer: "The note is written.", calls: SCRIPT.length });
+      expect(await lived(n - 1)).toEqual({ ...whole, calls: SCRIPT.length + 1 });
+    },
+  );
 });
 
 /** Large against what pipes and streams hold, so that what was taken of it was read. */
@@ -225,8 +228,9 @@ async function killedAfter(cwd: string, count: number): Promise<void> {
 }
 
 describe("an import that is killed", () => {
-  it.each(placesOf(PARTS.length, [2], [1, 2, 3, 4]).map((place) => PARTS[place - 1] ?? 1))(
+  it.each(positionsOf(PARTS.length, [2]).map((place) => PARTS[place - 1] ?? 1))(
     "after %f of its lines leaves nothing, and the same file is imported afterwards",
+    { tags: "kill" },
     async (part) => {
       const cwd = freshFolder();
       writeFileSync(join(cwd, "big.ndjson"), `${lines.join("\n")}\n`);

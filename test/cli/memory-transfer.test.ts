@@ -10,7 +10,6 @@ import { main } from "../../src/cli/program.ts";
 import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { inSoak } from "../effort.ts";
 
 const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
 
@@ -123,7 +122,7 @@ describe("troupe memory export and import", () => {
     expect((await command(freshFolder(), ["memory", "import", file, "--as", " "])).stderr).toContain("(OPTION_INVALID)");
   });
 
-  inSoak(it)("work while another process uses the store, and neither loses anything", async () => {
+  it("work while another process uses the store, and neither loses anything", { tags: ["company", "long"] }, async () => {
     const { cwd } = await exported();
     const open = new MemoryStorage({ roleId: "../Ann", runId: "live", store: sqliteStore({ path: memoryFile(cwd) }) });
     await open.recover();

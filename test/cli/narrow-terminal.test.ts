@@ -10,7 +10,7 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { findProgram } from "../../src/workspace/program-path.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
 import { freshFolder, newestIn } from "./kept-run.ts";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { Terminal } from "./terminal.ts";
 
 const hasPython = findProgram("python3") !== undefined;
@@ -114,7 +114,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 
 describe.runIf(hasPython)("a real terminal", () => {
-  it.each(someOf([20, 0, 80], 1))("of %i columns is drawn on, and has its cursor back at the end", (columns) => {
+  it.each(someOf([20, 0, 80], 1))("of %i columns is drawn on, and has its cursor back at the end", { tags: "company" }, (columns) => {
     const { PATH = "", HOME = "" } = process.env;
     const words = ["-c", IN_TERMINAL, String(columns), process.execPath, MAIN, "demo", "--no-run-tests"];
     const { status, stdout } = spawnSync("python3", words, {

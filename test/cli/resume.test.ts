@@ -10,7 +10,6 @@ import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
 import { Terminal } from "./terminal.ts";
 import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 /** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
 async function begun(rounds = 2, ...more: readonly string[]): Promise<string> {
@@ -42,7 +41,7 @@ describe("a run that used up its rounds", () => {
     expect(resultOf(stdout)).toMatchObject({ status: "rounds", rounds: 4, goOn: expect.stringMatching(/^troupe resume \w+$/) as string });
   });
 
-  inSoak(it)("is told once more when it is finished, and nothing is done again", async () => {
+  it("is told once more when it is finished, and nothing is done again", { tags: ["company", "long"] }, async () => {
     const cwd = await begun(1);
     expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
     const id = await newestIn(cwd);
@@ -53,7 +52,7 @@ describe("a run that used up its rounds", () => {
   });
 });
 
-inSoak(describe)("a store that was named", () => {
+describe("a store that was named", { tags: ["company", "long"] }, () => {
   it("is named in the line that goes on, and found there and by the environment", async () => {
     const cwd = freshFolder();
     const { stdout } = await command(cwd, ["demo", "todo", "--rounds", "1", "--out", "project", "--store", "my runs.db"]);
@@ -64,7 +63,7 @@ inSoak(describe)("a store that was named", () => {
   });
 });
 
-inSoak(describe)("a run that goes on, on a terminal", () => {
+describe("a run that goes on, on a terminal", { tags: ["company", "long"] }, () => {
   it("shows what was done before, and what it has cost so far", async () => {
     const cwd = await begun(3);
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
@@ -93,7 +92,7 @@ describe("resume refuses", () => {
     expect(ended.stderr).toContain(todo);
   });
 
-  inSoak(it)("an id that several have, by naming them", async () => {
+  it("an id that several have, by naming them", { tags: ["company", "long"] }, async () => {
     const cwd = await begun(1);
     const id = await newestIn(cwd);
     const exported = await command(cwd, ["runs", "export", id]);
@@ -162,7 +161,7 @@ describe("a project that somebody changed since", () => {
     expect(contentsOf(project)).toEqual(before);
   });
 
-  inSoak(it)("is gone on with by force: what the company does not write stays as it is", async () => {
+  it("is gone on with by force: what the company does not write stays as it is", { tags: ["company", "long"] }, async () => {
     const { cwd, project } = await changed();
     expect((await command(cwd, ["resume", "--rounds", "20", "--force", "--quiet"])).code).toBe(0);
     expect(readFileSync(join(project, "docs/requirement.txt"), "utf8")).toBe("mine\n");
@@ -184,7 +183,7 @@ describe("a project that somebody changed since", () => {
   });
 });
 
-inSoak(describe)("a project in the folder one works in", () => {
+describe("a project in the folder one works in", { tags: ["company", "long"] }, () => {
   it("is not full because runs are kept there, and git never sees them", async () => {
     const cwd = await begun(2, "--out", ".");
     expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
@@ -215,7 +214,7 @@ describe("two processes and one run", () => {
     expect(await idsIn(cwd)).toEqual([]);
   });
 
-  inSoak(it)("each goes on with a run of its own when none is named", async () => {
+  it("each goes on with a run of its own when none is named", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
     const cwd = await begun(1);
     const busy = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });

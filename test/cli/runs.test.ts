@@ -10,7 +10,6 @@ import { scriptedModel } from "../../src/testing/index.ts";
 import { startInShell } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 /** A folder with one run of the bundled to-do list that stopped after two rounds. */
 async function withRun(): Promise<{ readonly cwd: string; readonly id: string }> {
@@ -177,7 +176,7 @@ describe("troupe runs events", () => {
     });
   });
 
-  inSoak(it)("ends quietly when its reader has seen enough", async () => {
+  it("ends quietly when its reader has seen enough", { tags: ["company", "long"] }, async () => {
     const { cwd, id } = await kept;
     for (const flags of ["", " --json"]) {
       const child = startInShell(`troupe runs events ${id}${flags} | head -1`, { cwd });
@@ -310,7 +309,7 @@ describe("troupe runs rm", () => {
   });
 });
 
-inSoak(describe)("troupe runs gc", () => {
+describe("troupe runs gc", { tags: ["company", "long"] }, () => {
   it("forgets what is finished and old, nothing else, and makes the store smaller", async () => {
     const { cwd, id } = await withRun();
     expect((await command(cwd, ["demo", "todo", "--quiet", "--no-run-tests"])).code).toBe(0);

@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
 import { command, freshFolder, idsIn, newestIn } from "./kept-run.ts";
-import { inSoak } from "../effort.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 
@@ -119,18 +118,22 @@ describe("a store that is damaged", () => {
     }
   });
 
-  inSoak(it)("is forked where it is whole, told what is lost before anything is paid, and told where that is", async () => {
-    const { cwd, id } = await damaged();
-    expect(await command(cwd, ["fork", id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--at 26, or before") as string });
-    for (const at of [26, 1]) {
-      const forked = await command(cwd, ["fork", id, "--at", String(at), "--quiet"]);
-      expect({ at, code: forked.code, stderr: forked.stderr }).toMatchObject({ at, code: 4 });
-      expect(forked.stderr.split("\n")[0]).toMatch(/not all can be read. Its record is damaged after event 26: .* paid again/);
-      expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);
-    }
-  });
+  it(
+    "is forked where it is whole, told what is lost before anything is paid, and told where that is",
+    { tags: ["company", "long"] },
+    async () => {
+      const { cwd, id } = await damaged();
+      expect(await command(cwd, ["fork", id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--at 26, or before") as string });
+      for (const at of [26, 1]) {
+        const forked = await command(cwd, ["fork", id, "--at", String(at), "--quiet"]);
+        expect({ at, code: forked.code, stderr: forked.stderr }).toMatchObject({ at, code: 4 });
+        expect(forked.stderr.split("\n")[0]).toMatch(/not all can be read. Its record is damaged after event 26: .* paid again/);
+        expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);
+      }
+    },
+  );
 
-  inSoak(it)("keeps its other runs, and loses the one that is removed", async () => {
+  it("keeps its other runs, and loses the one that is removed", { tags: ["company", "long"] }, async () => {
     const { cwd, id } = await damaged();
     expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);
     expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);

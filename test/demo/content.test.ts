@@ -5,7 +5,7 @@ import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const DEMO = fileURLToPath(new URL("../../demo/", import.meta.url));
 
@@ -296,7 +296,7 @@ describe.each(ids)("%s: the project", (id) => {
   // A classic script is read as a module or as CommonJS, by the package file of the project: both must work.
   test.each(someOf([{ type: "module" }, {}], 1))(
     "passes its own tests with the package fields %j",
-    { timeout: RUN_LIMIT_MS },
+    { tags: "company", timeout: RUN_LIMIT_MS },
     async (packageJson) => {
       const report = await runTests(assemble(id, "last", packageJson));
       expect(report.failed, report.output).toEqual([]);

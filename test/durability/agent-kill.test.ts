@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { inSoak, effort, placesOf, someOf } from "../effort.ts";
+import { figure, positionsOf, someOf } from "../long.ts";
 import { type AgentDeath, type AgentSurvived, surviveAsAgent } from "./agent-kills.ts";
 import { repeated } from "./kills.ts";
 
 /*
  * SIGKILL of a company in which a role is an agent: at every durable write, in every call of its model and in every call of a tool, by real
- * processes. `npm test` tries a point of each kind, `npm run soak` more and several deaths in a row, and `npm run kill` all of them.
+ * processes. `npm test` tries a point of each kind, and `npm run long -- kill` all of them and several deaths in a row.
  */
 
 const scratch = scratchFolder();
@@ -21,10 +21,9 @@ const BILLS = [3, 5];
 const figures = { kills: 0, inFlightRepeated: 0, readsRepeated: 0, asked: 0 };
 
 afterAll(() => {
-  if (effort !== "kill") return;
   const { kills, inFlightRepeated, readsRepeated, asked } = figures;
-  process.stdout.write(
-    `agents: killed ${kills} processes; model calls in flight repeated: ${inFlightRepeated}; reads repeated: ${readsRepeated}; asked before a second time: ${asked}\n`,
+  figure(
+    `agents: killed ${kills} processes; model calls in flight repeated: ${inFlightRepeated}; reads repeated: ${readsRepeated}; asked before a second time: ${asked}`,
   );
 });
 
@@ -74,32 +73,29 @@ test("a run that nobody kills does each thing once", async () => {
 });
 
 describe("a role that is an agent, killed", () => {
-  inSoak(test)(
-    "after a durable write: nothing recorded happens again",
-    async () => {
-      for (const write of placesOf(WRITES, [11], [2, 5, 8, 11, 14])) {
-        const survived = await lives([{ write }]);
-        if (write === WRITES) expect(survived.deaths).toBe(0);
-        await expectSame(survived);
-      }
-    },
-    600_000,
-  );
+  test("after a durable write: nothing recorded happens again", { tags: ["kill", "long"], timeout: 600_000 }, async () => {
+    for (const write of positionsOf(WRITES, [11])) {
+      const survived = await lives([{ write }]);
+      if (write === WRITES) expect(survived.deaths).toBe(0);
+      await expectSame(survived);
+    }
+  });
 
-  test("while its model answers: only that call is made again", async () => {
-    for (const call of placesOf(CALLS, [3], [1, 3])) {
+  test("while its model answers: only that call is made again", { tags: "kill", timeout: 600_000 }, async () => {
+    for (const call of positionsOf(CALLS, [3])) {
       const survived = await lives([{ call }]);
       expect(survived.deaths).toBe(1);
       expect(repeated(survived.calls, (await unkilled).calls)).toBe(1);
       expect(survived.asked).toEqual([]);
       await expectSame(survived);
     }
-  }, 600_000);
+  });
 
   test.each(someOf(["before", "after"] as const, 1))(
     "in a call of a tool, %s it has done anything: what may not happen twice is asked for",
+    { tags: "kill", timeout: 600_000 },
     async (when) => {
-      for (const tool of placesOf(TOOLS, [3], [1, 3])) {
+      for (const tool of positionsOf(TOOLS, [3])) {
         const survived = await lives([{ tool, when }]);
         expect(survived.deaths).toBe(1);
         await expectSame(survived);
@@ -110,14 +106,13 @@ describe("a role that is an agent, killed", () => {
         expect(paid).toBe(isBill && when === "after" ? 3 : 2);
       }
     },
-    600_000,
   );
 
-  test.each(placesOf(DEATHS.length, [], [1, 3]))(
+  test.each(positionsOf(DEATHS.length, []))(
     "again and again, from death %i on, comes to the same end",
+    { tags: "kill", timeout: 600_000 },
     async (first) => {
       await expectSame(await lives([...DEATHS.slice(first - 1), ...DEATHS.slice(0, first - 1)]));
     },
-    600_000,
   );
 });

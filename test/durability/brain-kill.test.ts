@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { effort, tries } from "../effort.ts";
+import { figure, tries } from "../long.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { type main, memoryIn, type Span, spansOf } from "./brain-child.ts";
 
 /*
- * A brain memory in files, killed while it stores and sums up. `npm test` does it a few times, `npm run soak` more often, and `npm run kill` two hundred times.
+ * A brain memory in files, killed while it stores and sums up. `npm test` does it a few times, and `npm run long -- kill` two hundred times.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const KILLS = tries(3, 20, 200);
+const KILLS = tries(3, 200);
 
 const program = await sourceProgram(fileURLToPath(new URL("brain-child.ts", import.meta.url)));
 
@@ -38,7 +38,7 @@ function killedAfter(dir: string, count: number): Promise<number> {
 
 test(
   `a brain memory that is killed ${KILLS} times loses nothing that was stored, and holds nothing twice`,
-  { timeout: 900_000 },
+  { tags: "kill", timeout: 900_000 },
   async () => {
     const dir = scratchFolder();
     let messages = 0;
@@ -52,8 +52,7 @@ test(
       expect(messages).toBeGreaterThanOrEqual(stored);
     }
     expect(messages).toBeGreaterThan(KILLS);
-    if (effort === "kill")
-      process.stdout.write(`killed ${KILLS} processes over ${messages} messages of a brain memory: none lost, none doubled\n`);
+    figure(`killed ${KILLS} processes over ${messages} messages of a brain memory: none lost, none doubled`);
   },
 );
 

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { effort, placesOf, someOf } from "../effort.ts";
+import { figure, positionsOf, someOf } from "../long.ts";
 import { type Death, repeated, type Survived, survive } from "./kills.ts";
 
 /*
  * SIGKILL at every point, by real processes on a real disk with a real wire. `npm test` tries single deaths under one scheduler and
- * several in a row under the other, `npm run soak` more of both under each, and `npm run kill` all of them.
+ * several in a row under the other, and `npm run long -- kill` all of both under each.
  */
 
 const scratch = scratchFolder();
@@ -18,8 +18,7 @@ const DEATHS: readonly Death[] = [{ write: 3 }, { call: 1 }, { write: 4 }, { cal
 const figures = { kills: 0, inFlightRepeated: 0 };
 
 afterAll(() => {
-  if (effort !== "kill") return;
-  process.stdout.write(`killed ${figures.kills} processes; calls in flight that were repeated: ${figures.inFlightRepeated}\n`);
+  figure(`killed ${figures.kills} processes; calls in flight that were repeated: ${figures.inFlightRepeated}`);
 });
 
 /** An unkilled run and one that was killed differ in nothing but the calls that were in flight, and those are told. */
@@ -38,21 +37,22 @@ function expectSame(survived: Survived, whole: Survived, inOrder: boolean): void
   if (inOrder) expect(told.canonical).toBe(whole.told.canonical);
 }
 
-describe.each(someOf(["rounds", "eager"] as const, 1))("a run under %s that is killed", (scheduler) => {
+describe.each(someOf(["rounds", "eager"] as const, 1))("a run under %s that is killed", { tags: "kill" }, (scheduler) => {
   const inOrder = scheduler === "rounds";
   const lives = (deaths: readonly Death[]): Promise<Survived> => survive(scratch, scheduler, deaths);
   const unkilled = lives([]);
 
-  test.each(placesOf(WRITES, inOrder ? [5] : [], [1, 2, 3, 5, 8, 13, 21]))(
+  test.each(positionsOf(WRITES, inOrder ? [5] : []))(
     "after durable write %i loses and doubles no message, and repeats no recorded call",
+    { tags: "kill", timeout: 600_000 },
     async (write) => {
       expectSame(await lives([{ write }]), await unkilled, inOrder);
     },
-    600_000,
   );
 
-  test.each(placesOf(CALLS, [], [1, 4, 8]))(
+  test.each(positionsOf(CALLS, []))(
     "while the model answers call %i repeats at most what was in flight, and reports its possible cost",
+    { tags: "kill", timeout: 600_000 },
     async (call) => {
       const [survived, whole] = [await lives([{ call }]), await unkilled];
       expect(survived.deaths).toBe(1);
@@ -60,16 +60,15 @@ describe.each(someOf(["rounds", "eager"] as const, 1))("a run under %s that is k
       expect(repeated(survived.calls, whole.calls)).toBeGreaterThanOrEqual(1);
       expect(survived.told.uncertain).toBeGreaterThan(0);
     },
-    600_000,
   );
 
-  test.each(placesOf(DEATHS.length, inOrder ? [] : [1], [1, 3]))(
+  test.each(positionsOf(DEATHS.length, inOrder ? [] : [1]))(
     "again and again, from death %i on, comes to the same end",
+    { tags: "kill", timeout: 600_000 },
     async (first) => {
       const survived = await lives([...DEATHS.slice(first - 1), ...DEATHS.slice(0, first - 1)]);
       expect(survived.deaths).toBeGreaterThanOrEqual(3);
       expectSame(survived, await unkilled, inOrder);
     },
-    600_000,
   );
 });

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { inSoak, effort, placesOf } from "../effort.ts";
+import { figure, positionsOf } from "../long.ts";
 
 /*
  * SIGKILL while a run and what its roles remember are written to two files: after an append to the journal, before and after one to the
- * store. `npm test` tries a few places, `npm run soak` more, and `npm run kill` all of them.
+ * store. `npm test` tries a few points, and `npm run long -- kill` all of them.
  */
 
 const CHILD = fileURLToPath(new URL("memory-child.mjs", import.meta.url));
@@ -25,7 +25,7 @@ interface Told {
 }
 
 afterAll(() => {
-  if (effort === "kill") process.stdout.write(`killed ${kills} processes at work on runs that remember\n`);
+  figure(`killed ${kills} processes at work on runs that remember`);
 });
 
 function life(task: object): Promise<{ readonly signal: string | null; readonly told: string; readonly trouble: string }> {
@@ -52,37 +52,37 @@ async function survive(deaths: readonly Death[]): Promise<{ readonly told: Told;
 }
 
 function places(): readonly Death[] {
-  const appends = placesOf(60, [4], [4, 11, 20]).map((append) => ({ append }));
-  const after = placesOf(8, [], [1, 2]).map((add) => ({ add, isAfter: true }));
-  const before = placesOf(8, [], [1, 2]).map((add) => ({ add, isAfter: false }));
+  const appends = positionsOf(60, [4]).map((append) => ({ append }));
+  const after = positionsOf(8, []).map((add) => ({ add, isAfter: true }));
+  const before = positionsOf(8, []).map((add) => ({ add, isAfter: false }));
   return [...appends, ...after, ...before];
 }
 
 describe("a run that remembers and is killed", () => {
   const unkilled = survive([]);
 
-  test("remembers the same: every message once, none lost, none doubled, and every recall as it was", async () => {
-    const { told: whole } = await unkilled;
-    expect([whole.status, whole.stored["Ann"]?.length, whole.stored["Bob"]?.length]).toEqual(["rounds", 8, 8]);
-    expect(whole.canonical).toContain('"kind":"memory"');
-    let killed = 0;
-    const deaths = places();
-    for (const death of deaths) {
-      const survived = await survive([death]);
-      killed += survived.killed;
-      expect(survived.told, JSON.stringify(death)).toEqual(whole);
-    }
-    expect(killed).toBeGreaterThanOrEqual(Math.min(deaths.length, 3));
-  }, 600_000);
-
-  inSoak(test)(
-    "again and again comes to the same end",
+  test(
+    "remembers the same: every message once, none lost, none doubled, and every recall as it was",
+    { tags: "kill", timeout: 600_000 },
     async () => {
       const { told: whole } = await unkilled;
-      const { told, killed } = await survive([{ add: 1, isAfter: false }, { append: 6 }, { add: 2, isAfter: true }]);
-      expect(told).toEqual(whole);
-      expect(killed).toBe(3);
+      expect([whole.status, whole.stored["Ann"]?.length, whole.stored["Bob"]?.length]).toEqual(["rounds", 8, 8]);
+      expect(whole.canonical).toContain('"kind":"memory"');
+      let killed = 0;
+      const deaths = places();
+      for (const death of deaths) {
+        const survived = await survive([death]);
+        killed += survived.killed;
+        expect(survived.told, JSON.stringify(death)).toEqual(whole);
+      }
+      expect(killed).toBeGreaterThanOrEqual(Math.min(deaths.length, 3));
     },
-    600_000,
   );
+
+  test("again and again comes to the same end", { tags: ["kill", "long"], timeout: 600_000 }, async () => {
+    const { told: whole } = await unkilled;
+    const { told, killed } = await survive([{ add: 1, isAfter: false }, { append: 6 }, { add: 2, isAfter: true }]);
+    expect(told).toEqual(whole);
+    expect(killed).toBe(3);
+  });
 });

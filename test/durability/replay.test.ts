@@ -13,7 +13,7 @@ import { Team } from "../../src/team/team.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { plainSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 const scratch = scratchFolder();
@@ -72,7 +72,7 @@ describe("a replay of each example", () => {
       examples.filter((file) => !without.has(file)),
       6,
     ),
-  )("%s makes no call and tells the same", async (file) => {
+  )("%s makes no call and tells the same", { tags: "kill" }, async (file) => {
     await import(`../../examples/${file}`);
     expect(runs.length).toBeGreaterThan(0);
     for (const { team, run } of runs) {
@@ -85,7 +85,7 @@ describe("a replay of each example", () => {
   });
 });
 
-inSoak(describe)("a replay of a bundled company run", () => {
+describe("a replay of a bundled company run", { tags: ["kill", "long"] }, () => {
   /** The same model to those who look at it, which may not be asked. */
   function mute(model: ChatModel): ChatModel {
     const refuse = (): never => expect.unreachable("a replay called the model");
@@ -99,6 +99,7 @@ inSoak(describe)("a replay of a bundled company run", () => {
 
   test.each(someOf(ideas, 1).map((idea) => [idea.id, idea] as const))(
     "%s makes no call and tells the same",
+    { tags: "kill", timeout: 120_000 },
     async (_id, idea) => {
       const journal = memoryJournal();
       const model = demoModel(idea);
@@ -113,6 +114,5 @@ inSoak(describe)("a replay of a bundled company run", () => {
       expect([error, status, cost]).toEqual([undefined, "finished", result.cost]);
       expect(contents(root)).toEqual(contents(project));
     },
-    120_000,
   );
 });

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { placesOf, someOf } from "../effort.ts";
+import { positionsOf, someOf } from "../long.ts";
 import { start } from "./kills.ts";
 
 /*
  * SIGKILL of a run of plain functions after a durable write, by real processes on a real disk. `npm test` tries a few writes under one
- * scheduler, `npm run soak` more under each, and `npm run kill` all of them; each tries several deaths in a row.
+ * scheduler, and `npm run long -- kill` all of them under each; each tries several deaths in a row.
  */
 
 const CHILD = fileURLToPath(new URL("step-child.mjs", import.meta.url));
@@ -36,17 +36,21 @@ async function survive(scheduler: string, deaths: readonly number[]): Promise<{ 
   return { told: JSON.parse(stdout) as Told, killed };
 }
 
-describe.each(someOf(["rounds", "eager", "one-at-random"], 1))("a run of plain functions under %s that is killed", (scheduler) => {
-  test("goes on as if it had not been: the same messages, failures and states", async () => {
-    const { told: whole } = await survive(scheduler, []);
-    expect(whole).toMatchObject({ status: "finished" });
-    expect(whole.acts).toBeGreaterThan(1_000);
-    expect(whole.failed).toBeGreaterThan(0);
-    const points = placesOf(WRITES, [], [1, 2, 3, 5]);
-    for (const lives of [...points.map((write) => [write]), [2, 1, 3]]) {
-      const { told, killed } = await survive(scheduler, lives);
-      if (lives.every((write) => write <= SURE_WRITES)) expect(killed).toBeGreaterThan(0);
-      expect(told, `killed after ${lives.join()} writes`).toEqual(whole);
-    }
-  }, 600_000);
-});
+describe.each(someOf(["rounds", "eager", "one-at-random"], 1))(
+  "a run of plain functions under %s that is killed",
+  { tags: "kill" },
+  (scheduler) => {
+    test("goes on as if it had not been: the same messages, failures and states", { tags: "kill", timeout: 600_000 }, async () => {
+      const { told: whole } = await survive(scheduler, []);
+      expect(whole).toMatchObject({ status: "finished" });
+      expect(whole.acts).toBeGreaterThan(1_000);
+      expect(whole.failed).toBeGreaterThan(0);
+      const points = positionsOf(WRITES, []);
+      for (const lives of [...points.map((write) => [write]), [2, 1, 3]]) {
+        const { told, killed } = await survive(scheduler, lives);
+        if (lives.every((write) => write <= SURE_WRITES)) expect(killed).toBeGreaterThan(0);
+        expect(told, `killed after ${lives.join()} writes`).toEqual(whole);
+      }
+    });
+  },
+);

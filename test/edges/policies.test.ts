@@ -5,7 +5,7 @@ import { defineRole } from "../../src/role/role.ts";
 import { Edges } from "../../src/runtime/edges/edges.ts";
 import type { EdgePolicy } from "../../src/runtime/edges/edge-policy.ts";
 import type { EdgeFault } from "../../src/runtime/record/edge-fault.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { town } from "../runtime/town.ts";
 
 interface Sketch {
@@ -52,7 +52,7 @@ describe.each<readonly [string, (rate: number) => Edge]>([
   ["duplicate", duplicate],
   ["corrupt", corrupt],
 ])("%s", (_name, policyOf) => {
-  test("strikes with its rate, and a higher rate strikes what a lower one strikes", () => {
+  test("strikes with its rate, and a higher rate strikes what a lower one strikes", { tags: "numbers" }, () => {
     const few = struck(policyOf(0.1));
     const many = struck(policyOf(0.3));
     expect(Math.abs(few.size - 0.1 * MANY)).toBeLessThan(far(0.1));
@@ -61,7 +61,7 @@ describe.each<readonly [string, (rate: number) => Edge]>([
     expect([fateOf([policyOf(0)], 1), fateOf([policyOf(1)], 1)?.by]).toEqual([undefined, [policyOf(1).name]]);
   });
 
-  test("strikes other messages of another role, and on the way to another one", () => {
+  test("strikes other messages of another role, and on the way to another one", { tags: "numbers" }, () => {
     const here = struck(policyOf(0.5));
     for (const elsewhere of [{ to: "p3" }, { from: "p3" }]) {
       const both = [...struck(policyOf(0.5), elsewhere)].filter((nth) => here.has(nth));
@@ -83,7 +83,7 @@ describe("delay", () => {
     expect(fateOf([delay(0)], 1)).toBeUndefined();
   });
 
-  test("draws evenly between its bounds", () => {
+  test("draws evenly between its bounds", { tags: "numbers" }, () => {
     const counts = [0, 0, 0, 0];
     for (let nth = 0; nth < MANY; nth += 1) counts[(dueOf(delay(1, 4), nth) ?? 0) - 2]! += 1;
     for (const count of counts) expect(Math.abs(count - MANY / 4)).toBeLessThan(far(1 / 4));

@@ -13,7 +13,7 @@ import { answering } from "../runtime/town.ts";
 import { storedIn } from "../memory/role-setup.ts";
 import { live } from "../properties/lives.ts";
 import { netSketch, stepNet } from "../properties/step-nets.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const edges = [drop(0.3), duplicate(0.3), corrupt(0.3), delay(0, 2)];
 
@@ -25,52 +25,60 @@ async function eventsOfNet(sketch: Parameters<typeof stepNet>[0]) {
 const sentId = (id: string): string => id.replace(/\*\d+$/, "");
 
 describe("readers of a record with faults", () => {
-  test("property: WayTable.W1 the inspector has in mailboxes what the runtime's state has there, after every event", async () => {
-    await fc.assert(
-      fc.asyncProperty(netSketch, async (sketch) => {
-        const timeline = new RunTimeline();
-        timeline.add(await eventsOfNet(sketch));
-        expect(timeline.trouble).toBeUndefined();
-        const { sent, ways } = timeline.record;
-        const all = Array.from({ length: ways.size }, (_, place) => ways.at(place)).filter((way) => way?.isDouble === false);
-        for (let seq = 0; seq < timeline.length; seq += 1) {
-          const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
-          for (const role of timeline.stateAt(seq).roles.values()) {
-            const there = all.filter((way) => way?.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
-            const ids = there.map((way) => sent[way?.sent ?? -1]?.message.id ?? "");
-            expect(ids.toSorted()).toEqual(
-              role
-                .news()
-                .map(({ id }) => sentId(id))
-                .toSorted(),
-            );
-          }
-        }
-        const fates = all.map((way) => way && endOf(way, timeline.length).fate);
-        expect(fates.filter((fate) => fate === "lost")).toHaveLength(timeline.now.faults.lost);
-      }),
-      { numRuns: tries(4, 60) },
-    );
-  });
-
-  test("property: MessageOrigins.O1 MessageOrigins.O2 a trace knows the sender of every message that arrived, whatever became of it, and no content", async () => {
-    await fc.assert(
-      fc.asyncProperty(netSketch, async (sketch) => {
-        const origins = new MessageOrigins();
-        for (const event of await eventsOfNet(sketch)) {
-          if (event.type === "act.ended" || event.type === "act.failed") {
-            for (const { message, sender } of origins.arrivals(event.role, event.take)) {
-              expect(sender?.spanId).toBe(message.sentFrom === "" ? undefined : sentId(message.id).replace(/\.\d+$/, ""));
-              expect([message.content, message.instructContent]).toEqual(["", undefined]);
+  test(
+    "property: WayTable.W1 the inspector has in mailboxes what the runtime's state has there, after every event",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(netSketch, async (sketch) => {
+          const timeline = new RunTimeline();
+          timeline.add(await eventsOfNet(sketch));
+          expect(timeline.trouble).toBeUndefined();
+          const { sent, ways } = timeline.record;
+          const all = Array.from({ length: ways.size }, (_, place) => ways.at(place)).filter((way) => way?.isDouble === false);
+          for (let seq = 0; seq < timeline.length; seq += 1) {
+            const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
+            for (const role of timeline.stateAt(seq).roles.values()) {
+              const there = all.filter((way) => way?.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
+              const ids = there.map((way) => sent[way?.sent ?? -1]?.message.id ?? "");
+              expect(ids.toSorted()).toEqual(
+                role
+                  .news()
+                  .map(({ id }) => sentId(id))
+                  .toSorted(),
+              );
             }
           }
-          const span = event.type === "act.ended" ? ({ spanId: event.act.replace(/~\d+$/, "") } as SpanContext) : undefined;
-          origins.apply(event, span);
-        }
-      }),
-      { numRuns: tries(4, 60) },
-    );
-  });
+          const fates = all.map((way) => way && endOf(way, timeline.length).fate);
+          expect(fates.filter((fate) => fate === "lost")).toHaveLength(timeline.now.faults.lost);
+        }),
+        { numRuns: tries(4, 60) },
+      );
+    },
+  );
+
+  test(
+    "property: MessageOrigins.O1 MessageOrigins.O2 a trace knows the sender of every message that arrived, whatever became of it, and no content",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(netSketch, async (sketch) => {
+          const origins = new MessageOrigins();
+          for (const event of await eventsOfNet(sketch)) {
+            if (event.type === "act.ended" || event.type === "act.failed") {
+              for (const { message, sender } of origins.arrivals(event.role, event.take)) {
+                expect(sender?.spanId).toBe(message.sentFrom === "" ? undefined : sentId(message.id).replace(/\.\d+$/, ""));
+                expect([message.content, message.instructContent]).toEqual(["", undefined]);
+              }
+            }
+            const span = event.type === "act.ended" ? ({ spanId: event.act.replace(/~\d+$/, "") } as SpanContext) : undefined;
+            origins.apply(event, span);
+          }
+        }),
+        { numRuns: tries(4, 60) },
+      );
+    },
+  );
 
   test("the long-term memory of a role gets what the role has read, also when the run goes on elsewhere", async () => {
     const store = inMemoryStore();

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { CheckSchema } from "../../src/checks/index.ts";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { program } from "./program.ts";
 
 const EVALUATION = join(root, "evaluation");
@@ -100,11 +100,11 @@ describe.runIf(isolates)("the scores", () => {
     return stdout.split("\n").flatMap((line) => /^FAIL (C\d+|.+?)(?: |$)/.exec(line)?.[1] ?? []);
   }
 
-  it.each(someOf(["csv-columns", "word-top"], 0))("%s: a product written by hand passes all checks", async (id) => {
+  it.each(someOf(["csv-columns", "word-top"], 0))("%s: a product written by hand passes all checks", { tags: "company" }, async (id) => {
     expect(await failures(id, join(EVALUATION, "references", id))).toEqual([]);
   });
 
-  inSoak(it)("a defect fails the checks that see it, and no others", async () => {
+  it("a defect fails the checks that see it, and no others", { tags: ["company", "long"] }, async () => {
     const project = join(folder, "broken");
     cpSync(join(EVALUATION, "references/csv-columns"), project, { recursive: true });
     const file = join(project, "src/csv.js");

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { type Script, scriptedRun, wordsOf, writes } from "./scripted-company.ts";
 
 const idea = (id: string): string => readFileSync(join(root, "evaluation/ideas", id, "idea.md"), "utf8").trim();
@@ -55,7 +55,7 @@ const deadBoard = {
   "README.md": "# Board\n\n## Use\n\nOpen index.html.\n\n```sh\nnpm test\n```\n",
 };
 
-inSoak(describe.runIf(isolates))("a kanban page that is dead on arrival, with nine tests that pass", () => {
+describe.runIf(isolates)("a kanban page that is dead on arrival, with nine tests that pass", { tags: ["company", "long"] }, () => {
   const adds = {
     kind: "page",
     steps: [
@@ -70,7 +70,7 @@ inSoak(describe.runIf(isolates))("a kanban page that is dead on arrival, with ni
     ["with a criterion that only runs its tests", [tests]],
     ["with a criterion that opens it", [adds]],
   ];
-  it.each(someOf(ways, 1))("is never done, %s", async (_, checks) => {
+  it.each(someOf(ways, 1))("is never done, %s", { tags: "company" }, async (_, checks) => {
     const script: Script = { manager: brief("board", "S", "page", ...checks), engineer: [writes(deadBoard)] };
     const { code, result, all } = await scriptedRun(scratchFolder(), idea("kanban"), script);
     expect(result).toMatchObject({ status: "finished", exitCode: 6, delivery: { isDone: false } });
@@ -82,7 +82,7 @@ inSoak(describe.runIf(isolates))("a kanban page that is dead on arrival, with ni
 });
 
 describe.runIf(isolates)("a specification of forty rules", () => {
-  it.each(someOf(["M", "S", "L"], 1))("reaches every role word for word, at size %s", async (size) => {
+  it.each(someOf(["M", "S", "L"], 1))("reaches every role word for word, at size %s", { tags: "company" }, async (size) => {
     const words = idea("task-queue");
     const source = {
       "queuesim/__init__.py": '"""Simulates queues."""\n',
@@ -113,7 +113,7 @@ describe.runIf(isolates)("a specification of forty rules", () => {
   });
 });
 
-inSoak(describe.runIf(isolates))("--force in a project with uncommitted work", () => {
+describe.runIf(isolates)("--force in a project with uncommitted work", { tags: ["company", "long"] }, () => {
   it("loses no byte of it", async () => {
     const cwd = scratchFolder();
     const git = (...words: readonly string[]): string =>
@@ -150,7 +150,7 @@ function blobsOf(git: (...words: readonly string[]) => string): readonly string[
   return objects.flatMap((line) => (line.includes(" blob ") ? [git("cat-file", "-p", line.split(" ")[0] ?? "")] : []));
 }
 
-inSoak(describe.runIf(isolates))("a small CSV tool", () => {
+describe.runIf(isolates)("a small CSV tool", { tags: ["company", "long"] }, () => {
   const manager = brief("csvcol", "S", "node", picks);
 
   it("is delivered in three calls by a company that makes no mistake", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { LeftFolders } from "../../src/fleet/left-folders.ts";
 import { fileWorkspace, type FileWorkspace, runProcess } from "../../src/workspace/index.ts";
 import { onlyHere } from "../../src/workspace/only-here.ts";
-import { inSoak } from "../effort.ts";
+
 import { scratchFolder } from "../workspace/scratch.ts";
 
 interface Machine {
@@ -65,28 +65,32 @@ describe("the old folders of a run", () => {
     expect([await leftIn(one), one.told]).toEqual([[], []]);
   });
 
-  inSoak(it)("a commit, a tag, a nested repository and a file of no repository are only here until the other folder has them", async () => {
-    const [here, there] = [join(scratchFolder(), "here"), join(scratchFolder(), "there")];
-    const git = (root: string, ...args: readonly string[]) =>
-      runProcess({ file: "git", args: ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], cwd: root });
-    await committed(here, { "a.txt": "a" });
-    await committed(there, { "a.txt": "a" });
-    expect(await onlyHere(here, there)).toBe(undefined);
-    await git(here, "tag", "-a", "-m", "mine", "v1");
-    expect(await onlyHere(here, there)).toMatch(/^[0-9a-f]{40}$/);
-    await git(there, "fetch", "--quiet", here, "tag", "v1");
-    expect(await onlyHere(here, there)).toBe(undefined);
-    await put(here, { ".troupe/kept/b.txt": "of the user" });
-    expect(await onlyHere(here, there)).toBe(".troupe/kept/b.txt");
-    await committed(there, { "c.txt": "of the user" });
-    expect(await onlyHere(here, there)).toBe(undefined);
-    await put(here, { "inner/.git/HEAD": "ref: refs/heads/main" });
-    expect(await onlyHere(here, there)).toBe("inner");
-    expect(await onlyHere(join(here, "missing"), there)).toBe(undefined);
-    expect(await onlyHere(here, join(there, "missing"))).toBe("inner");
-  });
+  it(
+    "a commit, a tag, a nested repository and a file of no repository are only here until the other folder has them",
+    { tags: ["fleet", "long"] },
+    async () => {
+      const [here, there] = [join(scratchFolder(), "here"), join(scratchFolder(), "there")];
+      const git = (root: string, ...args: readonly string[]) =>
+        runProcess({ file: "git", args: ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], cwd: root });
+      await committed(here, { "a.txt": "a" });
+      await committed(there, { "a.txt": "a" });
+      expect(await onlyHere(here, there)).toBe(undefined);
+      await git(here, "tag", "-a", "-m", "mine", "v1");
+      expect(await onlyHere(here, there)).toMatch(/^[0-9a-f]{40}$/);
+      await git(there, "fetch", "--quiet", here, "tag", "v1");
+      expect(await onlyHere(here, there)).toBe(undefined);
+      await put(here, { ".troupe/kept/b.txt": "of the user" });
+      expect(await onlyHere(here, there)).toBe(".troupe/kept/b.txt");
+      await committed(there, { "c.txt": "of the user" });
+      expect(await onlyHere(here, there)).toBe(undefined);
+      await put(here, { "inner/.git/HEAD": "ref: refs/heads/main" });
+      expect(await onlyHere(here, there)).toBe("inner");
+      expect(await onlyHere(join(here, "missing"), there)).toBe(undefined);
+      expect(await onlyHere(here, join(there, "missing"))).toBe("inner");
+    },
+  );
 
-  inSoak(it)("one that cannot be read stays, and an abort ends the comparison", async () => {
+  it("one that cannot be read stays, and an abort ends the comparison", { tags: ["fleet", "long"] }, async () => {
     const one = machine();
     await put(one.root, { "a.txt": "a" });
     await put(one.root, { ".git/HEAD": "no repository" });

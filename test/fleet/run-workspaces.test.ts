@@ -9,7 +9,7 @@ import { type ObjectStore, ObjectStoreError } from "../../src/kernel/object-stor
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import { memoryRunDriver, simulatedProcesses } from "../../src/testing/index.ts";
 import { fileWorkspace, runProcess, WRITE_STEP } from "../../src/workspace/index.ts";
-import { inSoak } from "../effort.ts";
+
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
@@ -79,39 +79,43 @@ async function idle(driver: RunDriver): Promise<void> {
 }
 
 describe("the workspaces of runs", () => {
-  it("a run that a worker gave back goes on elsewhere with its files, its history and what commands made", async () => {
-    const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
-    const [one, two] = [machine(store), machine(store)];
-    let reached = (): void => {};
-    const atStep = new Promise<void>((resolve) => (reached = resolve));
-    const waits = potters(journal, one, (signal) => {
-      reached();
-      return sleep(systemClock, 60_000, signal);
-    });
-    const first = await startWorker({ driver, journal, teams: [waits], workspaces: one, grace: 0 });
-    await driver.submit({ runId: "Pots 1", team: "potters", idea: "clay" });
-    await atStep;
-    const left = await projectAt(one.folderOf("Pots 1"));
-    await first.drain();
-    await rm(one.folderOf("Pots 1"), { recursive: true });
-    const second = await startWorker({
-      driver,
-      journal,
-      teams: [
-        potters(journal, two, async () => {
-          expect(await projectAt(two.folderOf("Pots 1"))).toEqual(left);
-        }),
-      ],
-      workspaces: two,
-    });
-    await idle(driver);
-    await second.drain();
-    const files = ["fired.txt", "glaze.bin", "pot.txt"];
-    expect(await fileWorkspace({ root: two.folderOf("Pots 1"), git: false }).list()).toEqual(files);
-    expect(left).toMatchObject({ status: "?? glaze.bin\n", log: expect.stringContaining("A pot") });
-  });
+  it(
+    "a run that a worker gave back goes on elsewhere with its files, its history and what commands made",
+    { tags: "numbers" },
+    async () => {
+      const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
+      const [one, two] = [machine(store), machine(store)];
+      let reached = (): void => {};
+      const atStep = new Promise<void>((resolve) => (reached = resolve));
+      const waits = potters(journal, one, (signal) => {
+        reached();
+        return sleep(systemClock, 60_000, signal);
+      });
+      const first = await startWorker({ driver, journal, teams: [waits], workspaces: one, grace: 0 });
+      await driver.submit({ runId: "Pots 1", team: "potters", idea: "clay" });
+      await atStep;
+      const left = await projectAt(one.folderOf("Pots 1"));
+      await first.drain();
+      await rm(one.folderOf("Pots 1"), { recursive: true });
+      const second = await startWorker({
+        driver,
+        journal,
+        teams: [
+          potters(journal, two, async () => {
+            expect(await projectAt(two.folderOf("Pots 1"))).toEqual(left);
+          }),
+        ],
+        workspaces: two,
+      });
+      await idle(driver);
+      await second.drain();
+      const files = ["fired.txt", "glaze.bin", "pot.txt"];
+      expect(await fileWorkspace({ root: two.folderOf("Pots 1"), git: false }).list()).toEqual(files);
+      expect(left).toMatchObject({ status: "?? glaze.bin\n", log: expect.stringContaining("A pot") });
+    },
+  );
 
-  it("a run whose folder cannot be fetched goes back, and has no event", async () => {
+  it("a run whose folder cannot be fetched goes back, and has no event", { tags: "numbers" }, async () => {
     const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
     const damaged = fileObjects({ dir: store });
     await damaged.put("a/place.json", new TextEncoder().encode("{}"));
@@ -130,24 +134,28 @@ describe("the workspaces of runs", () => {
   it.each([
     ["OBJECT_DAMAGED", "error"],
     ["OBJECTS_UNREACHABLE", "warn"],
-  ] as const)("FleetWorker.W6 a folder that cannot be fetched because of %s is a refusal unless that passes", async (code, level) => {
-    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
-    const told: unknown[] = [];
-    const line = (as: string) => (_text: string, fields?: object) => void told.push({ as, ...fields });
-    const logger = { debug() {}, info() {}, warn: line("warn"), error: line("error") };
-    const workspaces: RunWorkspaces = {
-      ...anyOf(machine(scratchFolder())),
-      fetch: () => Promise.reject(new ObjectStoreError(code, "Expected the store, got none.")),
-    };
-    const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger, tries: 1 });
-    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await vi.waitUntil(() => told.length > 0, LONG);
-    await worker.drain();
-    expect(told[0]).toMatchObject({ as: level, run: "a", code });
-    expect((await driver.list({ limit: 1 })).length).toBe(level === "warn" ? 1 : 0);
-  });
+  ] as const)(
+    "FleetWorker.W6 a folder that cannot be fetched because of %s is a refusal unless that passes",
+    { tags: "numbers" },
+    async (code, level) => {
+      const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+      const told: unknown[] = [];
+      const line = (as: string) => (_text: string, fields?: object) => void told.push({ as, ...fields });
+      const logger = { debug() {}, info() {}, warn: line("warn"), error: line("error") };
+      const workspaces: RunWorkspaces = {
+        ...anyOf(machine(scratchFolder())),
+        fetch: () => Promise.reject(new ObjectStoreError(code, "Expected the store, got none.")),
+      };
+      const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger, tries: 1 });
+      await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+      await vi.waitUntil(() => told.length > 0, LONG);
+      await worker.drain();
+      expect(told[0]).toMatchObject({ as: level, run: "a", code });
+      expect((await driver.list({ limit: 1 })).length).toBe(level === "warn" ? 1 : 0);
+    },
+  );
 
-  it("DrivenFolder.F1 a worker that is refused a run takes its folder from nobody, and stores nothing", async () => {
+  it("DrivenFolder.F1 a worker that is refused a run takes its folder from nobody, and stores nothing", { tags: "numbers" }, async () => {
     const [journal, store] = [memoryJournal(), scratchFolder()];
     const [one, two] = [machine(store), machine(store)];
     const processes = simulatedProcesses(journal);
@@ -174,62 +182,70 @@ describe("the workspaces of runs", () => {
     expect(await readFile(join(two.folderOf("a"), "glaze.bin"), "utf8")).toBe("made by a command");
   });
 
-  it("DrivenFolder.F1 the folder is stored before the end of the run is recorded, and while no other worker can have the run", async () => {
-    const [journal, store] = [memoryJournal(), scratchFolder()];
-    const processes = simulatedProcesses(journal);
-    const [mine, other] = [processes.start().journal, processes.start().journal];
-    const objects = fileObjects({ dir: store });
-    const found: unknown[] = [];
-    const watched: ObjectStore = {
-      ...anyOf(objects),
-      async put(key, bytes, options) {
-        if (key.endsWith(".bundle")) {
-          const types: string[] = [];
-          for await (const { type } of journal.read("a", 0)) types.push(type);
-          found.push([types.at(-1), Number(/(\d+)-/.exec(key)?.[1]), types.length - 1, await codeOf(() => other.claim("a"))]);
-        }
-        return objects.put(key, bytes, options);
-      },
-    };
-    const [one, two] = [runWorkspaces({ objects: watched, folder: scratchFolder() }), machine(store)];
-    const driver = memoryRunDriver();
-    const worker = await startWorker({ driver, journal: mine, teams: [potters(mine, one)], workspaces: one });
-    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await idle(driver);
-    await worker.drain();
-    expect(found).toEqual([["round.ended", expect.any(Number), expect.any(Number), "RUN_OWNED"]]);
-    const [[, seq, last] = []] = found as readonly (readonly unknown[])[];
-    expect(seq).toBe(last);
-    await two.fetch("a", journal);
-    expect(await readFile(join(two.folderOf("a"), "glaze.bin"), "utf8")).toBe("made by a command");
-  });
+  it(
+    "DrivenFolder.F1 the folder is stored before the end of the run is recorded, and while no other worker can have the run",
+    { tags: "numbers" },
+    async () => {
+      const [journal, store] = [memoryJournal(), scratchFolder()];
+      const processes = simulatedProcesses(journal);
+      const [mine, other] = [processes.start().journal, processes.start().journal];
+      const objects = fileObjects({ dir: store });
+      const found: unknown[] = [];
+      const watched: ObjectStore = {
+        ...anyOf(objects),
+        async put(key, bytes, options) {
+          if (key.endsWith(".bundle")) {
+            const types: string[] = [];
+            for await (const { type } of journal.read("a", 0)) types.push(type);
+            found.push([types.at(-1), Number(/(\d+)-/.exec(key)?.[1]), types.length - 1, await codeOf(() => other.claim("a"))]);
+          }
+          return objects.put(key, bytes, options);
+        },
+      };
+      const [one, two] = [runWorkspaces({ objects: watched, folder: scratchFolder() }), machine(store)];
+      const driver = memoryRunDriver();
+      const worker = await startWorker({ driver, journal: mine, teams: [potters(mine, one)], workspaces: one });
+      await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+      await idle(driver);
+      await worker.drain();
+      expect(found).toEqual([["round.ended", expect.any(Number), expect.any(Number), "RUN_OWNED"]]);
+      const [[, seq, last] = []] = found as readonly (readonly unknown[])[];
+      expect(seq).toBe(last);
+      await two.fetch("a", journal);
+      expect(await readFile(join(two.folderOf("a"), "glaze.bin"), "utf8")).toBe("made by a command");
+    },
+  );
 
-  it("DrivenFolder.F1 a run that is drained before anything happens in it stores its folder as of its record", async () => {
-    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
-    const stop = new AbortController();
-    const team = potters(journal, machine(scratchFolder()), async () => stop.abort());
-    await team.run("clay", { id: "a", signal: stop.signal }).result;
-    const before = (await journal.runs()).find(({ runId }) => runId === "a")?.events ?? 0;
-    const stored: number[] = [];
-    const workspaces: RunWorkspaces = {
-      ...anyOf(machine(scratchFolder())),
-      fetch: async () => {
-        void worker.drain();
-        return "here";
-      },
-      put: async (_run, seq) => {
-        stored.push(seq);
-        return true;
-      },
-    };
-    const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, grace: 0 });
-    await driver.submit({ runId: "a", team: "potters", events: before });
-    await vi.waitUntil(() => stored.length > 0, LONG);
-    await worker.drain();
-    expect(stored).toEqual([before - 1]);
-  });
+  it(
+    "DrivenFolder.F1 a run that is drained before anything happens in it stores its folder as of its record",
+    { tags: "numbers" },
+    async () => {
+      const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+      const stop = new AbortController();
+      const team = potters(journal, machine(scratchFolder()), async () => stop.abort());
+      await team.run("clay", { id: "a", signal: stop.signal }).result;
+      const before = (await journal.runs()).find(({ runId }) => runId === "a")?.events ?? 0;
+      const stored: number[] = [];
+      const workspaces: RunWorkspaces = {
+        ...anyOf(machine(scratchFolder())),
+        fetch: async () => {
+          void worker.drain();
+          return "here";
+        },
+        put: async (_run, seq) => {
+          stored.push(seq);
+          return true;
+        },
+      };
+      const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, grace: 0 });
+      await driver.submit({ runId: "a", team: "potters", events: before });
+      await vi.waitUntil(() => stored.length > 0, LONG);
+      await worker.drain();
+      expect(stored).toEqual([before - 1]);
+    },
+  );
 
-  it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", async () => {
+  it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", { tags: "numbers" }, async () => {
     const [journal, store] = [memoryJournal(), scratchFolder()];
     const [one, two] = [machine(store), machine(store)];
     expect(await one.fetch("a", journal)).toBe("new");
@@ -242,29 +258,33 @@ describe("the workspaces of runs", () => {
     expect((await readdir(join(store, "a"))).filter((name) => name.includes(".bundle")).length).toBe(1);
   });
 
-  it("RunWorkspaces.W5 a machine whose clean-up comes late removes no bundle that another one has stored since", async () => {
-    const [journal, store] = [memoryJournal(), scratchFolder()];
-    const objects = fileObjects({ dir: store });
-    const two = machine(store);
-    const late: ObjectStore = {
-      ...anyOf(objects),
-      async list(folder, call) {
-        await two.fetch("a", journal);
-        await writeFile(join(two.folderOf("a"), "y"), "2");
-        expect(await two.put("a", 9)).toBe(true);
-        return objects.list(folder, call);
-      },
-    };
-    const one = runWorkspaces({ objects: late, folder: scratchFolder() });
-    await one.fetch("a", journal);
-    await writeFile(join(one.folderOf("a"), "x"), "1");
-    expect(await one.put("a", 5)).toBe(true);
-    const three = machine(store);
-    expect(await three.fetch("a", journal)).toBe("restored");
-    expect(await readdir(three.folderOf("a"))).toEqual(expect.arrayContaining(["x", "y"]));
-  });
+  it(
+    "RunWorkspaces.W5 a machine whose clean-up comes late removes no bundle that another one has stored since",
+    { tags: "numbers" },
+    async () => {
+      const [journal, store] = [memoryJournal(), scratchFolder()];
+      const objects = fileObjects({ dir: store });
+      const two = machine(store);
+      const late: ObjectStore = {
+        ...anyOf(objects),
+        async list(folder, call) {
+          await two.fetch("a", journal);
+          await writeFile(join(two.folderOf("a"), "y"), "2");
+          expect(await two.put("a", 9)).toBe(true);
+          return objects.list(folder, call);
+        },
+      };
+      const one = runWorkspaces({ objects: late, folder: scratchFolder() });
+      await one.fetch("a", journal);
+      await writeFile(join(one.folderOf("a"), "x"), "1");
+      expect(await one.put("a", 5)).toBe(true);
+      const three = machine(store);
+      expect(await three.fetch("a", journal)).toBe("restored");
+      expect(await readdir(three.folderOf("a"))).toEqual(expect.arrayContaining(["x", "y"]));
+    },
+  );
 
-  it("a folder of runs that could not be made is made by a later call", async () => {
+  it("a folder of runs that could not be made is made by a later call", { tags: "numbers" }, async () => {
     const [journal, store, above] = [memoryJournal(), scratchFolder(), scratchFolder()];
     const folder = join(above, "runs");
     await writeFile(folder, "a file in its place");
@@ -274,32 +294,36 @@ describe("the workspaces of runs", () => {
     expect(await one.fetch("a", journal)).toBe("new");
   });
 
-  it("two runs never have one folder, also where the id of one is the name of the other's", () => {
+  it("two runs never have one folder, also where the id of one is the name of the other's", { tags: "numbers" }, () => {
     const one = machine(scratchFolder());
     const name = basename(one.folderOf("Pots 1"));
     expect(basename(one.folderOf(name))).not.toBe(name);
     expect(basename(one.folderOf("run_1"))).toBe("run_1");
   });
 
-  inSoak(it)("a copy takes nothing from the machine that has the run, and goes into no folder with files", async () => {
-    const [journal, store] = [memoryJournal(), scratchFolder()];
-    const [one, two] = [machine(store), machine(store)];
-    const driver = memoryRunDriver();
-    const early = join(scratchFolder(), "early");
-    await two.copy("a", journal, early);
-    const teams = [potters(journal, one, () => two.copy("a", journal, early))];
-    const worker = await startWorker({ driver, journal, teams, workspaces: one });
-    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await idle(driver);
-    await worker.drain();
-    expect(await projectAt(early)).toMatchObject({ files: [["pot.txt", "a pot of clay"]] });
-    const late = join(scratchFolder(), "late");
-    await two.copy("a", journal, late);
-    expect([await projectAt(late), existsSync(two.folderOf("a"))]).toEqual([await projectAt(one.folderOf("a")), false]);
-    expect([await codeOf(() => two.copy("a", journal, late)), await one.put("a", 99)]).toEqual(["WORKSPACE_NOT_EMPTY", true]);
-  });
+  it(
+    "a copy takes nothing from the machine that has the run, and goes into no folder with files",
+    { tags: ["fleet", "long"] },
+    async () => {
+      const [journal, store] = [memoryJournal(), scratchFolder()];
+      const [one, two] = [machine(store), machine(store)];
+      const driver = memoryRunDriver();
+      const early = join(scratchFolder(), "early");
+      await two.copy("a", journal, early);
+      const teams = [potters(journal, one, () => two.copy("a", journal, early))];
+      const worker = await startWorker({ driver, journal, teams, workspaces: one });
+      await driver.submit({ runId: "a", team: "potters", idea: "clay" });
+      await idle(driver);
+      await worker.drain();
+      expect(await projectAt(early)).toMatchObject({ files: [["pot.txt", "a pot of clay"]] });
+      const late = join(scratchFolder(), "late");
+      await two.copy("a", journal, late);
+      expect([await projectAt(late), existsSync(two.folderOf("a"))]).toEqual([await projectAt(one.folderOf("a")), false]);
+      expect([await codeOf(() => two.copy("a", journal, late)), await one.put("a", 99)]).toEqual(["WORKSPACE_NOT_EMPTY", true]);
+    },
+  );
 
-  inSoak(it)("RunWorkspaces.W3 a folder that is older is renamed, and one that was here last stays", async () => {
+  it("RunWorkspaces.W3 a folder that is older is renamed, and one that was here last stays", { tags: ["fleet", "long"] }, async () => {
     const [journal, store] = [memoryJournal(), scratchFolder()];
     const [one, two] = [machine(store), machine(store)];
     await one.fetch("a", journal);
@@ -316,8 +340,9 @@ describe("the workspaces of runs", () => {
     expect(await readFile(join(above, left, "x"), "utf8")).toBe("not stored");
   });
 
-  inSoak(it)(
+  it(
     "RunWorkspaces.W2 RunWorkspaces.W4 a damaged bundle is not restored, and the run is not taken for one that is here",
+    { tags: ["fleet", "long"] },
     async () => {
       const [journal, store] = [memoryJournal(), scratchFolder()];
       const [one, two] = [machine(store), machine(store)];

@@ -10,7 +10,7 @@ import type { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import type { MemorySnapshot } from "../../src/inspector/snapshot-form.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 import { brainWith, summarizer, talk } from "../memory/brain-setup.ts";
@@ -66,7 +66,7 @@ describe("a snapshot of a short-term memory", () => {
     expect(JSON.parse(await textOf(new Memory()))).toMatchObject({ messages: 0, body: { messages: [] } });
   });
 
-  it("comes back equal whatever was said", async () => {
+  it("comes back equal whatever was said", { tags: "numbers" }, async () => {
     const text = fc.string({ unit: "binary" });
     const payload = fc.jsonValue().filter((value) => !JSON.stringify(value).includes("__proto__"));
     const message = fc.record({ content: text, sentFrom: text, causeBy: text, sendTo: fc.array(text), instructContent: payload });

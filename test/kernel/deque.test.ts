@@ -88,7 +88,7 @@ describe("Deque", () => {
     expect(line.size).toBe(1);
   });
 
-  test("Deque.DQ3 a line that was long and is short again gives its memory back", () => {
+  test("Deque.DQ3 a line that was long and is short again gives its memory back", { tags: ["numbers", "long"] }, () => {
     const shortened = (): Deque<number> => {
       const line = new Deque<number>();
       for (let item = 0; item < 500_000; item++) line.push(item);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { freshSeed, LightStream, namedStream, type Random, type RandomStream, randomStream } from "../../src/kernel/random.ts";
 
 function first(count: number, next: () => number): number[] {
@@ -187,9 +187,13 @@ describe("namedStream", () => {
     ["the first numbers of a stream and of its part by turns", (place) => wholeOrPart(place)()],
   ];
 
-  test.each(someOf(sequences, 2))("%s fill the interval evenly, and do not follow from one another", (_what, numberAt) => {
-    expectEven(Array.from({ length: 100_000 }, (_, place) => numberAt(place)));
-  });
+  test.each(someOf(sequences, 2))(
+    "%s fill the interval evenly, and do not follow from one another",
+    { tags: "numbers" },
+    (_what, numberAt) => {
+      expectEven(Array.from({ length: 100_000 }, (_, place) => numberAt(place)));
+    },
+  );
 });
 
 function byTurns(one: RandomStream, other: RandomStream): (place: number) => number {

@@ -9,7 +9,7 @@ import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { brainWith, idsOf, said, talk } from "./brain-setup.ts";
 import { type FakeRemote, fakeRemote } from "../adapters/fake-remote.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const KEY = "shared";
 /** So long that everything that waits for a cooldown has had its turn. */
@@ -145,43 +145,47 @@ describe("two memories of one conversation", () => {
     expect(idsOf((await loaded(cache)).history)).toEqual(["m1", "m2", "m3"]);
   });
 
-  it("BrainMemory.B6 whatever several do in whatever order, every message that was saved is there or summed up", async () => {
-    const doing = fc.constantFrom("add", "save", "load", "compress", "begin");
-    const steps = fc.array(fc.tuple(fc.nat(2), doing, fc.boolean()), { maxLength: 60 });
-    await fc.assert(
-      fc.asyncProperty(steps, async (all) => {
-        const cache = memoryCache();
-        const brains = [await brainIn(cache, "a"), await brainIn(cache, "b"), await brainIn(cache, "c")];
-        const pending: string[][] = [[], [], []];
-        const saved = new Set<string>();
-        let [said_, waiting] = [0, [] as Promise<unknown>[]];
-        for (const [who, what, isAtOnce] of all) {
-          const brain = brains[who] as BrainMemory;
-          const done = async (): Promise<unknown> => {
-            if (what === "load") return brain.load();
-            if (what === "compress") return brain.compress();
-            const ids = pending[who] ?? [];
-            pending[who] = [];
-            return what === "save" ? brain.save().then(() => ids.forEach((id) => saved.add(id))) : undefined;
-          };
-          if (what === "begin") brains[who] = await brainIn(cache, `${who}`);
-          if (what === "begin") pending[who] = [];
-          else if (what === "add") {
-            talk(brain, ++said_, said_);
-            pending[who]?.push(`m${said_}`);
-          } else waiting.push(done());
-          if (isAtOnce) continue;
+  it(
+    "BrainMemory.B6 whatever several do in whatever order, every message that was saved is there or summed up",
+    { tags: "numbers" },
+    async () => {
+      const doing = fc.constantFrom("add", "save", "load", "compress", "begin");
+      const steps = fc.array(fc.tuple(fc.nat(2), doing, fc.boolean()), { maxLength: 60 });
+      await fc.assert(
+        fc.asyncProperty(steps, async (all) => {
+          const cache = memoryCache();
+          const brains = [await brainIn(cache, "a"), await brainIn(cache, "b"), await brainIn(cache, "c")];
+          const pending: string[][] = [[], [], []];
+          const saved = new Set<string>();
+          let [said_, waiting] = [0, [] as Promise<unknown>[]];
+          for (const [who, what, isAtOnce] of all) {
+            const brain = brains[who] as BrainMemory;
+            const done = async (): Promise<unknown> => {
+              if (what === "load") return brain.load();
+              if (what === "compress") return brain.compress();
+              const ids = pending[who] ?? [];
+              pending[who] = [];
+              return what === "save" ? brain.save().then(() => ids.forEach((id) => saved.add(id))) : undefined;
+            };
+            if (what === "begin") brains[who] = await brainIn(cache, `${who}`);
+            if (what === "begin") pending[who] = [];
+            else if (what === "add") {
+              talk(brain, ++said_, said_);
+              pending[who]?.push(`m${said_}`);
+            } else waiting.push(done());
+            if (isAtOnce) continue;
+            await Promise.all(waiting);
+            waiting = [];
+          }
           await Promise.all(waiting);
-          waiting = [];
-        }
-        await Promise.all(waiting);
-        const { history, covered } = (await loaded(cache)).toJSON();
-        const kept = new Set([...history.map(({ id }) => id), ...covered]);
-        expect([...saved].filter((id) => !kept.has(id))).toEqual([]);
-      }),
-      { numRuns: tries(34, 400) },
-    );
-  });
+          const { history, covered } = (await loaded(cache)).toJSON();
+          const kept = new Set([...history.map(({ id }) => id), ...covered]);
+          expect([...saved].filter((id) => !kept.has(id))).toEqual([]);
+        }),
+        { numRuns: tries(34, 400) },
+      );
+    },
+  );
 });
 
 interface Machine {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChatMemory, type ChatMemoryOptions } from "../../src/memory/chat-memory.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** What happens to a conversation. Ids are few, so that they clash. */
 type Event =
@@ -114,23 +114,27 @@ function said({ role, content = "", toolCalls = [], toolCallId = "" }: ChatMessa
 }
 
 describe("any conversation", () => {
-  it("ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 ChatUnit.U2 gives what a memory gives that searches and cuts its list each time", () => {
-    fc.assert(
-      fc.property(scene, ({ events, options: o }) => {
-        const memory = new ChatMemory(o);
-        const naive = new NaiveMemory(o);
-        for (const [n, one] of events.entries()) {
-          const message = messageOf(one, n);
-          const pin = one.type === "say" && one.pin;
-          expect(memory.add(message, { pin })).toBe(naive.add(message, pin));
-          expect(memory.messages.map(said)).toEqual(naive.messages);
-        }
-      }),
-      { numRuns: tries(100, 2_000) },
-    );
-  });
+  it(
+    "ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 ChatUnit.U2 gives what a memory gives that searches and cuts its list each time",
+    { tags: "numbers" },
+    () => {
+      fc.assert(
+        fc.property(scene, ({ events, options: o }) => {
+          const memory = new ChatMemory(o);
+          const naive = new NaiveMemory(o);
+          for (const [n, one] of events.entries()) {
+            const message = messageOf(one, n);
+            const pin = one.type === "say" && one.pin;
+            expect(memory.add(message, { pin })).toBe(naive.add(message, pin));
+            expect(memory.messages.map(said)).toEqual(naive.messages);
+          }
+        }),
+        { numRuns: tries(100, 2_000) },
+      );
+    },
+  );
 
-  it("ChatList.L2 weighs what its messages weigh, by one measure after another", () => {
+  it("ChatList.L2 weighs what its messages weigh, by one measure after another", { tags: "numbers" }, () => {
     const length = ({ content = "" }: ChatMessage): number => content.length;
     const one = (): number => 1;
     fc.assert(
@@ -148,19 +152,23 @@ describe("any conversation", () => {
     );
   });
 
-  it("ChatMemory.H1 is always one that servers take: every answer after its call, every call but those at the end answered once", () => {
-    fc.assert(
-      fc.property(scene, fc.nat({ max: 20 }), ({ events, options: o }, n) => {
-        const memory = new ChatMemory(o);
-        for (const [place, one] of events.entries()) memory.add(messageOf(one, place));
-        for (const messages of [memory.messages, memory.recent(n)]) checkSendable(messages);
-        expect(memory.recent(n).length).toBeLessThanOrEqual(n);
-      }),
-      { numRuns: tries(100, 2_000) },
-    );
-  });
+  it(
+    "ChatMemory.H1 is always one that servers take: every answer after its call, every call but those at the end answered once",
+    { tags: "numbers" },
+    () => {
+      fc.assert(
+        fc.property(scene, fc.nat({ max: 20 }), ({ events, options: o }, n) => {
+          const memory = new ChatMemory(o);
+          for (const [place, one] of events.entries()) memory.add(messageOf(one, place));
+          for (const messages of [memory.messages, memory.recent(n)]) checkSendable(messages);
+          expect(memory.recent(n).length).toBeLessThanOrEqual(n);
+        }),
+        { numRuns: tries(100, 2_000) },
+      );
+    },
+  );
 
-  it("is the same when it goes on from its JSON", () => {
+  it("is the same when it goes on from its JSON", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(scene, fc.nat(), ({ events, options: o }, cut) => {
         const memory = new ChatMemory(o);

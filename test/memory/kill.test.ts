@@ -10,13 +10,13 @@ import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import { inSoak, effort, tries } from "../effort.ts";
+import { figure, tries } from "../long.ts";
 import { isDoubled, numbersIn } from "./counting-summary.mjs";
 import { say } from "./storage-setup.ts";
 
 /*
- * SIGKILL while a real process stores, makes vectors again, sums up, or moves messages between files. `npm test` kills a few, `npm run soak`
- * some tens, and `npm run kill` more than two hundred.
+ * SIGKILL while a real process stores, makes vectors again, sums up, or moves messages between files. `npm test` kills a few, and
+ * `npm run long -- kill` more than two hundred.
  */
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
@@ -24,7 +24,7 @@ const scratch = scratchFolder();
 let kills = 0;
 
 afterAll(() => {
-  if (effort === "kill") process.stdout.write(`killed ${kills} processes at work on memories\n`);
+  figure(`killed ${kills} processes at work on memories`);
 });
 
 interface Task {
@@ -70,10 +70,10 @@ async function expectFound(storage: MemoryStorage, ids: readonly string[]): Prom
 }
 
 describe("a process that is killed", () => {
-  it("while it stores has lost nothing that was acknowledged, and doubled nothing", async () => {
+  it("while it stores has lost nothing that was acknowledged, and doubled nothing", { tags: "kill", timeout: 600_000 }, async () => {
     const path = join(scratch, "persist.db");
     const acknowledged: string[] = [];
-    for (let life = 0; life < tries(3, 20, 100); life++) {
+    for (let life = 0; life < tries(3, 100); life++) {
       // Each life tries the last three again, whatever became of them.
       const from = Math.max(0, acknowledged.length - 3);
       const told = await killedAfter(2 + (life % 7), { path, job: "persist", from });
@@ -87,62 +87,58 @@ describe("a process that is killed", () => {
     }
     expect(acknowledged.length).toBeGreaterThan(9);
     await expectFound(storageAt(path), acknowledged.slice(-5));
-  }, 600_000);
+  });
 
-  inSoak(it)(
-    "while it makes vectors again has all messages, and finds them",
-    async () => {
-      const path = join(scratch, "rebuild.db");
-      const filled = storageAt(path);
-      const ids = Array.from({ length: 1_500 }, (_, n) => `m${n}`);
-      await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
-      await filled.close();
-      for (let life = 0; life < tries(2, 10, 60); life++) {
-        await killedAfter(1 + (life % 3), { path, job: "rebuild" });
-        const storage = storageAt(path);
-        expect((await storage.recover()).map(({ id }) => id)).toEqual(ids);
-        await expectFound(storage, ids.slice(life, life + 3));
-        await storage.close();
-      }
-    },
-    600_000,
-  );
-
-  inSoak(it)(
-    "while it moves messages between files has them all, once",
-    async () => {
-      const [path, other] = [join(scratch, "one.db"), join(scratch, "two.db")];
-      const filled = storageAt(path);
-      const ids = Array.from({ length: 1_200 }, (_, n) => `m${n}`);
-      await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
-      await filled.close();
-      for (let life = 0; life < tries(2, 10, 60); life++) {
-        await killedAfter(1 + (life % 4), { path, other, job: "reshard" });
-        const sharded = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
-        expect((await sharded.recover()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-        expect(sharded.size).toBe(ids.length);
-        await sharded.close();
-      }
-    },
-    600_000,
-  );
-
-  it("while it sums up a conversation has every message, in the history or in the summary, and in one of them only", async () => {
-    const path = join(scratch, "brain");
-    let next = 0;
-    for (let life = 0; life < tries(3, 12, 60); life++) {
-      const told = await killedAfter(9 + (life % 11), { path, job: "compress", from: Math.max(0, next - 2) });
-      next = Math.max(next, ...told.filter((line) => /^\d+$/.test(line)).map((line) => Number(line) + 1));
-      const brain = new BrainMemory({ model: scriptedModel([]), cache: fileCache({ dir: path }), key: "talk" });
-      expect(await brain.load()).toEqual({ kind: "loaded" });
-      const talked = brain.history.map(({ id }) => Number(id.slice(1)));
-      const covered = new Set(numbersIn(brain.summary));
-      const everything = Array.from({ length: next }, (_, n) => n);
-      expect(everything.filter((n) => !covered.has(n) && !talked.includes(n))).toEqual([]);
-      expect(talked.filter((n) => covered.has(n))).toEqual([]);
-      expect(new Set(talked).size).toBe(talked.length);
-      expect(isDoubled(brain.summary)).toBe(false);
-      if (life > 0) expect(covered.size).toBeGreaterThan(0);
+  it("while it makes vectors again has all messages, and finds them", { tags: ["kill", "long"], timeout: 600_000 }, async () => {
+    const path = join(scratch, "rebuild.db");
+    const filled = storageAt(path);
+    const ids = Array.from({ length: 1_500 }, (_, n) => `m${n}`);
+    await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
+    await filled.close();
+    for (let life = 0; life < tries(2, 60); life++) {
+      await killedAfter(1 + (life % 3), { path, job: "rebuild" });
+      const storage = storageAt(path);
+      expect((await storage.recover()).map(({ id }) => id)).toEqual(ids);
+      await expectFound(storage, ids.slice(life, life + 3));
+      await storage.close();
     }
-  }, 600_000);
+  });
+
+  it("while it moves messages between files has them all, once", { tags: ["kill", "long"], timeout: 600_000 }, async () => {
+    const [path, other] = [join(scratch, "one.db"), join(scratch, "two.db")];
+    const filled = storageAt(path);
+    const ids = Array.from({ length: 1_200 }, (_, n) => `m${n}`);
+    await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
+    await filled.close();
+    for (let life = 0; life < tries(2, 60); life++) {
+      await killedAfter(1 + (life % 4), { path, other, job: "reshard" });
+      const sharded = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
+      expect((await sharded.recover()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+      expect(sharded.size).toBe(ids.length);
+      await sharded.close();
+    }
+  });
+
+  it(
+    "while it sums up a conversation has every message, in the history or in the summary, and in one of them only",
+    { tags: "kill", timeout: 600_000 },
+    async () => {
+      const path = join(scratch, "brain");
+      let next = 0;
+      for (let life = 0; life < tries(3, 60); life++) {
+        const told = await killedAfter(9 + (life % 11), { path, job: "compress", from: Math.max(0, next - 2) });
+        next = Math.max(next, ...told.filter((line) => /^\d+$/.test(line)).map((line) => Number(line) + 1));
+        const brain = new BrainMemory({ model: scriptedModel([]), cache: fileCache({ dir: path }), key: "talk" });
+        expect(await brain.load()).toEqual({ kind: "loaded" });
+        const talked = brain.history.map(({ id }) => Number(id.slice(1)));
+        const covered = new Set(numbersIn(brain.summary));
+        const everything = Array.from({ length: next }, (_, n) => n);
+        expect(everything.filter((n) => !covered.has(n) && !talked.includes(n))).toEqual([]);
+        expect(talked.filter((n) => covered.has(n))).toEqual([]);
+        expect(new Set(talked).size).toBe(talked.length);
+        expect(isDoubled(brain.summary)).toBe(false);
+        if (life > 0) expect(covered.size).toBeGreaterThan(0);
+      }
+    },
+  );
 });

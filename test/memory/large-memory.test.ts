@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
@@ -77,27 +77,31 @@ async function found(storage: MemoryStorage, question: string, k = 4): Promise<r
 const RARE = EVIDENCE[7] as (typeof EVIDENCE)[number];
 
 describe("a memory of one role with many messages", () => {
-  it("StoredMessages.R2 reads few of them to answer its first question, to keep another one, and to forget one", async () => {
-    const store = counted(sqliteStore({ path: await largeFile() }));
-    const storage = annOver(store);
-    expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-    expect(store.rows.read).toBeLessThan(COUNT / 3);
-    const other = annOver(store);
-    store.rows.read = 0;
-    const old = said[1_000] as Message;
-    expect(await other.adopt([{ runId: "r", addedAt: 9_000, message: say("new", "The ferry is new.") }])).toBe(1);
-    expect(await other.delete(old.id, { runId: "r" })).toBe(true);
-    expect(await other.delete("never")).toBe(false);
-    expect(other.has("new")).toBe(true);
-    expect(store.rows.read).toBeLessThan(10);
-    await storage.close();
-    expect((await annOver(store).recover()).map(({ id }) => id)).toEqual(
-      [...idsOf(said.map((message) => ({ message }))), "new"].filter((id) => id !== old.id),
-    );
-    await store.close();
-  });
+  it(
+    "StoredMessages.R2 reads few of them to answer its first question, to keep another one, and to forget one",
+    { tags: "numbers" },
+    async () => {
+      const store = counted(sqliteStore({ path: await largeFile() }));
+      const storage = annOver(store);
+      expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
+      expect(store.rows.read).toBeLessThan(COUNT / 3);
+      const other = annOver(store);
+      store.rows.read = 0;
+      const old = said[1_000] as Message;
+      expect(await other.adopt([{ runId: "r", addedAt: 9_000, message: say("new", "The ferry is new.") }])).toBe(1);
+      expect(await other.delete(old.id, { runId: "r" })).toBe(true);
+      expect(await other.delete("never")).toBe(false);
+      expect(other.has("new")).toBe(true);
+      expect(store.rows.read).toBeLessThan(10);
+      await storage.close();
+      expect((await annOver(store).recover()).map(({ id }) => id)).toEqual(
+        [...idsOf(said.map((message) => ({ message }))), "new"].filter((id) => id !== old.id),
+      );
+      await store.close();
+    },
+  );
 
-  it("finds the evidence as often as one that ranks all of them, also by what stands next to a hit", async () => {
+  it("finds the evidence as often as one that ranks all of them, also by what stands next to a hit", { tags: "numbers" }, async () => {
     const shares = [inMemoryStore(), sqliteStore({ path: newFile("memory.db") })].map(async (store) => {
       await filled(store);
       const storage = annOver(store);
@@ -117,7 +121,7 @@ describe("a memory of one role with many messages", () => {
     expect(all?.near).toBeGreaterThan(EVIDENCE.length / 2);
   });
 
-  it("has the neighbours of a hit in its own run, however far they stand", async () => {
+  it("has the neighbours of a hit in its own run, however far they stand", { tags: "numbers" }, async () => {
     const path = newFile("memory.db");
     const store = sqliteStore({ path });
     await filled(store);
@@ -135,7 +139,7 @@ describe("a memory of one role with many messages", () => {
     await storage.close();
   });
 
-  it("MemoryStorage.L5 knows at once what others have added and removed", async () => {
+  it("MemoryStorage.L5 knows at once what others have added and removed", { tags: "numbers" }, async () => {
     const path = await largeFile();
     const [mine, theirs] = [annOver(sqliteStore({ path })), annOver(sqliteStore({ path }))];
     const [id] = await found(mine, RARE.answer, 1);
@@ -149,7 +153,7 @@ describe("a memory of one role with many messages", () => {
     await theirs.close();
   });
 
-  it("asks on while a filter refuses what is likeliest", async () => {
+  it("asks on while a filter refuses what is likeliest", { tags: "numbers" }, async () => {
     const storage = annOver(sqliteStore({ path: await largeFile() }));
     const word = "weather";
     const all = said.filter(({ content }) => content.includes(word));
@@ -161,24 +165,28 @@ describe("a memory of one role with many messages", () => {
     await storage.close();
   });
 
-  it("reads all of them where it needs all: for vectors, for ages, and for an index that keeps its texts", async () => {
-    const path = await largeFile();
-    const others: readonly Partial<MemoryStorageOptions>[] = [
-      { embedder: hashingEmbedder({ dimensions: 16 }) },
-      { ttl: 1e15 },
-      { lexical: { size: 0, add: () => {}, delete: () => false, search: () => [], clear: () => {} } },
-    ];
-    for (const o of others) {
-      const storage = annOver(sqliteStore({ path }), o);
-      await storage.searchSimilar("ferry");
-      expect(storage.size).toBe(COUNT);
-      await storage.close();
-    }
-  });
+  it(
+    "reads all of them where it needs all: for vectors, for ages, and for an index that keeps its texts",
+    { tags: "numbers" },
+    async () => {
+      const path = await largeFile();
+      const others: readonly Partial<MemoryStorageOptions>[] = [
+        { embedder: hashingEmbedder({ dimensions: 16 }) },
+        { ttl: 1e15 },
+        { lexical: { size: 0, add: () => {}, delete: () => false, search: () => [], clear: () => {} } },
+      ];
+      for (const o of others) {
+        const storage = annOver(sqliteStore({ path }), o);
+        await storage.searchSimilar("ferry");
+        expect(storage.size).toBe(COUNT);
+        await storage.close();
+      }
+    },
+  );
 });
 
 describe("a file with an index of words", () => {
-  it("of an older version gets it with its first question, and reads few messages from then on", async () => {
+  it("of an older version gets it with its first question, and reads few messages from then on", { tags: "numbers" }, async () => {
     const path = await largeFile();
     await meddle(path, "DROP TABLE word_list", "DROP TABLE words", "DROP TABLE word_blocks", "PRAGMA user_version = 2");
     for (const isRead of [true, false]) {
@@ -196,23 +204,27 @@ describe("a file with an index of words", () => {
     "DELETE FROM words_data WHERE id > 10",
   ];
 
-  it.each(someOf(damages, 1))("SqliteStore.S2 that is broken loses no message and takes new ones: %s", async (damage) => {
-    const path = await largeFile();
-    await meddle(path, damage);
-    const store = sqliteStore({ path });
-    const storage = annOver(store);
-    expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-    await storage.addBatch(Array.from({ length: 70 }, (_, n) => say(`more ${n}`, `A walrus ${n}.`)));
-    expect((await storage.recover()).length).toBe(COUNT + 70);
-    await storage.close();
-    const later = counted(sqliteStore({ path }));
-    const again = annOver(later);
-    expect(await found(again, "walrus", 80)).toHaveLength(70);
-    expect((await again.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-    await again.close();
-  });
+  it.each(someOf(damages, 1))(
+    "SqliteStore.S2 that is broken loses no message and takes new ones: %s",
+    { tags: "numbers" },
+    async (damage) => {
+      const path = await largeFile();
+      await meddle(path, damage);
+      const store = sqliteStore({ path });
+      const storage = annOver(store);
+      expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
+      await storage.addBatch(Array.from({ length: 70 }, (_, n) => say(`more ${n}`, `A walrus ${n}.`)));
+      expect((await storage.recover()).length).toBe(COUNT + 70);
+      await storage.close();
+      const later = counted(sqliteStore({ path }));
+      const again = annOver(later);
+      expect(await found(again, "walrus", 80)).toHaveLength(70);
+      expect((await again.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
+      await again.close();
+    },
+  );
 
-  it("SqliteStore.S2 has its words again after a rebuild, whatever happened to them", async () => {
+  it("SqliteStore.S2 has its words again after a rebuild, whatever happened to them", { tags: "numbers" }, async () => {
     const path = await largeFile();
     await meddle(path, "UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 10");
     const embedder = hashingEmbedder({ dimensions: 16 });
@@ -230,19 +242,23 @@ describe("a file with an index of words", () => {
     expect(read.at(-1)).toBeLessThan(COUNT / 3);
   });
 
-  it("SqliteStore.S2 gives a candidate whose row is damaged from its block, and counts one that is damaged in both", async () => {
-    const path = await largeFile();
-    const store = sqliteStore({ path });
-    const hit = async (): Promise<readonly [string | undefined, number]> => {
-      const storage = annOver(store);
-      const [best] = await storage.searchSimilar(RARE.answer, { k: 1 });
-      return [best?.message.content, storage.damaged];
-    };
-    await meddle(path, `UPDATE messages SET body = replace(body, '"v"', '"w"') WHERE body LIKE '%${RARE.answer.replaceAll("'", "''")}%'`);
-    expect(await hit()).toEqual([RARE.answer, 0]);
-    await meddle(path, "UPDATE message_blocks SET content = zeroblob(length(content))");
-    const [content, damaged] = await hit();
-    expect([content === RARE.answer, damaged]).toEqual([false, 1]);
-    await store.close();
-  });
+  it(
+    "SqliteStore.S2 gives a candidate whose row is damaged from its block, and counts one that is damaged in both",
+    { tags: "numbers" },
+    async () => {
+      const path = await largeFile();
+      const store = sqliteStore({ path });
+      const hit = async (): Promise<readonly [string | undefined, number]> => {
+        const storage = annOver(store);
+        const [best] = await storage.searchSimilar(RARE.answer, { k: 1 });
+        return [best?.message.content, storage.damaged];
+      };
+      await meddle(path, `UPDATE messages SET body = replace(body, '"v"', '"w"') WHERE body LIKE '%${RARE.answer.replaceAll("'", "''")}%'`);
+      expect(await hit()).toEqual([RARE.answer, 0]);
+      await meddle(path, "UPDATE message_blocks SET content = zeroblob(length(content))");
+      const [content, damaged] = await hit();
+      expect([content === RARE.answer, damaged]).toEqual([false, 1]);
+      await store.close();
+    },
+  );
 });

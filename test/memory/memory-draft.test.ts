@@ -5,7 +5,7 @@ import { createMessage, type Message } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
 import type { MessageMemory, ReadableMemory } from "../../src/memory/message-memory.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
 
@@ -44,29 +44,33 @@ function built(
 }
 
 describe("MemoryDraft", () => {
-  test("MemoryDraft.D1 property: it answers as if the writes had happened, and so does the base once they are applied", () => {
-    fc.assert(
-      fc.property(situation, ({ options, before, during }) => {
-        const { memory, naive } = built(options, before);
-        const untouched = JSON.stringify(memory);
-        const draft = draftOver(memory);
-        expectSameAnswers(draft, naive);
-        for (const write of during) {
-          writeBoth(draft, naive, write);
+  test(
+    "MemoryDraft.D1 property: it answers as if the writes had happened, and so does the base once they are applied",
+    { tags: "numbers" },
+    () => {
+      fc.assert(
+        fc.property(situation, ({ options, before, during }) => {
+          const { memory, naive } = built(options, before);
+          const untouched = JSON.stringify(memory);
+          const draft = draftOver(memory);
           expectSameAnswers(draft, naive);
-        }
-        expect(JSON.stringify(memory)).toBe(untouched);
-        draft.close();
-        applyMemoryOps(memory, draft.ops);
-        expectSameAnswers(memory, naive);
-        draft.settle();
-        expectSameAnswers(draft, naive);
-      }),
-      { numRuns: tries(25, 400) },
-    );
-  });
+          for (const write of during) {
+            writeBoth(draft, naive, write);
+            expectSameAnswers(draft, naive);
+          }
+          expect(JSON.stringify(memory)).toBe(untouched);
+          draft.close();
+          applyMemoryOps(memory, draft.ops);
+          expectSameAnswers(memory, naive);
+          draft.settle();
+          expectSameAnswers(draft, naive);
+        }),
+        { numRuns: tries(25, 400) },
+      );
+    },
+  );
 
-  test("MemoryDraft.D1 property: over an empty memory it answers so too, between all writes", () => {
+  test("MemoryDraft.D1 property: over an empty memory it answers so too, between all writes", { tags: "numbers" }, () => {
     const steps = fc.array(fc.tuple(anyWrite, fc.boolean()), { maxLength: 12 });
     fc.assert(
       fc.property(situation, steps, fc.boolean(), ({ options }, during, settles) => {
@@ -103,7 +107,7 @@ describe("MemoryDraft", () => {
     expect([draft.has("one"), draft.has("two"), draft.size]).toEqual([true, false, 1]);
   });
 
-  test("MemoryDraft.D1 property: ops that went through JSON do the same", () => {
+  test("MemoryDraft.D1 property: ops that went through JSON do the same", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(situation, ({ options, before, during }) => {
         const { memory, naive } = built(options, before);
@@ -122,7 +126,7 @@ describe("MemoryDraft", () => {
     for (const action of ["WriteCode", "WriteTest", "Review"]) expect(memory.getByAction(action)).toEqual(naive.byActions([action]));
   }
 
-  test("MemoryDraft.D1 property: several activations after one another leave the base as one list would be", () => {
+  test("MemoryDraft.D1 property: several activations after one another leave the base as one list would be", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(situation, fc.array(fc.array(anyWrite, { maxLength: 8 }), { maxLength: 6 }), ({ options, before }, turns) => {
         const { memory, naive } = built(options, before);
@@ -348,7 +352,7 @@ describe("what a draft asks of its base, counted in messages read", () => {
     expect(draft.size).toBe(5000);
   });
 
-  test("MemoryDraft.D2 a draft nobody writes to weighs next to nothing", () => {
+  test("MemoryDraft.D2 a draft nobody writes to weighs next to nothing", { tags: ["numbers", "long"] }, () => {
     const base = memoryOf("a");
     const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => draftOver(base)));
     expect(kept / 10_000).toBeLessThan(150);

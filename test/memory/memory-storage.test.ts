@@ -7,7 +7,7 @@ import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { minisearch } from "../../src/adapters/minisearch.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const DAY = 86_400_000;
 
@@ -254,7 +254,7 @@ describe("against a plain list", () => {
     fc.record({ type: fc.constant("search" as const), id: fc.nat(12) }),
   );
 
-  it("StoredMessages.R3 holds and finds the same after any changes, by two storages in turn", async () => {
+  it("StoredMessages.R3 holds and finds the same after any changes, by two storages in turn", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const store = inMemoryStore();

@@ -6,7 +6,7 @@ import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/
 import { Memory } from "../../src/memory/memory.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, pool, writeBoth } from "./naive-memory.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 function said(id: string, causeBy = "Talk", more: Partial<Message> = {}): Message {
   return createMessage(`content of ${id}`, { id, causeBy, timestamp: 0, ...more });
@@ -29,7 +29,7 @@ function longContent(n: number): string {
 const options = fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) });
 
 describe("Memory", () => {
-  test("Memory.M1 Memory.M2 Memory.M3 Memory.M4 property: it answers as a plain list does, after every write", () => {
+  test("Memory.M1 Memory.M2 Memory.M3 Memory.M4 property: it answers as a plain list does, after every write", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(options, fc.array(anyWrite, { maxLength: 40 }), (given, writes) => {
         const memory = new Memory(given);
@@ -45,7 +45,7 @@ describe("Memory", () => {
     );
   });
 
-  test("Memory.M3 property: it does so too where what is known to be new is added without being looked for", () => {
+  test("Memory.M3 property: it does so too where what is known to be new is added without being looked for", { tags: "numbers" }, () => {
     const step = fc.oneof({ weight: 6, arbitrary: fc.constant("append" as const) }, { weight: 1, arbitrary: anyWrite });
     fc.assert(
       fc.property(options, fc.array(step, { maxLength: 60 }), (given, steps) => {
@@ -71,7 +71,7 @@ describe("Memory", () => {
     );
   });
 
-  test("Memory.M3 property: it still does after thousands of writes have made and closed its holes", () => {
+  test("Memory.M3 property: it still does after thousands of writes have made and closed its holes", { tags: "numbers" }, () => {
     const size = fc.record({ limit: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }), seed: fc.nat(1000) });
     fc.assert(
       fc.property(size, ({ limit, seed }) => {
@@ -108,21 +108,25 @@ describe("Memory", () => {
       (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 }),
     ],
     ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
-  ])("Memory.M1 Memory.M3 of very many messages it holds each once, finds it, and forgets what it is told to: %s", (_what, given, make) => {
-    const count = tries(3_000, 10_000);
-    const memory = new Memory(given);
-    const messages = Array.from({ length: count }, (_, n) => make(n));
-    for (const message of messages) expect([memory.has(message), memory.add(message), memory.add(message)]).toEqual([false, true, false]);
-    const held = messages.slice(-(memory.limit ?? count));
-    expect(memory.get()).toEqual(held);
-    expect(messages.filter((message) => memory.has(message))).toEqual(held);
-    for (const [n, message] of held.entries()) if (n % 5 !== 0) expect(memory.delete(message)).toBe(true);
-    const left = held.filter((_, n) => n % 5 === 0);
-    expect(memory.get()).toEqual(left);
-    expect(messages.filter((message) => memory.has(message))).toEqual(left);
-    for (const message of messages.slice(-6_000)) expect(memory.add(message)).toBe(!left.includes(message));
-    expect(memory.get()).toEqual([...left, ...messages.slice(-6_000).filter((message) => !left.includes(message))]);
-  });
+  ])(
+    "Memory.M1 Memory.M3 of very many messages it holds each once, finds it, and forgets what it is told to: %s",
+    { tags: "numbers" },
+    (_what, given, make) => {
+      const count = tries(3_000, 10_000);
+      const memory = new Memory(given);
+      const messages = Array.from({ length: count }, (_, n) => make(n));
+      for (const message of messages) expect([memory.has(message), memory.add(message), memory.add(message)]).toEqual([false, true, false]);
+      const held = messages.slice(-(memory.limit ?? count));
+      expect(memory.get()).toEqual(held);
+      expect(messages.filter((message) => memory.has(message))).toEqual(held);
+      for (const [n, message] of held.entries()) if (n % 5 !== 0) expect(memory.delete(message)).toBe(true);
+      const left = held.filter((_, n) => n % 5 === 0);
+      expect(memory.get()).toEqual(left);
+      expect(messages.filter((message) => memory.has(message))).toEqual(left);
+      for (const message of messages.slice(-6_000)) expect(memory.add(message)).toBe(!left.includes(message));
+      expect(memory.get()).toEqual([...left, ...messages.slice(-6_000).filter((message) => !left.includes(message))]);
+    },
+  );
 
   test("Memory.M2 it shares the very message and never changes it", () => {
     const message = said("a");
@@ -144,17 +148,21 @@ describe("Memory", () => {
     expect(memory.add(createMessage("content of a", { id: "b" }))).toBe(true);
   });
 
-  test('Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay', () => {
-    const memory = new Memory({ ignoreId: true });
-    const first = createMessage("hello", { id: "a" });
-    expect(memory.add(first)).toBe(true);
-    expect(memory.add(createMessage("hello", { id: "b" }))).toBe(false);
-    expect(memory.add(createMessage("goodbye", { id: "a" }))).toBe(true);
-    expect(first.id).toBe("a");
-    expect(ids(memory.get())).toEqual(["a", "a"]);
-    expect(memory.delete(createMessage("hello"))).toBe(true);
-    expect(memory.get().map((message) => message.content)).toEqual(["goodbye"]);
-  });
+  test(
+    'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay',
+    { tags: "numbers" },
+    () => {
+      const memory = new Memory({ ignoreId: true });
+      const first = createMessage("hello", { id: "a" });
+      expect(memory.add(first)).toBe(true);
+      expect(memory.add(createMessage("hello", { id: "b" }))).toBe(false);
+      expect(memory.add(createMessage("goodbye", { id: "a" }))).toBe(true);
+      expect(first.id).toBe("a");
+      expect(ids(memory.get())).toEqual(["a", "a"]);
+      expect(memory.delete(createMessage("hello"))).toBe(true);
+      expect(memory.get().map((message) => message.content)).toEqual(["goodbye"]);
+    },
+  );
 
   test("Memory.M1 with ignoreId an id stands for the newest message that carries it", () => {
     const memory = new Memory({ ignoreId: true });
@@ -166,7 +174,7 @@ describe("Memory", () => {
     expect([memory.has("a"), memory.size]).toEqual([false, 0]);
   });
 
-  test("Memory.M2 [MetaGPT: get_by_action gave out the live list] what a query gives is the caller's own", () => {
+  test("Memory.M2 [MetaGPT: get_by_action gave out the live list] what a query gives is the caller's own", { tags: "numbers" }, () => {
     const memory = memoryOf("a", "b", "c");
     memory.getByAction("Talk").length = 0;
     memory.getByActions(["Talk"]).reverse();
@@ -180,23 +188,27 @@ describe("Memory", () => {
     }
   });
 
-  test("Memory.M2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once", () => {
-    const memory = new Memory();
-    for (const [id, cause] of [
-      ["1", "B"],
-      ["2", "A"],
-      ["3", "C"],
-      ["4", "B"],
-      ["5", "A"],
-    ] as const) {
-      memory.add(said(id, cause));
-    }
-    expect(ids(memory.getByActions(["A", "B"]))).toEqual(["1", "2", "4", "5"]);
-    expect(ids(memory.getByActions(new Set(["B", { name: "B" }, "A"])))).toEqual(["1", "2", "4", "5"]);
-    expect(memory.getByActions([])).toEqual([]);
-  });
+  test(
+    "Memory.M2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once",
+    { tags: "numbers" },
+    () => {
+      const memory = new Memory();
+      for (const [id, cause] of [
+        ["1", "B"],
+        ["2", "A"],
+        ["3", "C"],
+        ["4", "B"],
+        ["5", "A"],
+      ] as const) {
+        memory.add(said(id, cause));
+      }
+      expect(ids(memory.getByActions(["A", "B"]))).toEqual(["1", "2", "4", "5"]);
+      expect(ids(memory.getByActions(new Set(["B", { name: "B" }, "A"])))).toEqual(["1", "2", "4", "5"]);
+      expect(memory.getByActions([])).toEqual([]);
+    },
+  );
 
-  test("Memory.M3 [MetaGPT: asking for an unknown action made a key for it] a question leaves no trace", () => {
+  test("Memory.M3 [MetaGPT: asking for an unknown action made a key for it] a question leaves no trace", { tags: "numbers" }, () => {
     const memory = memoryOf("a");
     const before = JSON.stringify(memory);
     for (const name of ["Unknown", "__proto__", "constructor", "toString"]) {
@@ -208,13 +220,13 @@ describe("Memory", () => {
     expect(ids(memory.getByAction("__proto__"))).toEqual(["b"]);
   });
 
-  test("Memory.M3 findNews tells each message once, in the order given", () => {
+  test("Memory.M3 findNews tells each message once, in the order given", { tags: "numbers" }, () => {
     const memory = memoryOf("a", "b", "c");
     expect(ids(memory.findNews([said("x"), said("b"), said("y"), said("x")]))).toEqual(["x", "y"]);
     expect(memory.size).toBe(3);
   });
 
-  test("Memory.M3 findNews with k looks at the newest k only", () => {
+  test("Memory.M3 findNews with k looks at the newest k only", { tags: "numbers" }, () => {
     const memory = memoryOf("a", "b", "c");
     expect(ids(memory.findNews([said("a"), said("b"), said("c")], 2))).toEqual(["a"]);
   });
@@ -227,7 +239,7 @@ describe("Memory", () => {
     }
   });
 
-  test("Memory.M5 get gives the newest k, all for 0, and all when there are fewer", () => {
+  test("Memory.M5 get gives the newest k, all for 0, and all when there are fewer", { tags: "numbers" }, () => {
     const memory = memoryOf("a", "b", "c");
     expect([memory.get(), memory.get(0), memory.get(2), memory.get(9)].map(ids)).toEqual([
       ["a", "b", "c"],
@@ -237,7 +249,7 @@ describe("Memory", () => {
     ]);
   });
 
-  test("Memory.M4 the limit forgets the oldest, and what it forgot is news again", () => {
+  test("Memory.M4 the limit forgets the oldest, and what it forgot is news again", { tags: "numbers" }, () => {
     const memory = new Memory({ limit: 2 });
     for (const id of ["a", "b", "c"]) expect(memory.add(said(id))).toBe(true);
     expect(ids(memory.get())).toEqual(["b", "c"]);
@@ -246,13 +258,13 @@ describe("Memory", () => {
     expect(ids(memory.findNews([said("a"), said("b")]))).toEqual(["a"]);
   });
 
-  test("Memory.M4 [the bounded memory that deletes the newest] a limit of one keeps the newest", () => {
+  test("Memory.M4 [the bounded memory that deletes the newest] a limit of one keeps the newest", { tags: "numbers" }, () => {
     const memory = new Memory({ limit: 1 });
     memory.addBatch([said("a"), said("b"), said("c")]);
     expect(ids(memory.get())).toEqual(["c"]);
   });
 
-  test("Memory.M4 a message held already makes nobody leave", () => {
+  test("Memory.M4 a message held already makes nobody leave", { tags: "numbers" }, () => {
     const memory = new Memory({ limit: 2 });
     memory.addBatch([said("a"), said("b")]);
     expect(memory.add(said("b"))).toBe(false);
@@ -269,7 +281,7 @@ describe("Memory", () => {
     expect(new Memory().delete("a")).toBe(false);
   });
 
-  test("delete takes a message that is the same, not only the same object", () => {
+  test("delete takes a message that is the same, not only the same object", { tags: "numbers" }, () => {
     const memory = memoryOf("a", "b");
     expect(memory.delete(createMessage("revived", { id: "a" }))).toBe(true);
     expect(ids(memory.getByAction("Talk"))).toEqual(["b"]);
@@ -280,7 +292,7 @@ describe("Memory", () => {
     expect([memory.deleteNewest()?.id, memory.deleteNewest()?.id, memory.deleteNewest()]).toEqual(["b", "a", undefined]);
   });
 
-  test("deleteOlderThan goes by the messages' own times, in whatever order they arrived", () => {
+  test("deleteOlderThan goes by the messages' own times, in whatever order they arrived", { tags: "numbers" }, () => {
     const memory = new Memory();
     for (const timestamp of [50, 10, 40, 20]) memory.add(said(`t${timestamp}`, "Talk", { timestamp }));
     expect(memory.deleteOlderThan(40)).toBe(2);
@@ -288,7 +300,7 @@ describe("Memory", () => {
     expect(() => memory.deleteOlderThan(Number.NaN)).toThrow(RangeError);
   });
 
-  test("after clear it is as new", () => {
+  test("after clear it is as new", { tags: "numbers" }, () => {
     const memory = memoryOf("a", "b");
     memory.getByAction("Talk");
     memory.clear();
@@ -373,16 +385,20 @@ describe("what a memory costs, counted in reads of messages", () => {
     return memory;
   }
 
-  test("Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held", () => {
-    const addReads = (size: number): number => {
-      const memory = memoryOfSize(size);
-      const messages = Array.from({ length: 50 }, (_, n) => counted(said(`new${n}`)));
-      return readsOf(() => memory.addBatch(messages));
-    };
-    const few = addReads(10);
-    expect(few).toBeLessThanOrEqual(50 * 6);
-    expect(addReads(10_000)).toBe(few);
-  });
+  test(
+    "Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held",
+    { tags: "numbers" },
+    () => {
+      const addReads = (size: number): number => {
+        const memory = memoryOfSize(size);
+        const messages = Array.from({ length: 50 }, (_, n) => counted(said(`new${n}`)));
+        return readsOf(() => memory.addBatch(messages));
+      };
+      const few = addReads(10);
+      expect(few).toBeLessThanOrEqual(50 * 6);
+      expect(addReads(10_000)).toBe(few);
+    },
+  );
 
   test("Memory.M3 findNews reads what was observed, not what is held", () => {
     const newsReads = (size: number): number => {
@@ -426,7 +442,7 @@ describe("what a memory costs, counted in reads of messages", () => {
     expect(deleteReads(10_000)).toBeLessThan(10_000 * 10);
   });
 
-  test("Memory.M4 a full memory reads a few messages per add, however long it has been full", () => {
+  test("Memory.M4 a full memory reads a few messages per add, however long it has been full", { tags: "numbers" }, () => {
     const memory = memoryOfSize(500, 100);
     const addReads = (): number =>
       readsOf(() => {
@@ -441,7 +457,7 @@ describe("what a memory costs, counted in reads of messages", () => {
 });
 
 describe("what a memory keeps", () => {
-  test("Memory.M4 a small memory that has forgotten a hundred thousand messages is still small", () => {
+  test("Memory.M4 a small memory that has forgotten a hundred thousand messages is still small", { tags: ["numbers", "long"] }, () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`));
     const forgetful = (): Memory => {
       const memory = new Memory({ limit: 10 });
@@ -454,31 +470,35 @@ describe("what a memory keeps", () => {
     expect(bytesKeptBy(forgetful)).toBeLessThan(400_000);
   });
 
-  test("Arrivals.A1 holes between the oldest and the newest are closed, in the list and in the indexes", () => {
-    const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
-    const first = Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First"));
-    const full = (): Memory => {
-      const memory = new Memory();
-      // 300 that stay: an index closes its holes before the list has reason to.
-      memory.addBatch(first);
-      memory.addBatch([said("even", "Even"), said("odd", "Odd")]);
-      memory.getByAction("Even");
-      for (let n = 0; n < 100_000; n++) {
-        memory.add(messages[n % 100]!);
-        memory.delete(messages[(n + 99) % 100]!);
-      }
-      expect([memory.size, memory.getByAction("Even").length + memory.getByAction("Odd").length]).toEqual([303, 3]);
-      return memory;
-    };
-    expect(bytesKeptBy(full)).toBeLessThan(400_000);
-  });
+  test(
+    "Arrivals.A1 holes between the oldest and the newest are closed, in the list and in the indexes",
+    { tags: ["numbers", "long"] },
+    () => {
+      const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
+      const first = Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First"));
+      const full = (): Memory => {
+        const memory = new Memory();
+        // 300 that stay: an index closes its holes before the list has reason to.
+        memory.addBatch(first);
+        memory.addBatch([said("even", "Even"), said("odd", "Odd")]);
+        memory.getByAction("Even");
+        for (let n = 0; n < 100_000; n++) {
+          memory.add(messages[n % 100]!);
+          memory.delete(messages[(n + 99) % 100]!);
+        }
+        expect([memory.size, memory.getByAction("Even").length + memory.getByAction("Odd").length]).toEqual([303, 3]);
+        return memory;
+      };
+      expect(bytesKeptBy(full)).toBeLessThan(400_000);
+    },
+  );
 
-  test("what nobody uses weighs next to nothing", () => {
+  test("what nobody uses weighs next to nothing", { tags: ["numbers", "long"] }, () => {
     const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => new Memory()));
     expect(kept / 10_000).toBeLessThan(200);
   });
 
-  test("an index weighs less than a hundred bytes for each message", () => {
+  test("an index weighs less than a hundred bytes for each message", { tags: ["numbers", "long"] }, () => {
     const messages = Array.from({ length: 50_000 }, (_, n) => said(`m${n}`, `Action${n % 20}`));
     // Asking a set computes what a string keeps about itself.
     for (const message of messages) new Set([message.id]).has(message.id);
@@ -493,7 +513,7 @@ describe("what a memory keeps", () => {
 });
 
 describe("Memory as JSON", () => {
-  test("property: what comes back answers as what was saved", () => {
+  test("property: what comes back answers as what was saved", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(options, fc.array(anyWrite, { maxLength: 30 }), (given, writes) => {
         const memory = new Memory(given);
@@ -518,14 +538,18 @@ describe("Memory as JSON", () => {
     for (const action of ["WriteCode", "Review"]) expect(one.getByAction(action)).toEqual(other.getByAction(action));
   }
 
-  test("[MetaGPT: after a load the list and the index held separate copies] it holds one object for each message, in every index", () => {
-    const read = Memory.fromJSON(JSON.parse(JSON.stringify(memoryOf("a", "b"))));
-    const [first] = read.get();
-    expect(read.getByAction("Talk")[0]).toBe(first);
-    expect(read.getByRole("user")[0]).toBe(first);
-    read.delete("a");
-    expect(ids(read.getByAction("Talk"))).toEqual(["b"]);
-  });
+  test(
+    "[MetaGPT: after a load the list and the index held separate copies] it holds one object for each message, in every index",
+    { tags: "numbers" },
+    () => {
+      const read = Memory.fromJSON(JSON.parse(JSON.stringify(memoryOf("a", "b"))));
+      const [first] = read.get();
+      expect(read.getByAction("Talk")[0]).toBe(first);
+      expect(read.getByRole("user")[0]).toBe(first);
+      read.delete("a");
+      expect(ids(read.getByAction("Talk"))).toEqual(["b"]);
+    },
+  );
 
   test("[MetaGPT: a dump wrote every message twice] each message is written once", () => {
     const memory = memoryOf("a", "b", "c");
@@ -535,12 +559,12 @@ describe("Memory as JSON", () => {
     for (const id of ["a", "b", "c"]) expect(text.split(`content of ${id}`)).toHaveLength(2);
   });
 
-  test("messages carry their wire version, and options are written only when set", () => {
+  test("messages carry their wire version, and options are written only when set", { tags: "numbers" }, () => {
     expect(memoryOf("a").toJSON()).toEqual({ messages: [{ v: MESSAGE_VERSION, ...said("a") }] });
     expect(new Memory({ ignoreId: true, limit: 3 }).toJSON()).toEqual({ ignoreId: true, limit: 3, messages: [] });
   });
 
-  test("messages of an older form are filled up", () => {
+  test("messages of an older form are filled up", { tags: "numbers" }, () => {
     const [message] = Memory.fromJSON({ messages: [{ content: "hi", role: "assistant" }] }).get();
     expect(message).toMatchObject({ content: "hi", role: "assistant", causeBy: "UserRequirement" });
   });
@@ -551,7 +575,7 @@ describe("Memory as JSON", () => {
     ["a bad message", { messages: [{ content: 5 }] }, "messages[0].content"],
     ["a message of a newer version", { messages: [{ v: MESSAGE_VERSION + 1, content: "x" }] }, "newer version"],
     ["a limit that is none", { limit: "many", messages: [] }, "limit"],
-  ])("refuses %s, naming it", (_what, json, named) => {
+  ])("refuses %s, naming it", { tags: "numbers" }, (_what, json, named) => {
     expect(() => Memory.fromJSON(json)).toThrow(UsageError);
     expect(() => Memory.fromJSON(json)).toThrow(named);
   });

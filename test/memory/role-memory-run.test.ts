@@ -16,7 +16,7 @@ import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { Answer, answerer, isSummary, paidEmbedder, parrot, recallsIn, rememberedIn, storedIn, storeUnderTest } from "./role-setup.ts";
-import { cutsOf } from "../effort.ts";
+import { cutsOf } from "../long.ts";
 
 const MEMORY = { summary: true, recall: { maxTokens: 400 } };
 
@@ -111,26 +111,30 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect([store.calls, model.calls]).toEqual([[], []]);
   });
 
-  it("KeptMemory.K2 goes on from every place of its record: recalls the same, stores nothing twice and loses nothing, whatever the store has", async () => {
-    const { events, store, before } = await wholeRun();
-    const [ann, bob] = [await storedIn(store, "Ann"), await storedIn(store, "Bob")];
-    expect(ann.length).toBeGreaterThan(8);
-    let paid = 0;
-    for (const at of cutsOf(events.length).filter((place) => place > 0)) {
-      // A store that is behind, and one that is ahead, in turns: of a run that died, or of a record that lost its end.
-      const kept = await copyOf(at % 2 === 0 ? before : store);
-      const journal = await journalWith("r", events.slice(0, at));
-      const { team, model } = teamOver(journal, kept);
-      expect((await team.run("go", { id: "r", rounds: 9 }).result).status).toBe("rounds");
-      expect(textOf(await eventsOf(journal, "r")) === textOf(events), `from event ${at}`).toBe(true);
-      expect([await storedIn(kept, "Ann"), await storedIn(kept, "Bob")].map((all) => all.toSorted())).toEqual([
-        ann.toSorted(),
-        bob.toSorted(),
-      ]);
-      paid += model.calls.length;
-    }
-    expect(paid).toBeGreaterThan(0);
-  }, 120_000);
+  it(
+    "KeptMemory.K2 goes on from every place of its record: recalls the same, stores nothing twice and loses nothing, whatever the store has",
+    { tags: "numbers", timeout: 120_000 },
+    async () => {
+      const { events, store, before } = await wholeRun();
+      const [ann, bob] = [await storedIn(store, "Ann"), await storedIn(store, "Bob")];
+      expect(ann.length).toBeGreaterThan(8);
+      let paid = 0;
+      for (const at of cutsOf(events.length).filter((place) => place > 0)) {
+        // A store that is behind, and one that is ahead, in turns: of a run that died, or of a record that lost its end.
+        const kept = await copyOf(at % 2 === 0 ? before : store);
+        const journal = await journalWith("r", events.slice(0, at));
+        const { team, model } = teamOver(journal, kept);
+        expect((await team.run("go", { id: "r", rounds: 9 }).result).status).toBe("rounds");
+        expect(textOf(await eventsOf(journal, "r")) === textOf(events), `from event ${at}`).toBe(true);
+        expect([await storedIn(kept, "Ann"), await storedIn(kept, "Bob")].map((all) => all.toSorted())).toEqual([
+          ann.toSorted(),
+          bob.toSorted(),
+        ]);
+        paid += model.calls.length;
+      }
+      expect(paid).toBeGreaterThan(0);
+    },
+  );
 
   it("stores nothing of an activation that fails, and all of it once it has ended", async () => {
     const store = inMemoryStore();

@@ -11,7 +11,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { Answer, answerer, isSummary, parrot, recallsIn, rememberedIn, storedIn, linesOf } from "./role-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const FACTS = ["The harbour opens at six in the morning.", "Ferries to the island cost four coins.", "The lighthouse was painted red."];
 
@@ -226,7 +226,7 @@ describe("the budget of what is recalled", () => {
     return { block: rememberedIn(asked.at(-1)), summaries: model.calls.filter(isSummary).length, asked: asked.length };
   }
 
-  it("Recollection.C3 is never passed, whatever is remembered and however it is shared", async () => {
+  it("Recollection.C3 is never passed, whatever is remembered and however it is shared", { tags: "numbers" }, async () => {
     const words = fc.array(
       fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: "grapheme", maxLength: 100 }), fc.constant("go on ".repeat(200))),
       {

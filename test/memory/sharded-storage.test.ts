@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { ShardedStorage, shardOf } from "../../src/memory/sharded-storage.ts";
 import { idsOf, say, storageOver } from "./storage-setup.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const messages = Array.from({ length: 60 }, (_, n) => say(`m${n}`, `subject ${n % 7} detail ${n}`));
 
@@ -56,24 +56,28 @@ describe("ShardedStorage", () => {
     expect((await many.recover()).map(({ id }) => id)).toEqual(["new"]);
   });
 
-  it("ShardedStorage.H1 ShardedStorage.H3 reshards to any number, and loses, doubles and disorders nothing", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 }), async (before, after) => {
-        const stores = storesOf(Math.max(before, after));
-        const first = sharded(stores.slice(0, before));
-        for (const message of messages.slice(0, 20)) await first.add(message);
-        const second = sharded(stores.slice(0, after), stores.slice(after));
-        expect((await second.recover()).map(({ id }) => id)).toEqual(messages.slice(0, 20).map(({ id }) => id));
-        expect(second.size).toBe(20);
-        expect(idsOf(await second.searchSimilar(messages[13] ?? "", { k: 1 }))).toEqual(["m13"]);
-        for (const [which, store] of stores.entries()) {
-          const held = await storageOver(store).recover();
-          expect(held.every(({ id }) => shardOf("", id, after) === which)).toBe(true);
-        }
-      }),
-      { numRuns: tries(10, 80) },
-    );
-  });
+  it(
+    "ShardedStorage.H1 ShardedStorage.H3 reshards to any number, and loses, doubles and disorders nothing",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 }), async (before, after) => {
+          const stores = storesOf(Math.max(before, after));
+          const first = sharded(stores.slice(0, before));
+          for (const message of messages.slice(0, 20)) await first.add(message);
+          const second = sharded(stores.slice(0, after), stores.slice(after));
+          expect((await second.recover()).map(({ id }) => id)).toEqual(messages.slice(0, 20).map(({ id }) => id));
+          expect(second.size).toBe(20);
+          expect(idsOf(await second.searchSimilar(messages[13] ?? "", { k: 1 }))).toEqual(["m13"]);
+          for (const [which, store] of stores.entries()) {
+            const held = await storageOver(store).recover();
+            expect(held.every(({ id }) => shardOf("", id, after) === which)).toBe(true);
+          }
+        }),
+        { numRuns: tries(10, 80) },
+      );
+    },
+  );
 
   it("ShardedStorage.H2 cut off between storing and removing, tells a message once, and goes on", async () => {
     const stores = storesOf(2);

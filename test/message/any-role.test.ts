@@ -10,7 +10,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { parseEvent } from "../../src/runtime/record/event-schema.ts";
 import { packedEvent, unpackedEvent } from "../../src/runtime/record/packed-event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 6 });
 /** Mostly values that are accepted, and now and then one that is refused. */
@@ -64,7 +64,7 @@ async function throughExport(message: Message): Promise<Message | undefined> {
 }
 
 describe("a message of any role", () => {
-  test("property: what createMessage accepts comes back through every door", async () => {
+  test("property: what createMessage accepts comes back through every door", { tags: "numbers" }, async () => {
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(text, fields, async (content, given) => {

@@ -4,7 +4,7 @@ import { QueueFullError, UsageError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { MessageQueue } from "../../src/message/message-queue.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 function said(id: string): Message {
   return createMessage(`content of ${id}`, { id, timestamp: 0 });
@@ -136,7 +136,7 @@ describe("MessageQueue", () => {
     expect([queue.has("last"), queue.push(said("last")), queue.size]).toEqual([true, false, 21]);
   });
 
-  test("PriorityLanes.L1 MessageQueue.Q1 MessageQueue.Q2 property: it behaves as a plain sorted list does", () => {
+  test("PriorityLanes.L1 MessageQueue.Q1 MessageQueue.Q2 property: it behaves as a plain sorted list does", { tags: "numbers" }, () => {
     type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "append" | "popAll" | "json" | "asked";
     const step: fc.Arbitrary<Step> = fc.oneof(
       { weight: 6, arbitrary: fc.record({ push: fc.nat(30), priority: fc.integer({ min: -3, max: 3 }) }) },
@@ -189,7 +189,7 @@ describe("MessageQueue", () => {
     );
   });
 
-  test("an inbox nobody writes to weighs next to nothing, before and after it was emptied", () => {
+  test("an inbox nobody writes to weighs next to nothing, before and after it was emptied", { tags: ["numbers", "long"] }, () => {
     // What else a process makes or gives back meanwhile, some 300 KB, is little beside what so many weigh.
     const many = 100_000;
     const idle = bytesKeptBy(() => Array.from({ length: many }, () => new MessageQueue()));

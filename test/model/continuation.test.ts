@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { askOn, joined } from "../../src/model/continuation.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 describe("joined", () => {
   it.each([
@@ -44,7 +44,7 @@ describe("joined", () => {
     .array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 30, maxLength: 80 })
     .map((all) => all.map((word, n) => `${word}${n}`).join(" "));
 
-  it("property: a text cut anywhere is whole again, also when the last part of it is repeated", () => {
+  it("property: a text cut anywhere is whole again, also when the last part of it is repeated", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(words, fc.nat(1_000), fc.nat(60), (text, place, repeated) => {
         const cut = 45 + (place % (text.length - 45));
@@ -55,7 +55,7 @@ describe("joined", () => {
     );
   });
 
-  it("property: whatever comes, what was said so far stays, or the reply began anew", () => {
+  it("property: whatever comes, what was said so far stays, or the reply began anew", { tags: "numbers" }, () => {
     const part = fc
       .array(fc.constantFrom("```js\n", "```\n", "a line of text\n", "x", "\n", "{", "}", "  "), { maxLength: 30 })
       .map((all) => all.join(""));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findJson } from "../../src/model/json-in-text.ts";
 import { MAX_DEPTH } from "../../src/model/json-reader.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const first = (text: string): unknown => findJson(text).values[0]?.value;
 
@@ -13,7 +13,7 @@ const composite = fc
   .filter((value) => !JSON.stringify(value).includes("__proto__"));
 
 describe("findJson reads what is JSON", () => {
-  it("property: any object or array, as JSON.parse does", () => {
+  it("property: any object or array, as JSON.parse does", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(composite, fc.constantFrom(undefined, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -23,7 +23,7 @@ describe("findJson reads what is JSON", () => {
     );
   });
 
-  it("property: and the same behind a space, whatever is wrong with it", () => {
+  it("property: and the same behind a space, whatever is wrong with it", { tags: "numbers" }, () => {
     const nested = (depth: number): string => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
     const whole = fc.oneof(
       composite.map((value) => JSON.stringify(value)),
@@ -63,7 +63,7 @@ describe("findJson reads what is JSON", () => {
     );
   });
 
-  it("property: also fenced, with a byte order mark, and with prose around", () => {
+  it("property: also fenced, with a byte order mark, and with prose around", { tags: "numbers" }, () => {
     const prose = fc.string().map((words) => words.replace(/[{}[\]"'`]/g, " "));
     fc.assert(
       fc.property(composite, prose, prose, (value, before, after) => {
@@ -74,12 +74,12 @@ describe("findJson reads what is JSON", () => {
     );
   });
 
-  it.each(['"text"', "42", "-1.5e3", "true", "null", " \n 7 \n"])("a reply that is nothing but %s", (text) => {
+  it.each(['"text"', "42", "-1.5e3", "true", "null", " \n 7 \n"])("a reply that is nothing but %s", { tags: "numbers" }, (text) => {
     expect(findJson(text).values).toHaveLength(1);
     expect(first(text)).toEqual(JSON.parse(text));
   });
 
-  it("code fences inside strings do not end anything", () => {
+  it("code fences inside strings do not end anything", { tags: "numbers" }, () => {
     const value = { readme: "Run:\n```sh\nnpm start\n```\nDone {not json} [x]" };
     expect(first(`Here you are:\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``)).toEqual(value);
   });
@@ -104,11 +104,11 @@ describe("findJson mends", () => {
     ["a fence that is never closed", '```json\n{"a": 1}', { a: 1 }],
     ["a fence of another name", '```javascript\n{"a": 1}\n```', { a: 1 }],
     ["escapes as JSON means them", String.raw`{"a": "\n\t\"\\\/\u00e4\ud83c\udfad"}`, { a: '\n\t"\\/ä🎭' }],
-  ])("%s", (_what, text, expected) => {
+  ])("%s", { tags: "numbers" }, (_what, text, expected) => {
     expect(first(text)).toEqual(expected);
   });
 
-  it("property: any value that was damaged in ways that can be mended is whole again", () => {
+  it("property: any value that was damaged in ways that can be mended is whole again", { tags: "numbers" }, () => {
     // Values whose strings hold no quotes or backslashes: what damage does to those cannot be told from what was meant.
     const text = fc.stringMatching(/^[A-Za-z0-9 äöü,:{}[\]\n.#-]{0,20}$/);
     const key = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/).filter((name) => name !== "__proto__");
@@ -154,42 +154,42 @@ describe("findJson mends", () => {
     );
   });
 
-  it("prose with brackets around", () => {
+  it("prose with brackets around", { tags: "numbers" }, () => {
     expect(first('As said in [the docs](http://a.b) and [note], for {placeholder} use: {"a": 1}. See [#12] and [1].')).toEqual({ a: 1 });
     expect(first('{thinking} I will answer [briefly]. {"answer": "yes"}')).toEqual({ answer: "yes" });
   });
 
-  it("thoughts before the answer are no answer", () => {
+  it("thoughts before the answer are no answer", { tags: "numbers" }, () => {
     expect(first('<think>Maybe {"a": 1, "longer": "than the answer by far"}?</think>\n{"a": 2}')).toEqual({ a: 2 });
     expect(first('<thinking>\n{"a": 1}</thinking>{"a": 2}')).toEqual({ a: 2 });
     expect(first('{"a": "<think>{}</think>"}')).toEqual({ a: "<think>{}</think>" });
   });
 
-  it("drops __proto__ keys at every level, and pollutes nothing", () => {
+  it("drops __proto__ keys at every level, and pollutes nothing", { tags: "numbers" }, () => {
     const value = first('{"__proto__": {"polluted": 1}, "a": {"__proto__": {"polluted": 1}, "b": 1}, "constructor": "kept"}');
     expect(JSON.stringify(value)).toBe('{"a":{"b":1},"constructor":"kept"}');
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  it("of several values the longest comes first", () => {
+  it("of several values the longest comes first", { tags: "numbers" }, () => {
     const found = findJson('For example {"a": 1}. So: {"a": 2, "b": "the real one"} or []');
     expect(found.values.map(({ value }) => value)).toEqual([{ a: 2, b: "the real one" }, { a: 1 }, []]);
     expect(found.broken).toBeUndefined();
   });
 
-  it("the last of two equal keys counts, as in JSON.parse", () => {
+  it("the last of two equal keys counts, as in JSON.parse", { tags: "numbers" }, () => {
     expect(first('{"a": 1, "a": 2}')).toEqual({ a: 2 });
   });
 });
 
 describe("findJson never invents", () => {
-  it.each(["-", "1e", "1e-", "-1.5E+", "1."])("a number cut short after %j is truncated, not malformed", (cut) => {
+  it.each(["-", "1e", "1e-", "-1.5E+", "1."])("a number cut short after %j is truncated, not malformed", { tags: "numbers" }, (cut) => {
     expect(findJson(`{"a": ${cut}`).broken?.reason).toBe("truncated");
     expect(findJson(`{"a": ${cut}x}`).broken?.reason).not.toBe("truncated");
   });
 
-  it("property: a JSON text cut anywhere is truncated, never a value", () => {
+  it("property: a JSON text cut anywhere is truncated, never a value", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(composite, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (value, where) => {
         const text = JSON.stringify(value);
@@ -202,13 +202,13 @@ describe("findJson never invents", () => {
     );
   });
 
-  it("nothing inside a broken object is taken for an answer", () => {
+  it("nothing inside a broken object is taken for an answer", { tags: "numbers" }, () => {
     const found = findJson('{"files": [{"path": "a"}, {"path": "b"}], "oops": nonsense, "more": {"path": "c"}}');
     expect(found.values).toEqual([]);
     expect(found.broken).toMatchObject({ reason: "malformed", start: 0, end: 83 - 1 });
   });
 
-  it("after a broken object a good one is still seen, and the broken one is told", () => {
+  it("after a broken object a good one is still seen, and the broken one is told", { tags: "numbers" }, () => {
     const found = findJson('{"path": <path>} and then {"path": "a/b"}');
     expect(found.values.map(({ value }) => value)).toEqual([{ path: "a/b" }]);
     expect(found.broken).toMatchObject({ reason: "malformed", start: 0, end: 16 });
@@ -225,14 +225,18 @@ describe("findJson never invents", () => {
     "12 apples",
     '"one" and "two"',
     '{"a" 1}',
-  ])("finds nothing in %j", (text) => {
+  ])("finds nothing in %j", { tags: "numbers" }, (text) => {
     expect(findJson(text).values).toEqual([]);
   });
 
-  it.each(["[1, NaN]", "[1, Infinity]", "[1, undefined]", "[1 2]", "[1, 1e999]", '{"a": 1 "b": 2}'])("does not read %s", (text) => {
-    expect(findJson(text).values).toEqual([]);
-    expect(findJson(text).broken).toBeDefined();
-  });
+  it.each(["[1, NaN]", "[1, Infinity]", "[1, undefined]", "[1 2]", "[1, 1e999]", '{"a": 1 "b": 2}'])(
+    "does not read %s",
+    { tags: "numbers" },
+    (text) => {
+      expect(findJson(text).values).toEqual([]);
+      expect(findJson(text).broken).toBeDefined();
+    },
+  );
 
   it("refuses what is nested too deep, and reads what is just deep enough", () => {
     const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
@@ -241,7 +245,7 @@ describe("findJson never invents", () => {
     expect(findJson(nested(MAX_DEPTH + 1)).values).toEqual([]);
   });
 
-  it("property: never throws and never loops, whatever the text", () => {
+  it("property: never throws and never loops, whatever the text", { tags: "numbers" }, () => {
     const soup = fc
       .array(
         fc.constantFrom(
@@ -306,12 +310,12 @@ describe("findJson reads megabytes in one go", () => {
     ["one long string", `{"a":"${fill("x")}"}`],
     ["thoughts without an end", `<think>${fill("<think>")}`],
     ["digits", `[${fill("1")}x]`],
-  ])("%s", (_what, text) => {
+  ])("%s", { tags: "numbers" }, (_what, text) => {
     const { values, broken } = findJson(text);
     expect(values.length + (broken === undefined ? 0 : 1)).toBeLessThanOrEqual(17);
   });
 
-  it("and a good one of that size", () => {
+  it("and a good one of that size", { tags: "numbers" }, () => {
     const value = { files: Array.from({ length: size / 500 }, (_, n) => ({ path: `src/${n}.ts`, text: 'const x = "y";\n'.repeat(30) })) };
     const text = `Here it is:\n${JSON.stringify(value)}`;
     expect(text.length).toBeGreaterThan(size);

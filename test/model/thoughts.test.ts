@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { answerStart, withoutThoughts } from "../../src/model/thoughts.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 describe("withoutThoughts", () => {
   it.each([
@@ -35,7 +35,7 @@ describe("withoutThoughts", () => {
     expect(withoutThoughts(reply)).toBe(reply);
   });
 
-  it("property: an answer comes out as it is, whatever was thought before it", () => {
+  it("property: an answer comes out as it is, whatever was thought before it", { tags: "numbers" }, () => {
     const thought = fc
       .array(fc.constantFrom("Hm. ", "\n", "```js\n", "{", '{"a": 1}', "<think", "let x;", "</", "`"), { maxLength: 20 })
       .map((parts) => parts.join(""));
@@ -49,7 +49,7 @@ describe("withoutThoughts", () => {
     );
   });
 
-  it("property: the place is one in the text, and everything behind it is kept", () => {
+  it("property: the place is one in the text, and everything behind it is kept", { tags: "numbers" }, () => {
     const soup = fc
       .array(fc.constantFrom("<think>", "</think>", "</think> ", "<thinking>", "```", "\n", "x", '"', "{", " "), { maxLength: 60 })
       .map((parts) => parts.join(""));

@@ -9,7 +9,7 @@ import { Funds } from "../../src/model/funds.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { BudgetGate } from "../../src/runtime/steps/budget-gate.ts";
 import { RunState } from "../../src/runtime/record/run-state.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** A pool: its amount, and its place among the pools before it, which is its parent's unless it is a root. */
 const poolOf = fc.record({ amount: fc.integer({ min: 0, max: 300 }), parent: fc.option(fc.nat(9), { nil: undefined }) });
@@ -87,7 +87,7 @@ async function runsOf(world: World, pools: readonly LocalBudgetPool[]): Promise<
 }
 
 describe("budgets that nest", () => {
-  test("are never overspent, leave nobody waiting for ever, and get back all that was held", async () => {
+  test("are never overspent, leave nobody waiting for ever, and get back all that was held", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(worldOf, async (world) => {
         const pools = poolsOf(world);

@@ -14,7 +14,7 @@ import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { type Latency, promptOf, shuffled, steady, stillClock } from "./outside.ts";
-import { tries as triesOf } from "../effort.ts";
+import { tries as triesOf } from "../long.ts";
 
 const price: ModelPrice = { input: 100, output: 1_000 };
 
@@ -155,7 +155,7 @@ function expectBilled(events: readonly RunEvent[], bills: Provider["bills"]): vo
 }
 
 describe("a budget of one dollar with eight concurrent roles", () => {
-  test("is never overspent, is used up as far as it goes, and can be raised", async () => {
+  test("is never overspent, is used up as far as it goes, and can be raised", { tags: "numbers" }, async () => {
     const seen = { budget: 0, finished: 0 };
     await fc.assert(
       fc.asyncProperty(sketch, async (sketched) => {
@@ -192,7 +192,7 @@ describe("a budget of one dollar with eight concurrent roles", () => {
     expect(seen.finished).toBeGreaterThan(5);
   });
 
-  test("nor when it is killed anywhere and goes on", async () => {
+  test("nor when it is killed anywhere and goes on", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(sketch, fc.double({ min: 0, max: 1, noNaN: true }), async (sketched, at) => {
         const journal = memoryJournal();
@@ -213,7 +213,7 @@ describe("a budget of one dollar with eight concurrent roles", () => {
     );
   });
 
-  test("nor when it is stopped anywhere: what is cut off costs what was reserved for it", async () => {
+  test("nor when it is stopped anywhere: what is cut off costs what was reserved for it", { tags: "numbers" }, async () => {
     const seen = { cut: 0 };
     await fc.assert(
       fc.asyncProperty(sketch, fc.integer({ min: 2, max: 40 }), async (sketched, last) => {
@@ -251,13 +251,13 @@ describe("the cost of one try", () => {
     };
   }
 
-  test("without usage it settles at its hold", async () => {
+  test("without usage it settles at its hold", { tags: "numbers" }, async () => {
     const { result, holds } = await one([{ kind: "tells no usage" }]);
     expect(result).toMatchObject({ status: "finished", cost: { known: holds[0], unpriced: 0 }, usage: { estimated: true } });
     expect(holds).toEqual([expect.any(Number)]);
   });
 
-  test("refused before the model ran at zero, broken at its hold, and each try is a hold of its own", async () => {
+  test("refused before the model ran at zero, broken at its hold, and each try is a hold of its own", { tags: "numbers" }, async () => {
     const { result, holds, ended } = await one([
       { kind: "is refused" },
       { kind: "breaks" },
@@ -274,21 +274,21 @@ describe("the cost of one try", () => {
     expect(result.cost.known).toBe((holds[1] ?? 0) + (ended[3]?.cost ?? 0));
   });
 
-  test("a model without a known price is an error under a budget, before anything is sent", async () => {
+  test("a model without a known price is an error under a budget, before anything is sent", { tags: "numbers" }, async () => {
     const { result, model, ended } = await one([{ kind: "answers", used: 1 }], {}, "unknown");
     expect(result).toMatchObject({ status: "failed", error: { code: "MODEL_UNPRICED" }, cost: { known: 0, unpriced: 0 } });
     expect(model.calls).toBe(0);
     expect(ended.map(({ ok, cost }) => [ok, cost])).toEqual([[false, 0]]);
   });
 
-  test("allowed, its cost is told as unknown and never as nothing", async () => {
+  test("allowed, its cost is told as unknown and never as nothing", { tags: "numbers" }, async () => {
     const { result, model } = await one([{ kind: "answers", used: 1 }], { allowUnpriced: true }, "unknown");
     expect(result).toMatchObject({ status: "finished", cost: { known: 0, unpriced: 1 } });
     expect(formatCost(result.cost)).toBe("$?");
     expect(model.calls).toBe(1);
   });
 
-  test("beside a priced one it is told as part of the cost", async () => {
+  test("beside a priced one it is told as part of the cost", { tags: "numbers" }, async () => {
     const roles = [price, "unknown" as const].map((itsPrice, index) =>
       defineRole({
         name: `R${index}`,
@@ -301,7 +301,7 @@ describe("the cost of one try", () => {
     expect(formatCost(result.cost)).toMatch(/^\$0\.1\d+ \+ \$\?$/);
   });
 
-  test("a call that can never fit is refused before it is sent, and raising the budget lets it go", async () => {
+  test("a call that can never fit is refused before it is sent, and raising the budget lets it go", { tags: "numbers" }, async () => {
     const model = new Provider([{ kind: "answers", used: 0.1 }], steady);
     const asker = defineRole({ name: "Asker", react: async (rc) => rc.message(await rc.ask("what?", { maxTokens: 100 })) });
     const team = teamOf([asker], model, { budget: usd(0.01) });

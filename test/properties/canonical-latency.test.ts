@@ -18,7 +18,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { type Latency, shuffled, steady, Outside } from "./outside.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 interface Ran {
   readonly result: RunResult;
@@ -53,7 +53,7 @@ describe("the same seed, roles and answers give the same canonical events, whate
     }
   });
 
-  test("random small teams", async () => {
+  test("random small teams", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), fc.constantFrom(1, 2, 3, 16), async (sketch, seed, concurrency) => {
         const roles = (outside: Outside): Role[] => rolesOf(sketch, outside, true);
@@ -194,7 +194,7 @@ describe("eager", () => {
     }
   });
 
-  test("ScheduledRun.S2 a run ends when nothing is left to hear and nobody acts, and not before", async () => {
+  test("ScheduledRun.S2 a run ends when nothing is left to hear and nobody acts, and not before", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), fc.constantFrom(1, 2, 16), async (sketch, seed, concurrency) => {
         const { result, events } = await ran((outside) => rolesOf(sketch, outside, false), shuffled(seed), {

@@ -9,7 +9,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
-import { cutsOf, tries } from "../effort.ts";
+import { cutsOf, tries } from "../long.ts";
 import { answering, contents } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { type Latency, shuffled, steady } from "./outside.ts";
@@ -127,25 +127,29 @@ const told = ({ status, outputs, deadLetters, rounds }: RunResult): unknown => (
   dead: deadLetters.map(({ message, reason }) => [message.content, reason]),
 });
 
-test("ScheduledRun.S6 a run whose team changes, cut off at any event, goes on to the same end, and replays", async () => {
-  await fc.assert(
-    fc.asyncProperty(plan, begin, fc.constantFrom(...steadySchedulers), async (changes, names, scheduler) => {
-      const life: Life = { plan: changes, begin: names, scheduler };
-      const uncut = await live(life);
-      expect(uncut.result.status).toBe("finished");
-      expect(await replayed(uncut.team)).toBe(canonical(uncut.events));
-      for (const cut of cutsOf(uncut.events.length - 1)) {
-        const { events, result, team } = await live({ ...life, latency: shuffled(cut) }, uncut.events.slice(0, cut));
-        expect(canonical(events), `cut at ${cut}`).toBe(canonical(uncut.events));
-        expect(told(result)).toEqual(told(uncut.result));
-        if (cut % 7 === 0) expect(await replayed(team)).toBe(canonical(events));
-      }
-    }),
-    { numRuns: tries(4, 80) },
-  );
-});
+test(
+  "ScheduledRun.S6 a run whose team changes, cut off at any event, goes on to the same end, and replays",
+  { tags: "numbers" },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, begin, fc.constantFrom(...steadySchedulers), async (changes, names, scheduler) => {
+        const life: Life = { plan: changes, begin: names, scheduler };
+        const uncut = await live(life);
+        expect(uncut.result.status).toBe("finished");
+        expect(await replayed(uncut.team)).toBe(canonical(uncut.events));
+        for (const cut of cutsOf(uncut.events.length - 1)) {
+          const { events, result, team } = await live({ ...life, latency: shuffled(cut) }, uncut.events.slice(0, cut));
+          expect(canonical(events), `cut at ${cut}`).toBe(canonical(uncut.events));
+          expect(told(result)).toEqual(told(uncut.result));
+          if (cut % 7 === 0) expect(await replayed(team)).toBe(canonical(events));
+        }
+      }),
+      { numRuns: tries(4, 80) },
+    );
+  },
+);
 
-test("a run whose team changes from outside at any moment replays, and so does what goes on after a cut", async () => {
+test("a run whose team changes from outside at any moment replays, and so does what goes on after a cut", { tags: "numbers" }, async () => {
   const outside = fc.array(
     fc.record({ kind: fc.constantFrom("hire", "retire"), name: fc.constantFrom(...NAMES), after: fc.integer({ min: 1, max: 8 }) }),
     {

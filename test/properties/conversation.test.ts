@@ -8,7 +8,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { Team } from "../../src/team/team.ts";
-import { inSoak, cutsOf, tries } from "../effort.ts";
+import { cutsOf, tries } from "../long.ts";
 import { eventsOf, fresh, journalWith } from "../team/recorded.ts";
 import type { Company } from "./lives.ts";
 import { Outside, shuffled, steady } from "./outside.ts";
@@ -58,47 +58,56 @@ function expectSaidOnce(events: readonly RunEvent[], said: readonly Message[]): 
 }
 
 describe("a run that is told more after each of its ends", () => {
-  test("goes on after a kill at any event as if there had been none, replays, and is forked, across all ends", async () => {
-    await fc.assert(
-      fc.asyncProperty(teamSketch, wishes, fc.nat(), async (sketch, said, seed) => {
-        const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
-        const whole = await conversed(company, said, [], seed);
-        expect(whole.filter(({ type }) => type === "run.ended").length).toBeGreaterThanOrEqual(1);
-        expectSaidOnce(whole, said);
-        await expectSameAgain(company, whole);
-        for (const cut of cutsOf(whole.length).filter((place) => place > 1)) {
-          const kept = whole.slice(0, cut);
-          const goneOn = await conversed(company, said, kept, seed + cut);
-          expectSaidOnce(goneOn, said);
-          expect(canonical(goneOn), `killed after ${cut} of ${whole.length}`).toBe(canonical(whole));
-          await expectSameAgain(company, goneOn);
-        }
-      }),
-      { numRuns: tries(2, 60) },
-    );
-  });
+  test(
+    "goes on after a kill at any event as if there had been none, replays, and is forked, across all ends",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(teamSketch, wishes, fc.nat(), async (sketch, said, seed) => {
+          const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
+          const whole = await conversed(company, said, [], seed);
+          expect(whole.filter(({ type }) => type === "run.ended").length).toBeGreaterThanOrEqual(1);
+          expectSaidOnce(whole, said);
+          await expectSameAgain(company, whole);
+          for (const cut of cutsOf(whole.length).filter((place) => place > 1)) {
+            const kept = whole.slice(0, cut);
+            const goneOn = await conversed(company, said, kept, seed + cut);
+            expectSaidOnce(goneOn, said);
+            expect(canonical(goneOn), `killed after ${cut} of ${whole.length}`).toBe(canonical(whole));
+            await expectSameAgain(company, goneOn);
+          }
+        }),
+        { numRuns: tries(2, 60) },
+      );
+    },
+  );
 
-  inSoak(test)("a fork after any event hears the rest of the conversation and pays for nothing that its parent has", async () => {
-    await fc.assert(
-      fc.asyncProperty(teamSketch, wishes, fc.nat(), async (sketch, said, seed) => {
-        const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
-        const whole = await conversed(company, said, [], seed);
-        for (let at = 1 + (seed % 5); at < whole.length; at += 5) {
-          const [team, journal] = await processOf(company, whole.map(fresh), seed + at);
-          await team.fork("run", { id: "fork", at }).result;
-          const result = await converse(team, "fork", said);
-          expect([result.status, result.cost.known]).toEqual(["finished", 0]);
-          expect(canonical(await eventsOf(journal, "fork")), `forked after ${at} of ${whole.length}`).toBe(canonical(whole));
-        }
-      }),
-      { numRuns: tries(2, 40) },
-    );
-  });
+  test(
+    "a fork after any event hears the rest of the conversation and pays for nothing that its parent has",
+    { tags: ["numbers", "long"] },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(teamSketch, wishes, fc.nat(), async (sketch, said, seed) => {
+          const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
+          const whole = await conversed(company, said, [], seed);
+          for (let at = 1 + (seed % 5); at < whole.length; at += 5) {
+            const [team, journal] = await processOf(company, whole.map(fresh), seed + at);
+            await team.fork("run", { id: "fork", at }).result;
+            const result = await converse(team, "fork", said);
+            expect([result.status, result.cost.known]).toEqual(["finished", 0]);
+            expect(canonical(await eventsOf(journal, "fork")), `forked after ${at} of ${whole.length}`).toBe(canonical(whole));
+          }
+        }),
+        { numRuns: tries(2, 40) },
+      );
+    },
+  );
 });
 
 describe("a run that is told more while it works", () => {
   test.each(["rounds", "eager"] as const)(
     "under %s, at any time: nothing is lost or doubled, and every record replays",
+    { tags: "numbers" },
     async (scheduler) => {
       await fc.assert(
         fc.asyncProperty(

@@ -7,7 +7,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { restored, snapshotOf } from "../../src/runtime/snapshot/snapshot.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { stateText } from "../runtime/state-text.ts";
-import { cutsOf, tries } from "../effort.ts";
+import { cutsOf, tries } from "../long.ts";
 import { type Company, expectSameEnd, live } from "./lives.ts";
 import { Outside, shuffled } from "./outside.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
@@ -58,6 +58,7 @@ async function expectSameFork(company: Company, parent: readonly RunEvent[], at:
 describe("runs whose messages meet faults on their way", () => {
   test.each(["rounds", "eager"] as const)(
     "Edges.G1 Replay.P6 of plain functions under %s are the same at concurrency 1, 2 and 64, in a replay, in forks, and gone on with from everywhere",
+    { tags: "numbers" },
     async (scheduler) => {
       await fc.assert(
         fc.asyncProperty(netSketch, policies, async (sketch, edges) => {
@@ -80,7 +81,7 @@ describe("runs whose messages meet faults on their way", () => {
     },
   );
 
-  test("of roles with steps are the same, killed at every event", async () => {
+  test("of roles with steps are the same, killed at every event", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, policies, fc.nat(), async (sketch, edges, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, true), options: { edges } };

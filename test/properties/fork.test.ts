@@ -12,7 +12,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { sixRoles, teamOf } from "./six-roles.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 interface Forked extends Lived {
   readonly result: RunResult;
@@ -46,7 +46,7 @@ const companies: readonly (readonly [string, Company["roles"]])[] = [
 ];
 
 describe("a fork that changes nothing pays nothing and does the same", () => {
-  test.each(companies)("under rounds, of %s, after every fourth event", async (_name, roles) => {
+  test.each(companies)("under rounds, of %s, after every fourth event", { tags: "numbers" }, async (_name, roles) => {
     const parent = await live({ roles }, [], shuffled("parent"));
     for (let at = 1; at < parent.events.length; at += tries(12, 4)) {
       const fork = await forked({ roles }, parent.events, { at });
@@ -55,7 +55,7 @@ describe("a fork that changes nothing pays nothing and does the same", () => {
     }
   });
 
-  test("under eager, of publishers, after every third event", async () => {
+  test("under eager, of publishers, after every third event", { tags: "numbers" }, async () => {
     const company: Company = { roles: publishers, options: { scheduler: "eager" } };
     const parent = await live(company, [], shuffled("parent"));
     for (let at = 1; at < parent.events.length; at += tries(9, 3)) {
@@ -65,7 +65,7 @@ describe("a fork that changes nothing pays nothing and does the same", () => {
     }
   });
 
-  test("of random small teams, after any event", async () => {
+  test("of random small teams, after any event", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
@@ -93,20 +93,24 @@ async function goneOn({ roles, options }: Company, parent: readonly RunEvent[], 
 }
 
 describe("a fork that is killed goes on", () => {
-  test.each(companies)("of %s, cut after any event: it uses what is left of its parent and pays nothing", async (_name, roles) => {
-    const parent = await live({ roles }, [], shuffled("parent"));
-    for (let at = 1; at < parent.events.length; at += 61) {
-      const whole = await forked({ roles }, parent.events, { at });
-      for (let cut = at + 3 + (at % 7); cut < whole.events.length; cut += tries(21, 7)) {
-        const fork = await goneOn({ roles }, parent.events, whole.events.slice(0, cut));
-        expect(fork.canonical, `forked after ${at}, cut after ${cut}`).toBe(parent.canonical);
-        expect(fork.result.uncertain).toBe(0);
-        expectNothingPaid(fork, parent);
+  test.each(companies)(
+    "of %s, cut after any event: it uses what is left of its parent and pays nothing",
+    { tags: "numbers" },
+    async (_name, roles) => {
+      const parent = await live({ roles }, [], shuffled("parent"));
+      for (let at = 1; at < parent.events.length; at += 61) {
+        const whole = await forked({ roles }, parent.events, { at });
+        for (let cut = at + 3 + (at % 7); cut < whole.events.length; cut += tries(21, 7)) {
+          const fork = await goneOn({ roles }, parent.events, whole.events.slice(0, cut));
+          expect(fork.canonical, `forked after ${at}, cut after ${cut}`).toBe(parent.canonical);
+          expect(fork.result.uncertain).toBe(0);
+          expectNothingPaid(fork, parent);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test("of a parent that was killed itself: it pays what that had not paid", async () => {
+  test("of a parent that was killed itself: it pays what that had not paid", { tags: "numbers" }, async () => {
     const roles = publishers;
     const uncut = await live({ roles }, [], shuffled("parent"));
     for (let cut = 3; cut < uncut.events.length; cut += tries(27, 9)) {
@@ -158,6 +162,7 @@ describe("a fork that changes something", () => {
 
   test.each(["rounds", "eager"] as const)(
     "under %s: no answer to another question, none twice, and it is a run like others",
+    { tags: "numbers" },
     async (scheduler) => {
       await fc.assert(
         fc.asyncProperty(teamSketch, teamSketch, change, fc.nat(), async (sketch, other, how, seed) => {
@@ -190,7 +195,7 @@ describe("a fork that changes something", () => {
     },
   );
 
-  test("a fork of a fork that changes nothing pays nothing, and replays", async () => {
+  test("a fork of a fork that changes nothing pays nothing, and replays", { tags: "numbers" }, async () => {
     const roles = publishers;
     const parent = await live({ roles }, [], shuffled("parent"));
     for (let at = 2; at < parent.events.length; at += 41) {

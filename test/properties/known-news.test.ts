@@ -5,7 +5,7 @@ import type { ActionContext } from "../../src/role/context.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const NAMES = ["Ann", "Bob", "Cid"] as const;
 type Name = (typeof NAMES)[number];
@@ -135,7 +135,7 @@ async function livedBy(company: Company, isLookedAt: boolean): Promise<unknown> 
 }
 
 describe("RunState.S4 what is known to be new", () => {
-  test("property: is remembered and acted upon as where each id is looked up", async () => {
+  test("property: is remembered and acted upon as where each id is looked up", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(anyCompany, async (one) => {
         expect(await livedBy(one, false)).toEqual(await livedBy(one, true));

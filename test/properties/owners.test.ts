@@ -8,7 +8,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
 import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 /** Three roles that hand a message on, each after two steps, until it is long enough. */
@@ -68,17 +68,23 @@ async function relayed(lives: readonly (readonly [events: number, end: End])[]):
   return { events: await eventsOf(journal, "r"), ends };
 }
 
-test("owners that take a run from one another, die, stop or give it back leave the record of one process", async () => {
-  const whole = canonical((await relayed([])).events);
-  const end = fc.constantFrom<End>("kill", "drain", "take", "stop");
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(fc.nat(12), end), { maxLength: 6 }), async (lives) => {
-      const { events, ends } = await relayed(lives);
-      expect(canonical(events)).toBe(whole);
-      expect(ends.filter((status) => !["moved", "stopped", "finished"].includes(String(status)))).toEqual([]);
-      const answers = events.flatMap((event) => (event.type === "step.ended" && event.retry !== true ? [`${event.act} ${event.key}`] : []));
-      expect(new Set(answers).size).toBe(answers.length);
-    }),
-    { numRuns: tries(12, 300) },
-  );
-});
+test(
+  "owners that take a run from one another, die, stop or give it back leave the record of one process",
+  { tags: "numbers" },
+  async () => {
+    const whole = canonical((await relayed([])).events);
+    const end = fc.constantFrom<End>("kill", "drain", "take", "stop");
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat(12), end), { maxLength: 6 }), async (lives) => {
+        const { events, ends } = await relayed(lives);
+        expect(canonical(events)).toBe(whole);
+        expect(ends.filter((status) => !["moved", "stopped", "finished"].includes(String(status)))).toEqual([]);
+        const answers = events.flatMap((event) =>
+          event.type === "step.ended" && event.retry !== true ? [`${event.act} ${event.key}`] : [],
+        );
+        expect(new Set(answers).size).toBe(answers.length);
+      }),
+      { numRuns: tries(12, 300) },
+    );
+  },
+);

@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { type Company, expectSameEnd, expectSameSaid, isRepeated, live } from "./lives.ts";
 import { shuffled } from "./outside.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** Of longer runs not every prefix is lived, but so many. */
 const LONGEST = tries(10, 60);
@@ -21,7 +21,7 @@ function dependsOnOrder(label: string): boolean {
 }
 
 describe("random small teams", () => {
-  test("under rounds, killed at every event", async () => {
+  test("under rounds, killed at every event", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
@@ -33,7 +33,7 @@ describe("random small teams", () => {
     );
   });
 
-  test("under eager, killed at every event: the same is said, remembered and kept, in whatever order", async () => {
+  test("under eager, killed at every event: the same is said, remembered and kept, in whatever order", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, false), options: { scheduler: "eager" } };

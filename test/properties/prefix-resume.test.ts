@@ -18,7 +18,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, type TeamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { Outside, shuffled, stillClock } from "./outside.ts";
-import { cutsOf, tries } from "../effort.ts";
+import { cutsOf, tries } from "../long.ts";
 
 describe("a run that is killed anywhere goes on as if it had not been", () => {
   const company: Company = { roles: (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 }) };
@@ -51,15 +51,19 @@ describe("a run that is killed anywhere goes on as if it had not been", () => {
     expect(uncut.result.cost.known).toBeGreaterThan(0);
   });
 
-  test("at every event: the same canonical events, the same messages, and nothing recorded happens or is paid again", async () => {
-    for (const cut of cutsOf(uncut.events.length)) {
-      const kept = uncut.events.slice(0, cut);
-      const life = await expectSameEnd(company, uncut, kept);
-      expect(life.result.uncertain, `cut after ${cut} events`).toBe(heldBy(kept));
-    }
-  });
+  test(
+    "at every event: the same canonical events, the same messages, and nothing recorded happens or is paid again",
+    { tags: "numbers" },
+    async () => {
+      for (const cut of cutsOf(uncut.events.length)) {
+        const kept = uncut.events.slice(0, cut);
+        const life = await expectSameEnd(company, uncut, kept);
+        expect(life.result.uncertain, `cut after ${cut} events`).toBe(heldBy(kept));
+      }
+    },
+  );
 
-  test("a repeatable effect happens once in every activation that had not ended, recorded or not", async () => {
+  test("a repeatable effect happens once in every activation that had not ended, recorded or not", { tags: "numbers" }, async () => {
     const clerks = uncut.events.filter((event) => event.type === "act.ended" && event.role === "Clerk").length;
     for (const cut of cutsOf(uncut.events.length - 1).filter((place) => place > 1)) {
       const kept = uncut.events.slice(0, cut);
@@ -69,7 +73,7 @@ describe("a run that is killed anywhere goes on as if it had not been", () => {
     }
   });
 
-  test("killed again and again", async () => {
+  test("killed again and again", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 2, maxLength: 4 }),
@@ -112,12 +116,12 @@ describe("publishers, killed anywhere", () => {
     expect(fold(events).roles.get("Clerk")?.memory.size).toBe(4);
   });
 
-  test("under rounds, at every event", async () => {
+  test("under rounds, at every event", { tags: "numbers" }, async () => {
     const uncut = await live(rounds, [], shuffled("uncut"));
     for (const cut of cutsOf(uncut.events.length)) await expectSameEnd(rounds, uncut, uncut.events.slice(0, cut));
   });
 
-  test("under eager, at every event: the same is said, remembered and kept, in whatever order", async () => {
+  test("under eager, at every event: the same is said, remembered and kept, in whatever order", { tags: "numbers" }, async () => {
     const uncut = await live(eager, [], shuffled("uncut"));
     for (const cut of cutsOf(uncut.events.length)) await expectSameSaid(eager, uncut, uncut.events.slice(0, cut), shuffled(cut));
   });
@@ -162,7 +166,7 @@ describe("how much of its mail an activation took is recorded before its first s
     }),
   ];
 
-  test("so after a kill it has no more of it, and asks nothing else", async () => {
+  test("so after a kill it has no more of it, and asks nothing else", { tags: "numbers" }, async () => {
     const company: Company = { roles, options: { scheduler: "eager" } };
     const uncut = await live(company);
     const taken = ({ events }: Lived): string[] =>
@@ -186,7 +190,7 @@ describe("a failure is the same after a kill", () => {
     return uncut;
   }
 
-  test("a role that gave up its messages, twice", async () => {
+  test("a role that gave up its messages, twice", { tags: "numbers" }, async () => {
     const gaveUp = { hearsIdea: true, work: ["flaky"], tells: ["<all>"], policy: "skip" } as const;
     const caller = { hearsIdea: true, work: ["step"], tells: ["R0"], policy: "skip" } as const;
     const { result } = await expectSameAtEveryEvent({ roles: [gaveUp, caller], depth: 1 });
@@ -194,7 +198,7 @@ describe("a failure is the same after a kill", () => {
     expect(result.deadLetters.map(({ reason }) => reason)).toMatchObject([1, 2].map(() => ({ kind: "failed", role: "R0" })));
   });
 
-  test("a step that failed inside one which handled that", async () => {
+  test("a step that failed inside one which handled that", { tags: "numbers" }, async () => {
     const doubter = { hearsIdea: true, work: ["handled inside", "doubted"], tells: ["<all>"], policy: retry(20) } as const;
     const { result } = await expectSameAtEveryEvent({ roles: [doubter], depth: 1 });
     expect(result.status).toBe("finished");

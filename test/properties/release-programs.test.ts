@@ -5,7 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { type Latency, Outside, shuffled, stepLabel } from "./outside.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** What the body of an activation does with its steps. */
 type Program =
@@ -103,7 +103,7 @@ function pipelines(outside: Outside, width: number, length: number): Role {
 }
 
 describe("ActivationSteps.D2 the order in which an activation asks and gets its steps", () => {
-  test("of any program, is the same for all latencies, and from the record after a kill anywhere", async () => {
+  test("of any program, is the same for all latencies, and from the record after a kill anywhere", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(program, fc.nat(), async (doing, seed) => {
         const traces: string[][] = [];

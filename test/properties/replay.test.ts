@@ -6,7 +6,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { sixRoles } from "./six-roles.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** Where a record is cut: in a long one at places spread over it, each time others. */
 function placesIn(length: number, seed: number, most: number): readonly number[] {
@@ -19,7 +19,7 @@ describe.each(["rounds", "eager"] as const)("J2 under %s every record happens ag
     ["six roles", (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 })],
     ["publishers", publishers],
   ];
-  test.each(companies)("of %s", async (_name, roles) => {
+  test.each(companies)("of %s", { tags: "numbers" }, async (_name, roles) => {
     const company: Company = { roles, options: { scheduler } };
     const { events } = await live(company, [], shuffled("whole"));
     for (let length = events.length; length >= 1; length -= tries(13, 5)) await expectSameAgain(company, events.slice(0, length));
@@ -34,7 +34,7 @@ describe.each(["rounds", "eager"] as const)("J2 under %s every record happens ag
     }
   });
 
-  test("of random small teams", async () => {
+  test("of random small teams", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, true), options: { scheduler } };

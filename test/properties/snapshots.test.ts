@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fold } from "../../src/runtime/record/apply.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { snapshotOf } from "../../src/runtime/snapshot/snapshot.ts";
-import { cutsOf, inSoak, tries } from "../effort.ts";
+import { cutsOf, tries } from "../long.ts";
 import { journalWith } from "../team/recorded.ts";
 import { type Company, live } from "./lives.ts";
 import { shuffled } from "./outside.ts";
@@ -43,7 +43,7 @@ async function expectSameEvents(company: Company, kept: readonly RunEvent[], sna
 }
 
 describe("Snapshot.S1 a run goes on from a snapshot as it goes on from its record", () => {
-  test("property: random teams, under both schedulers, cut anywhere", async () => {
+  test("property: random teams, under both schedulers, cut anywhere", { tags: "numbers" }, async () => {
     const places = fc.double({ min: 0, max: 1, noNaN: true });
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.constantFrom("rounds", "eager"), places, places, fc.nat(), async (team, scheduler, cut, at, seed) => {
@@ -56,7 +56,7 @@ describe("Snapshot.S1 a run goes on from a snapshot as it goes on from its recor
     );
   });
 
-  inSoak(test)("a company in which everything happens that can be recorded, at every event", async () => {
+  test("a company in which everything happens that can be recorded, at every event", { tags: ["numbers", "long"] }, async () => {
     for (const company of [
       { roles: (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 }) },
       { roles: publishers },

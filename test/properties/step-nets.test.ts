@@ -6,7 +6,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { type NetSketch, netSketch, stepNet } from "./step-nets.ts";
-import { cutsOf, tries } from "../effort.ts";
+import { cutsOf, tries } from "../long.ts";
 
 type Policy = Pick<EnvironmentOptions, "scheduler" | "delivery">;
 
@@ -50,7 +50,7 @@ function stateOf(events: readonly RunEvent[]): unknown {
 }
 
 describe.each(policies)("J1 J2 ScheduledRun.S6 nets of plain functions under $scheduler, $delivery", (policy) => {
-  test("come to the same end at concurrency 1 and 64, in a replay, and gone on with from everywhere", async () => {
+  test("come to the same end at concurrency 1 and 64, in a replay, and gone on with from everywhere", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(netSketch, async (sketch) => {
         const company = companyOf(sketch, policy, 1);
@@ -70,7 +70,7 @@ describe.each(policies)("J1 J2 ScheduledRun.S6 nets of plain functions under $sc
 });
 
 describe.each(regimes)("nets of plain functions under $scheduler", (policy) => {
-  test("make no trace of a memory, and one event of an activation", async () => {
+  test("make no trace of a memory, and one event of an activation", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(netSketch, async (sketch) => {
         const { events } = await live(companyOf(sketch, policy, 8));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { PlanError } from "../../src/kernel/errors.ts";
 import { Plan } from "../../src/role/plan.ts";
 import type { Task, TaskFields } from "../../src/agent/task.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 function task(id: string, ...dependsOn: string[]): TaskFields {
   return { id, dependsOn, instruction: `do ${id}` };
@@ -317,7 +317,7 @@ describe("Plan against a plain model", () => {
     }
   }
 
-  test("Plan.P1 property: a list is refused for what is wrong with it, or sorted", () => {
+  test("Plan.P1 property: a list is refused for what is wrong with it, or sorted", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(tasks, (list) => {
         const codes = expectedCode(list);
@@ -343,7 +343,7 @@ describe("Plan against a plain model", () => {
     );
   });
 
-  test("Plan.P2 to Plan.P4 property: any sequence of changes leaves what the plain model says", () => {
+  test("Plan.P2 to Plan.P4 property: any sequence of changes leaves what the plain model says", { tags: "numbers" }, () => {
     const change = fc.oneof(
       { weight: 3, arbitrary: fc.record({ append: plain }) },
       { weight: 2, arbitrary: fc.record({ replace: plain }) },

@@ -7,7 +7,6 @@ import { scratchFolder } from "../workspace/scratch.ts";
 import { adding, calling, RIGHT, roleIn, roleModel, type RoleScript, WRONG } from "./adder.ts";
 import { readAdder } from "./adder-reader.ts";
 import { done, files, rest, sandbox, whole } from "./company-trial.ts";
-import { inSoak } from "../effort.ts";
 
 /** Micro-dollars of the limit on one reply, which is reserved before each call. */
 const REPLY = 4 * 16_384;
@@ -59,7 +58,7 @@ describe("a share of the budget is kept for the proof", () => {
     expect(delivery).toMatchObject({ isDone: true, review: { accepts: true } });
   });
 
-  inSoak(it)("a review that cannot be paid is left out, which is told, and the verdicts stay", async () => {
+  it("a review that cannot be paid is left out, which is told, and the verdicts stay", { tags: ["company", "long"] }, async () => {
     const { result, delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 60_000)] }, budget, {
       verificationShare: 0,
     });

@@ -5,7 +5,7 @@ import { type ChatModel, type Journal, memoryJournal, type Role, type RunEvent, 
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
 import { chooseSandbox, fileWorkspace, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
@@ -102,7 +102,7 @@ describe("a fork of the software company", () => {
     }
   });
 
-  inSoak(test)("that changes only the QA engineer's prompt pays only for the calls downstream of it", async () => {
+  test("that changes only the QA engineer's prompt pays only for the calls downstream of it", { tags: ["company", "long"] }, async () => {
     const all = callsIn(parent.events);
     const downstream = callsDownstreamOf(QA, parent.events);
     expect(downstream).toBeGreaterThan(callsOf(QA, parent.events));

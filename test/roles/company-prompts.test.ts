@@ -9,7 +9,6 @@ import { openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { NO_ZERO, readAdder } from "./adder-reader.ts";
 import { done, files, rest, type Tried, whole, work as tried } from "./company-trial.ts";
-import { inSoak } from "../effort.ts";
 
 /** Lets a company work whose verifier reads. */
 function work(script: RoleScript, options: Partial<SoftwareCompanyOptions> = {}): Promise<Tried> {
@@ -38,23 +37,27 @@ function common(one: string, other: string): number {
 }
 
 describe("what a worker is shown", () => {
-  it("is the code of the design and the tests, so that nobody asks for them; it begins alike for QA and the engineer, and ends with the role", async () => {
-    const { delivery, calls } = await work({ ...medium, Alex: [atOnce] });
-    expect(delivery.isDone).toBe(true);
-    expect(calls.map(roleIn)).toEqual(["Alice", "Bob", "Edward", "Alex", "Vera"]);
-    const [qa, engineer] = [of(calls, "Edward")[0], of(calls, "Alex")[0]] as [ChatRequest, ChatRequest];
-    expect(taskIn(engineer)).toContain(written.content);
-    const told = ({ tools = [], messages }: ChatRequest): string =>
-      JSON.stringify([tools.map(({ name, description, parameters }) => ({ name, description, parameters })), messages[0]]);
-    expect(told(qa)).toBe(told(engineer));
-    const shared = taskIn(qa).slice(0, common(taskIn(qa), taskIn(engineer)));
-    expect(shared).toContain(adding(STUB).content);
-    expect(shared).toContain(JSON.stringify(criteria[0]?.check));
-    expect(taskIn(engineer)).toMatch(/## Your role\nYou are an Engineer, named Alex\.[^#]*$/);
-    expect(cacheableShare([qa, engineer]).share).toBeGreaterThan(0.3);
-  });
+  it(
+    "is the code of the design and the tests, so that nobody asks for them; it begins alike for QA and the engineer, and ends with the role",
+    { tags: "numbers" },
+    async () => {
+      const { delivery, calls } = await work({ ...medium, Alex: [atOnce] });
+      expect(delivery.isDone).toBe(true);
+      expect(calls.map(roleIn)).toEqual(["Alice", "Bob", "Edward", "Alex", "Vera"]);
+      const [qa, engineer] = [of(calls, "Edward")[0], of(calls, "Alex")[0]] as [ChatRequest, ChatRequest];
+      expect(taskIn(engineer)).toContain(written.content);
+      const told = ({ tools = [], messages }: ChatRequest): string =>
+        JSON.stringify([tools.map(({ name, description, parameters }) => ({ name, description, parameters })), messages[0]]);
+      expect(told(qa)).toBe(told(engineer));
+      const shared = taskIn(qa).slice(0, common(taskIn(qa), taskIn(engineer)));
+      expect(shared).toContain(adding(STUB).content);
+      expect(shared).toContain(JSON.stringify(criteria[0]?.check));
+      expect(taskIn(engineer)).toMatch(/## Your role\nYou are an Engineer, named Alex\.[^#]*$/);
+      expect(cacheableShare([qa, engineer]).share).toBeGreaterThan(0.3);
+    },
+  );
 
-  inSoak(it)("has a file only while there is room; of others it has the name and the size", async () => {
+  it("has a file only while there is room; of others it has the name and the size", { tags: ["company", "long"] }, async () => {
     const large = `${adding(STUB).content}${"// A long remark of the design.\n".repeat(1_000)}`;
     const designed = [{ path: "src/add.mjs", purpose: "the sum", code: large }];
     const { calls } = await work({
@@ -69,7 +72,7 @@ describe("what a worker is shown", () => {
     expect(engineer).toContain(written.content);
   });
 
-  it("has the files of its own task before all others that are named", async () => {
+  it("has the files of its own task before all others that are named", { tags: "numbers" }, async () => {
     const workspace = await openWorkspace({ root: scratchFolder() });
     const paths = ["example/page.md", "src/own.mjs"];
     for (const path of paths) await workspace.write(path, "x".repeat(20_000));
@@ -84,7 +87,7 @@ describe("what a worker is shown", () => {
     expect([...shown.files.keys()]).toEqual(["src/own.mjs"]);
   });
 
-  inSoak(it)("has no checks of pages for QA, whose tests need no page, and the engineer has them", async () => {
+  it("has no checks of pages for QA, whose tests need no page, and the engineer has them", { tags: ["company", "long"] }, async () => {
     const page = { ...criteria[0], check: { kind: "page", steps: [{ do: "expect", at: "#sum", equals: "5" }] } };
     const { calls } = await work({
       ...medium,
@@ -107,7 +110,7 @@ describe("what a worker is shown", () => {
     expect(delivery.isDone).toBe(true);
   });
 
-  it("as a reviewer of a change has all of it but the company's own documents, tests last", async () => {
+  it("as a reviewer of a change has all of it but the company's own documents, tests last", { tags: "numbers" }, async () => {
     const part = (path: string): string => `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -0,0 +1 @@\n+of ${path}\n`;
     const paths = ["docs/acceptance.json", "docs/guide.md", "docs/requirement.md", "tests/add.test.mjs", "src/add.mjs"];
     const diff = (): Promise<string> => Promise.resolve(paths.map(part).join(""));
@@ -116,8 +119,9 @@ describe("what a worker is shown", () => {
     expect(review.match(/^\+of .*$/gm)).toEqual(["+of docs/guide.md", "+of src/add.mjs", "+of tests/add.test.mjs"]);
   });
 
-  inSoak(it)(
+  it(
     "in a new and small project tells a judgement once and has no tools to search; its reviewer has the code, and of tests the names",
+    { tags: ["company", "long"] },
     async () => {
       const judged = { ...criteria[1], id: "A3", check: { kind: "judgement", reason: "taste cannot be run" } };
       const { calls } = await work({
@@ -143,7 +147,7 @@ describe("one who repairs", () => {
   };
   const review = JSON.stringify({ reasons: "Zero.", judgements: [], complaints: [complaint], accepts: false });
 
-  it("has the files, the objection with its check, and its earlier attempts, in a message of the user", async () => {
+  it("has the files, the objection with its check, and its earlier attempts, in a message of the user", { tags: "numbers" }, async () => {
     const { delivery, calls } = await work({
       Alice: [brief("S")],
       Alex: [calling(whole(NO_ZERO), done), calling(files(adding(`${NO_ZERO} `)), done), calling(files(adding(RIGHT)), done)],
@@ -161,7 +165,7 @@ describe("one who repairs", () => {
     expect(taskIn(first).slice(0, shared)).toContain(JSON.stringify(criteria[1]?.check));
   });
 
-  it("has what was found after each earlier attempt at the present words, and the newest findings as they are", () => {
+  it("has what was found after each earlier attempt at the present words, and the newest findings as they are", { tags: "numbers" }, () => {
     const order = { kind: "order", requirement: "Add.", feedback: [], name: "adder", size: "M", stack: "node" } as const;
     const first: WorkOrder = { ...order, assumptions: [], criteria: [], isChange: false };
     const said = (summary: string): Message =>

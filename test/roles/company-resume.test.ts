@@ -9,7 +9,7 @@ import { type TaskReplies, taskModel, taskOf } from "../actions/task-script.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { companyOf, smallWorkspace, work } from "./waterfall-trial.ts";
-import { someOf, tries } from "../effort.ts";
+import { someOf, tries } from "../long.ts";
 
 /** A run with everything in it: a file refused in review, tests that fail once. */
 const eventful: TaskReplies = {
@@ -64,6 +64,7 @@ function modelSteps(events: readonly RunEvent[]): { readonly all: number; readon
 describe("going on from a journal", () => {
   test.each(["rounds", "eager"] as const)(
     "from any place, the same comes out and no recorded answer is paid again, under %s",
+    { tags: "numbers" },
     async (scheduler) => {
       const whole = smallWorkspace();
       const uncut = await work({ scheduler, workspace: whole, sandbox: judging(whole), replies: eventful, run: { id: "greeter" } });
@@ -112,33 +113,37 @@ describe("going on from a journal", () => {
     "FixCode: src/greet.js (round 1)",
   ];
 
-  test.each(someOf(stops, 1))("stopped at %s, another process ends it with one commit for each action", async (stopAt) => {
-    const root = scratchFolder();
-    const journal = memoryJournal();
-    const first = fileWorkspace({ root, git: true });
-    const sandbox = pretendSandbox(async () => ((await first.read("src/greet.js")) === greetJs ? "passed" : { failing: "no mark" }));
-    const stopping = new AbortController();
-    const script = taskModel({ ...replies, ...eventful });
-    const model = scriptedModel((request) => {
-      if (taskOf(request) === stopAt) stopping.abort();
-      return script.chat(request, { signal: stopping.signal });
-    });
-    const { team } = companyOf({ workspace: first, sandbox, journal, model });
-    const stopped = await team.run("Greet me", { id: "greeter", rounds: 30, signal: stopping.signal }).result;
-    expect(stopped.status).toBe("stopped");
-    const next = companyOf({ workspace: fileWorkspace({ root, git: true }), sandbox, journal, replies: eventful });
-    expect((await next.team.resume("greeter", { rounds: 30 }).result).status).toBe("finished");
-    expect(taskOf(next.model.calls[0]!)).toBe(stopAt);
-    const log = execFileSync("git", ["log", "--reverse", "--format=%s"], { cwd: root, encoding: "utf8" });
-    expect(log.trim().split("\n")).toEqual([
-      "Write the requirements of greeter",
-      "Design greeter",
-      "Plan the files of greeter",
-      "Write the code of greeter",
-      "Change the code of greeter after review",
-      "Write the tests of greeter",
-      "Repair what the tests found (round 1)",
-    ]);
-    expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
-  });
+  test.each(someOf(stops, 1))(
+    "stopped at %s, another process ends it with one commit for each action",
+    { tags: "company" },
+    async (stopAt) => {
+      const root = scratchFolder();
+      const journal = memoryJournal();
+      const first = fileWorkspace({ root, git: true });
+      const sandbox = pretendSandbox(async () => ((await first.read("src/greet.js")) === greetJs ? "passed" : { failing: "no mark" }));
+      const stopping = new AbortController();
+      const script = taskModel({ ...replies, ...eventful });
+      const model = scriptedModel((request) => {
+        if (taskOf(request) === stopAt) stopping.abort();
+        return script.chat(request, { signal: stopping.signal });
+      });
+      const { team } = companyOf({ workspace: first, sandbox, journal, model });
+      const stopped = await team.run("Greet me", { id: "greeter", rounds: 30, signal: stopping.signal }).result;
+      expect(stopped.status).toBe("stopped");
+      const next = companyOf({ workspace: fileWorkspace({ root, git: true }), sandbox, journal, replies: eventful });
+      expect((await next.team.resume("greeter", { rounds: 30 }).result).status).toBe("finished");
+      expect(taskOf(next.model.calls[0]!)).toBe(stopAt);
+      const log = execFileSync("git", ["log", "--reverse", "--format=%s"], { cwd: root, encoding: "utf8" });
+      expect(log.trim().split("\n")).toEqual([
+        "Write the requirements of greeter",
+        "Design greeter",
+        "Plan the files of greeter",
+        "Write the code of greeter",
+        "Change the code of greeter after review",
+        "Write the tests of greeter",
+        "Repair what the tests found (round 1)",
+      ]);
+      expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
+    },
+  );
 });

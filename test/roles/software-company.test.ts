@@ -10,7 +10,6 @@ import { scratchFolder } from "../workspace/scratch.ts";
 import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, roleModel, WRONG, test as written } from "./adder.ts";
 import { readAdder } from "./adder-reader.ts";
 import { done, files, rest, sandbox, whole, work } from "./company-trial.ts";
-import { inSoak } from "../effort.ts";
 
 describe("a small product", () => {
   it("is proven by its criteria, its tests and its review", async () => {
@@ -27,7 +26,7 @@ describe("a small product", () => {
     expect(workspace.pending).toEqual([]);
   });
 
-  inSoak(it)("is run once: its verifier takes what its engineer saw of the same bytes", async () => {
+  it("is run once: its verifier takes what its engineer saw of the same bytes", { tags: ["company", "long"] }, async () => {
     const ran: string[] = [];
     const verify: Verifier = (request) => {
       ran.push(`${request.depth}${request.known === undefined ? "" : " upon what is known"}`);
@@ -45,15 +44,19 @@ describe("a small product", () => {
     expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1"/);
   });
 
-  inSoak(it)("lacks a file of its stack: its engineer is told at once, and not by the verifier in another round", async () => {
-    const readme = around.filter(({ path }) => path === "README.md");
-    const others = around.filter(({ path }) => path !== "README.md");
-    const first = calling(files(...others, adding(RIGHT), written), done);
-    const { delivery, calls } = await work({ ...rest, Alex: [first, calling(files(...readme), done)] });
-    expect([readme.length, delivery.isDone, calls.length]).toEqual([1, true, 4]);
-    const second = calls.filter((request) => roleIn(request) === "Alex")[1];
-    expect(String(second?.messages.at(-1)?.content)).toContain("README.md: It is planned, and is not there.");
-  });
+  it(
+    "lacks a file of its stack: its engineer is told at once, and not by the verifier in another round",
+    { tags: ["company", "long"] },
+    async () => {
+      const readme = around.filter(({ path }) => path === "README.md");
+      const others = around.filter(({ path }) => path !== "README.md");
+      const first = calling(files(...others, adding(RIGHT), written), done);
+      const { delivery, calls } = await work({ ...rest, Alex: [first, calling(files(...readme), done)] });
+      expect([readme.length, delivery.isDone, calls.length]).toEqual([1, true, 4]);
+      const second = calls.filter((request) => roleIn(request) === "Alex")[1];
+      expect(String(second?.messages.at(-1)?.content)).toContain("README.md: It is planned, and is not there.");
+    },
+  );
 
   it("is never done when its engineer cannot get it right", async () => {
     const wrong = calling(whole(WRONG), done);
@@ -71,7 +74,7 @@ describe("a small product", () => {
     expect(calls.length).toBeLessThanOrEqual(8);
   });
 
-  inSoak(it)("is told to change the strategy when the same failures come twice", async () => {
+  it("is told to change the strategy when the same failures come twice", { tags: ["company", "long"] }, async () => {
     const { calls } = await work({
       ...rest,
       Alex: [calling(whole(WRONG), done), calling(files(adding(`${WRONG} `)), done), calling(files(adding(RIGHT)), done)],
@@ -107,7 +110,7 @@ describe("a small product", () => {
     expect(delivery).toMatchObject({ isDone: false, summary: "Numbers cannot be added." });
   });
 
-  inSoak(it)("keeps its criteria whatever the engineer writes over them", async () => {
+  it("keeps its criteria whatever the engineer writes over them", { tags: ["company", "long"] }, async () => {
     const easy = { path: "docs/acceptance.json", content: '{"criteria":[]}' };
     const { delivery, workspace } = await work({ ...rest, Alex: [calling(files(easy, ...around, adding(RIGHT), written), done)] });
     expect(delivery.verification.verdicts).toHaveLength(2);
@@ -138,7 +141,7 @@ describe("a check that no correct product passes", () => {
     expect(await workspace.read("docs/acceptance.json")).toContain('"equals": "5"');
   });
 
-  inSoak(it)("stays where the product manager says so, and the product is not done", async () => {
+  it("stays where the product manager says so, and the product is not done", { tags: ["company", "long"] }, async () => {
     const { delivery, calls } = await work({
       Alice: [brief("S", { criteria: wrong }), answer(false)],
       Alex: [calling(whole(RIGHT), done), calling(dispute), calling(done), calling(["give_up", { why: "It expects 6." }])],
@@ -149,7 +152,7 @@ describe("a check that no correct product passes", () => {
   });
 });
 
-inSoak(describe)("the user's words", () => {
+describe("the user's words", { tags: ["company", "long"] }, () => {
   it("reach everybody unchanged, however long they are", async () => {
     const rules = Array.from({ length: 40 }, (_rule, index) => `${index + 1}. Rule ${index + 1} holds for case ${index * 7}.`).join("\n");
     const idea = `A command that adds two numbers.\n${rules}`;
@@ -169,7 +172,7 @@ describe("a product of size M", () => {
     });
   const stub = 'throw new Error("not written");';
 
-  inSoak(it)("has a design that compiles and tests that fail before there is code", async () => {
+  it("has a design that compiles and tests that fail before there is code", { tags: ["company", "long"] }, async () => {
     const { delivery, calls, workspace } = await work({
       Alice: [brief("M")],
       Bob: [design(stub)],
@@ -182,7 +185,7 @@ describe("a product of size M", () => {
     expect(await workspace.read("src/add.mjs")).toContain(RIGHT);
   });
 
-  inSoak(it)("takes no test that passes on nothing", async () => {
+  it("takes no test that passes on nothing", { tags: ["company", "long"] }, async () => {
     const empty = { path: written.path, content: 'import { test } from "node:test";\ntest("A1: adds", () => {});\n' };
     const { calls } = await work({
       Alice: [brief("M")],
@@ -216,7 +219,7 @@ describe("a product of size M", () => {
     expect(await workspace.read(written.path)).toBe(written.content);
   });
 
-  inSoak(it)("corrects a test that contradicts the order, and no other way", async () => {
+  it("corrects a test that contradicts the order, and no other way", { tags: ["company", "long"] }, async () => {
     const wrongTest = { path: written.path, content: written.content.replace("add(2, 3), 5", "add(2, 3), 6") };
     const dispute = ["dispute_test", { file: written.path, test: "A1: adds", criterion: "A1", why: "2 and 3 are 5." }] as const;
     const { delivery, calls } = await work({

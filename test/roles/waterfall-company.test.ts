@@ -9,7 +9,6 @@ import { endingSandbox, pretendSandbox } from "../actions/pretend-sandbox.ts";
 import { taskModel, tasksOf } from "../actions/task-script.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { smallWorkspace, work } from "./waterfall-trial.ts";
-import { inSoak } from "../effort.ts";
 
 const lbtm = JSON.stringify({ verdict: "LBTM", comments: ["The mark is missing."] });
 const lgtm = JSON.stringify({ verdict: "LGTM", comments: [] });
@@ -144,7 +143,7 @@ describe("a project on disk", () => {
     expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
   });
 
-  inSoak(test)("looks the same in the log whatever the folder and the time", async () => {
+  test("looks the same in the log whatever the folder and the time", { tags: ["company", "long"] }, async () => {
     const logs = await Promise.all(
       [1, 2].map(async () => {
         const workspace = fileWorkspace({ root: scratchFolder(), git: true });

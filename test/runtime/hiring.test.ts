@@ -6,7 +6,6 @@ import { defineRole, Role } from "../../src/role/role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
-import { inSoak } from "../effort.ts";
 
 function codeOf(work: () => unknown): string {
   try {
@@ -94,7 +93,7 @@ describe("hiring", () => {
     expect(team.roleNames).toEqual(["Ann", "Bob", "Dan"]);
   });
 
-  inSoak(test)("a crowd too large for a list of arguments", () => {
+  test("a crowd too large for a list of arguments", { tags: ["numbers", "long"] }, () => {
     const person = listener("Person");
     class Many extends Role {
       override readonly name: string;

@@ -13,7 +13,7 @@ import { RunLog } from "../../src/runtime/record/run-log.ts";
 import { RunState } from "../../src/runtime/record/run-state.ts";
 import { Team } from "../../src/team/team.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { gate } from "../memory/brain-setup.ts";
 import { Outside, shuffled, stillClock } from "../properties/outside.ts";
 import { rolesOf, teamSketch } from "../properties/random-team.ts";
@@ -50,7 +50,7 @@ describe("an environment with a journal", () => {
     ).toMatchObject({ status: "rounds" });
   });
 
-  test("property: goes on from its record, wherever that was cut, as if it had not stopped", async () => {
+  test("property: goes on from its record, wherever that was cut, as if it had not stopped", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), async (team, seed, place) => {
         const outside = new Outside(shuffled(seed));

@@ -7,7 +7,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import { StateDraft } from "../../src/runtime/turn/state-draft.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { answering, town } from "./town.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const Counter = z.object({ count: z.number().int().default(3), names: z.array(z.string()).default([]), label: z.string().optional() });
 
@@ -184,30 +184,34 @@ function told(entries: Iterable<readonly [string, unknown]>): string[] {
 }
 
 describe("StateDraft", () => {
-  test("property: StateDraft.C1 StateDraft.C2 it reads as a plain object does, leaves its base alone, and names exactly what differs", () => {
-    fc.assert(
-      fc.property(state, fc.array(change, { maxLength: 8 }), (base, changes) => {
-        const untouched = JSON.stringify(base);
-        const draft = new StateDraft(base, "Ann#0~1");
-        let plain = new Map(Object.entries(base));
-        for (const one of changes) {
-          changeDraft(draft, one);
-          plain = changedPlainly(plain, one);
-          expect(told(Object.entries(draft.view))).toEqual(told(plain));
-        }
-        expect(JSON.stringify(base)).toBe(untouched);
-        const difference = draft.changes("Ann", undefined);
-        const set = Object.entries(difference?.set ?? {});
-        const after = new Map([...Object.entries(base), ...set]);
-        for (const gone of difference?.unset ?? []) expect(after.delete(gone)).toBe(true);
-        expect(told(after)).toEqual(told(plain));
-        const was = new Map(Object.entries(base));
-        for (const [name, now] of set) expect(canonicalJson(now)).not.toBe(was.has(name) ? canonicalJson(was.get(name)) : "nothing");
-        expect(difference).not.toEqual({ set: {}, unset: [] });
-      }),
-      { numRuns: tries(100, 1_200) },
-    );
-  });
+  test(
+    "property: StateDraft.C1 StateDraft.C2 it reads as a plain object does, leaves its base alone, and names exactly what differs",
+    { tags: "numbers" },
+    () => {
+      fc.assert(
+        fc.property(state, fc.array(change, { maxLength: 8 }), (base, changes) => {
+          const untouched = JSON.stringify(base);
+          const draft = new StateDraft(base, "Ann#0~1");
+          let plain = new Map(Object.entries(base));
+          for (const one of changes) {
+            changeDraft(draft, one);
+            plain = changedPlainly(plain, one);
+            expect(told(Object.entries(draft.view))).toEqual(told(plain));
+          }
+          expect(JSON.stringify(base)).toBe(untouched);
+          const difference = draft.changes("Ann", undefined);
+          const set = Object.entries(difference?.set ?? {});
+          const after = new Map([...Object.entries(base), ...set]);
+          for (const gone of difference?.unset ?? []) expect(after.delete(gone)).toBe(true);
+          expect(told(after)).toEqual(told(plain));
+          const was = new Map(Object.entries(base));
+          for (const [name, now] of set) expect(canonicalJson(now)).not.toBe(was.has(name) ? canonicalJson(was.get(name)) : "nothing");
+          expect(difference).not.toEqual({ set: {}, unset: [] });
+        }),
+        { numRuns: tries(100, 1_200) },
+      );
+    },
+  );
 
   test.each([
     ["-0", { a: 0 }, -0, undefined],

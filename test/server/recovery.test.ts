@@ -5,7 +5,7 @@ import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/places.ts";
 import { simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
-import { inSoak } from "../effort.ts";
+
 import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
 
 const ACME = { name: "acme", token: "acme-token-0123456789" };
@@ -144,23 +144,27 @@ describe("a recovery", () => {
     await server.close();
   });
 
-  inSoak(it)("Recovery.Y5 follows a run that another process took, and goes on with it when that one has died", async () => {
-    const host = simulatedProcesses(memoryJournal());
-    const [mine, other] = [host.start(), host.start()];
-    const [clock, gate] = [simulatedClock(), door()];
-    const { server, client } = served({ team: waiters(gate, mine.journal), clock });
-    const { id } = await client.start({ idea: "go" });
-    const taken = waiters(door(), other.journal).resume(id, { onOwned: "take" });
-    await taken.started;
-    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("open");
-    await settled();
-    await clock.advance(1_000);
-    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("running");
-    other.kill();
-    gate.open();
-    await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("finished");
-    await server.close();
-  });
+  it(
+    "Recovery.Y5 follows a run that another process took, and goes on with it when that one has died",
+    { tags: ["fleet", "long"] },
+    async () => {
+      const host = simulatedProcesses(memoryJournal());
+      const [mine, other] = [host.start(), host.start()];
+      const [clock, gate] = [simulatedClock(), door()];
+      const { server, client } = served({ team: waiters(gate, mine.journal), clock });
+      const { id } = await client.start({ idea: "go" });
+      const taken = waiters(door(), other.journal).resume(id, { onOwned: "take" });
+      await taken.started;
+      await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("open");
+      await settled();
+      await clock.advance(1_000);
+      await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("running");
+      other.kill();
+      gate.open();
+      await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("finished");
+      await server.close();
+    },
+  );
 
   it("Recovery.Y7 forgets how often a run was cut off that another process has finished", async () => {
     const host = simulatedProcesses(memoryJournal());

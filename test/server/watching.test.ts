@@ -19,7 +19,7 @@ import { EventStream } from "../../src/server/event-stream.ts";
 import type { RecordWatch } from "../../src/server/record-watch.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { all, openDoor, door, request, served, settled, shouters, waiters } from "./served-team.ts";
 
 /** A team that says as many words as its idea says. */
@@ -63,7 +63,7 @@ function cutting(fetch: (request: Request) => Promise<Response>, cuts: readonly 
 const seqs = (events: readonly RunEvent[]): readonly number[] => events.map(({ seq }) => seq);
 
 describe("a watcher of a run", () => {
-  it("RunClient.C1 EventStream.S1 loses and doubles no event, wherever the connection is cut", async () => {
+  it("RunClient.C1 EventStream.S1 loses and doubles no event, wherever the connection is cut", { tags: "numbers" }, async () => {
     const { server, client } = served({ team: counters() });
     const { id } = await client.start({ idea: "30" });
     const whole = await all(client.events(id));

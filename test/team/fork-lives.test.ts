@@ -8,7 +8,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
-import { cutsOf } from "../effort.ts";
+import { cutsOf } from "../long.ts";
 
 type Regime = "rounds" | "eager";
 
@@ -41,6 +41,7 @@ function trouble({ error }: { readonly error?: Error | undefined }): readonly st
 describe("Replay.P4 a run that was cut anywhere", () => {
   it.each<Regime>(["rounds", "eager"])(
     "goes on, replays, and is forked; the fork pays nothing and replays too (%s)",
+    { tags: "numbers", timeout: 120_000 },
     async (regime) => {
       const first = memoryJournal();
       await teamOver(first, regime).run("go", { id: "r", rounds: 3 }).result;
@@ -57,6 +58,5 @@ describe("Replay.P4 a run that was cut anywhere", () => {
         expect([cut, ...replays.flatMap(trouble)]).toEqual([cut]);
       }
     },
-    120_000,
   );
 });

@@ -11,7 +11,7 @@ import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-mo
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering } from "../runtime/town.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** Micro-dollars of one call, and the most that one may cost. */
 const COST = 10_000;
@@ -57,7 +57,7 @@ function spentBy(results: readonly RunResult[]): number {
 }
 
 describe("plain options of a team hold for all its runs together", () => {
-  test.each([10, tries(200, 1_000)])("never more than two calls of %i runs at once are in flight", async (count) => {
+  test.each([10, tries(200, 1_000)])("never more than two calls of %i runs at once are in flight", { tags: "numbers" }, async (count) => {
     const { model, most } = watchedModel();
     const team = new Team({ roles: [asker(1)], model, limits: { concurrency: 2 }, journal: memoryJournal({ events: 1_000_000 }) });
     const results = await runs(team, count);
@@ -65,7 +65,7 @@ describe("plain options of a team hold for all its runs together", () => {
     expect(most()).toBe(2);
   });
 
-  test.each([10, tries(200, 1_000)])("%i runs at once spend no more than the team's budget", async (count) => {
+  test.each([10, tries(200, 1_000)])("%i runs at once spend no more than the team's budget", { tags: "numbers" }, async (count) => {
     const { model } = watchedModel();
     const budget = 150_000 as MicroUsd;
     const team = new Team({ roles: [asker(10)], model, budget, journal: memoryJournal({ events: 1_000_000 }) });

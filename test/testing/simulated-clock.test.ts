@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { sleep } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 describe("SimulatedClock", () => {
   test("starts where told and stands still by itself", () => {
@@ -36,7 +36,7 @@ describe("SimulatedClock", () => {
     expect(clock.pending).toBe(1);
   });
 
-  test("SimulatedClock.S1 property: any set of timers fires sorted, once each, cancelled ones never", async () => {
+  test("SimulatedClock.S1 property: any set of timers fires sorted, once each, cancelled ones never", { tags: "numbers" }, async () => {
     const timers = fc.array(fc.record({ ms: fc.nat(50), cancelled: fc.boolean() }), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(timers, fc.nat(60), async (plans, until) => {

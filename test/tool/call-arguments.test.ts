@@ -77,7 +77,7 @@ describe("arguments that can be read", () => {
   });
 });
 
-test("arguments made to take long are read or refused in time that is in proportion to them", async () => {
+test("arguments made to take long are read or refused in time that is in proportion to them", { tags: ["numbers", "long"] }, async () => {
   const spent = (length: number): Promise<number> =>
     spentBy(() => {
       for (const text of ["{", "[", '{"a":', '"', "\\", "{'a':[", "/*", "{a:1,", "\u0000"]) {
@@ -169,24 +169,28 @@ describe("parameters told by a JSON Schema, which may come from anywhere", () =>
     expect(whyNot('{"b": "z"}', tool)).toMatch(/- a: is missing[^]*- b: .*"x"\|"y"/);
   });
 
-  it("never run a regular expression of a stranger", async () => {
+  it("never run a regular expression of a stranger", { tags: ["numbers", "long"] }, async () => {
     const tool = remote({ properties: { a: { type: "string", pattern: "^(a+)+$" }, pattern: { type: "string" } } });
     const args = { a: `${"a".repeat(40)}!`, pattern: "p" };
     expect(await spentBy(() => expect(argsOf(JSON.stringify(args), tool)).toEqual(args))).toBeLessThan(1_000);
   });
 
-  it("with alternatives of alternatives are not tried one by one, nor those that refer to themselves", async () => {
-    const both = (name: string): unknown => ({ anyOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
-    const doubling = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`d${n}`, both(`d${n + 1}`)]));
-    const itself = { anyOf: [1, 2].map(() => ({ type: "object", properties: { a: { $ref: "#/$defs/a" } }, required: ["a"] })) };
-    const deep = `${'{"a":'.repeat(100)}1${"}".repeat(100)}`;
-    const spent = await spentBy(() => {
-      const doubled = remote({ properties: { a: both("d0") }, $defs: { ...doubling, d60: { type: "string" } } });
-      expect(argsOf('{"a": 1}', doubled)).toEqual({ a: 1 });
-      expect(argsOf(deep, remote({ properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: itself } }))).toEqual(JSON.parse(deep));
-    });
-    expect(spent).toBeLessThan(1_000);
-  });
+  it(
+    "with alternatives of alternatives are not tried one by one, nor those that refer to themselves",
+    { tags: ["numbers", "long"] },
+    async () => {
+      const both = (name: string): unknown => ({ anyOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+      const doubling = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`d${n}`, both(`d${n + 1}`)]));
+      const itself = { anyOf: [1, 2].map(() => ({ type: "object", properties: { a: { $ref: "#/$defs/a" } }, required: ["a"] })) };
+      const deep = `${'{"a":'.repeat(100)}1${"}".repeat(100)}`;
+      const spent = await spentBy(() => {
+        const doubled = remote({ properties: { a: both("d0") }, $defs: { ...doubling, d60: { type: "string" } } });
+        expect(argsOf('{"a": 1}', doubled)).toEqual({ a: 1 });
+        expect(argsOf(deep, remote({ properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: itself } }))).toEqual(JSON.parse(deep));
+      });
+      expect(spent).toBeLessThan(1_000);
+    },
+  );
 
   it("may use definitions", () => {
     const tool = remote({ properties: { a: { $ref: "#/$defs/n" }, b: { $ref: "#/$defs/n" } }, $defs: { n: { type: "integer" } } });

@@ -9,7 +9,7 @@ import { toolMessage } from "../../src/tool/tool-result.ts";
 import { callTools } from "../../src/tool/call-tools.ts";
 import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { call, calling } from "./calling.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const LIMIT = 500;
 const unhandled: unknown[] = [];
@@ -86,35 +86,39 @@ const answer: fc.Arbitrary<Approver> = fc.oneof(
 );
 const policy = fc.constantFrom({ default: "allow" as const }, {}, { rules: [{ tool: "*", args: { n: "*" }, decide: "deny" as const }] });
 
-test("1,000 replies of fuzzed calls to fuzzed tools: each call is answered, within bounds, in plain JSON; nothing throws, nothing is left behind", async () => {
-  await fc.assert(
-    fc.asyncProperty(reply, deed, deed, answer, policy, fc.boolean(), async (calls, first, second, approve, rules, isStrict) => {
-      const clock = simulatedClock();
-      const parameters = isStrict ? z.object({ n: z.int().optional() }) : undefined;
-      const tools = [
-        ...[first, second].map((execute, n) =>
-          defineTool({ name: n === 0 ? "a" : "b", description: "", maxOutput: LIMIT, parameters, execute } as never),
-        ),
-        defineTool({ name: "end", description: "", effect: "read", ends: true, execute: () => "ended" }),
-      ];
-      let answers: Awaited<ReturnType<typeof callTools>> | undefined;
-      const asked = callTools(
-        calls.map((one) => call(one.name, one.args, one.id)),
-        calling(tools, { clock, policy: rules, approve, ask: () => Promise.reject(new Error("nobody")) }),
-      ).then((all) => (answers = all));
-      asked.catch(() => {});
-      for (let turn = 0; answers === undefined && turn < 40; turn++) await clock.advance(60_000);
-      await asked;
-      expect(answers?.map(({ call: { id } }) => id)).toEqual(calls.map(({ id }) => id));
-      for (const one of answers ?? []) {
-        const { content = "" } = toolMessage(one);
-        expect(content.length).toBeLessThan(5_000);
-        expect(JSON.parse(canonicalJson(one.result))).toEqual(one.result);
-      }
-      expect(clock.pending).toBe(0);
-    }),
-    { numRuns: tries(150, 2_000) },
-  );
-  await nextMacrotask();
-  expect(unhandled).toEqual([]);
-});
+test(
+  "1,000 replies of fuzzed calls to fuzzed tools: each call is answered, within bounds, in plain JSON; nothing throws, nothing is left behind",
+  { tags: "numbers" },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(reply, deed, deed, answer, policy, fc.boolean(), async (calls, first, second, approve, rules, isStrict) => {
+        const clock = simulatedClock();
+        const parameters = isStrict ? z.object({ n: z.int().optional() }) : undefined;
+        const tools = [
+          ...[first, second].map((execute, n) =>
+            defineTool({ name: n === 0 ? "a" : "b", description: "", maxOutput: LIMIT, parameters, execute } as never),
+          ),
+          defineTool({ name: "end", description: "", effect: "read", ends: true, execute: () => "ended" }),
+        ];
+        let answers: Awaited<ReturnType<typeof callTools>> | undefined;
+        const asked = callTools(
+          calls.map((one) => call(one.name, one.args, one.id)),
+          calling(tools, { clock, policy: rules, approve, ask: () => Promise.reject(new Error("nobody")) }),
+        ).then((all) => (answers = all));
+        asked.catch(() => {});
+        for (let turn = 0; answers === undefined && turn < 40; turn++) await clock.advance(60_000);
+        await asked;
+        expect(answers?.map(({ call: { id } }) => id)).toEqual(calls.map(({ id }) => id));
+        for (const one of answers ?? []) {
+          const { content = "" } = toolMessage(one);
+          expect(content.length).toBeLessThan(5_000);
+          expect(JSON.parse(canonicalJson(one.result))).toEqual(one.result);
+        }
+        expect(clock.pending).toBe(0);
+      }),
+      { numRuns: tries(150, 2_000) },
+    );
+    await nextMacrotask();
+    expect(unhandled).toEqual([]);
+  },
+);

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../src/kernel/json.ts";
 import { decide, type Decision, fitsGlob, type Permission, type PermissionPolicy, type PermissionRule } from "../../src/tool/permission.ts";
 import { spentBy } from "../kernel/spent.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const shell = { name: "shell", permission: "ask" as Permission };
 
@@ -38,7 +38,7 @@ describe("a pattern", () => {
     expect(fitsGlob(text, pattern)).toBe(fits);
   });
 
-  it("fits as a regular expression would that is made of it", () => {
+  it("fits as a regular expression would that is made of it", { tags: "numbers" }, () => {
     const word = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 12 }), word, (text, pattern) => {
@@ -49,7 +49,7 @@ describe("a pattern", () => {
     );
   });
 
-  it("ends soon on texts and patterns that are made to take long", async () => {
+  it("ends soon on texts and patterns that are made to take long", { tags: ["numbers", "long"] }, async () => {
     const pattern = `${"*a".repeat(200)}*b`;
     const spent = await spentBy(() => {
       expect(fitsGlob("a".repeat(1_000_000), pattern)).toBe(false);
@@ -253,7 +253,7 @@ test.each<[string, PermissionPolicy]>([
   expect(() => decide(shell, {}, policy)).toThrow(expect.objectContaining({ code: "PERMISSION_INVALID" }) as Error);
 });
 
-test("a rule that denies takes time in proportion to texts that are made to take long", async () => {
+test("a rule that denies takes time in proportion to texts that are made to take long", { tags: ["numbers", "long"] }, async () => {
   const rules: readonly PermissionRule[] = [{ tool: "*", args: { path: `${"*a".repeat(100)}/../*b` }, decide: "deny" }];
   const spent = (length: number): Promise<number> =>
     spentBy(() => {

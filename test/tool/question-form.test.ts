@@ -8,7 +8,7 @@ import { schemaFaults } from "../../src/tool/answer-faults.ts";
 import { jsonRoundTrip } from "../../src/kernel/json.ts";
 import { fieldFault, filledIn, formFields, readField } from "../../src/tool/form-fields.ts";
 import { checkAnswer, faultsText, isQuestionForm, type QuestionForm } from "../../src/tool/question-form.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** Returns the words for a wrong answer, or the value of a right one. */
 function told(form: QuestionForm | undefined, answer: unknown): unknown {
@@ -70,7 +70,7 @@ const { pair: pairs } = fc.letrec<{ pair: readonly [z.ZodType, Json] }>((tie) =>
 }));
 
 describe("an answer with fields", () => {
-  test("fits its form exactly when it fits its schema", () => {
+  test("fits its form exactly when it fits its schema", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(schemas, values, (schema, value) => {
         expect(schemaFaults(value, inputJsonSchema(schema)).length === 0).toBe(schema.safeParse(value).success);
@@ -79,7 +79,7 @@ describe("an answer with fields", () => {
     );
   });
 
-  test("is made again of the values of its fields", () => {
+  test("is made again of the values of its fields", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(pairs, ([schema, value]) => {
         const filled = formFields(inputJsonSchema(schema)).map((field) => {
@@ -104,7 +104,7 @@ describe("an answer with fields", () => {
     expect(formFields(recorded, ["none", "by"]).map((field) => field.name)).toEqual(["by", "when", "city", "days", "note"]);
   });
 
-  test("has the order of its schema, however the record sorts names", () => {
+  test("has the order of its schema, however the record sorts names", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(pairs, ([schema]) => {
         const form = fieldsForm(schema);

@@ -38,7 +38,7 @@ describe("a search by text", () => {
     expect(await read(tool, { text: "ANSWER =", name: "*.ts" })).toBe("No lines found.");
   });
 
-  it("takes the text as it stands: what would be a pattern is none", async () => {
+  it("takes the text as it stands: what would be a pattern is none", { tags: ["numbers", "long"] }, async () => {
     expect(await read(tool, { text: "(a+)+$ is .*" })).toContain("notes.md:1");
     expect(await read(tool, { text: "a.s" })).toContain("No lines found");
     const slow = fileSearchTool({ workspace: memoryWorkspace({ files: { x: `${"a".repeat(500_000)}!` } }) });

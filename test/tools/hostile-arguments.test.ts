@@ -12,7 +12,7 @@ import { webSearchTool } from "../../src/tools/web-search.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { call } from "./tool-kit.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const outside = scratchFolder();
 writeFileSync(join(outside, "secret"), "secret-canary");
@@ -79,32 +79,36 @@ const tools: readonly Tool[] = [
 /** Whether words are those of a program that stumbled, rather than of one that refuses. */
 const STUMBLED = /TypeError|RangeError|is not a function|Cannot read|Cannot access|undefined|\[object/;
 
-it.each(tools.map((tool) => [tool.name, tool] as const))("%s takes whatever a model writes, and answers in words", async (_name, tool) => {
-  const members = Object.entries(
-    (tool.spec.parameters as { readonly properties: Record<string, { readonly enum?: readonly string[] }> }).properties,
-  );
-  const args = fc.record(
-    Object.fromEntries(
-      members.map(([name, { enum: allowed }]) => [
-        name,
-        allowed === undefined ? fc.oneof({ weight: 3, arbitrary: path }, value) : fc.constantFrom(...allowed),
-      ]),
-    ),
-    { requiredKeys: members.filter(([, { enum: allowed }]) => allowed !== undefined).map(([name]) => name) },
-  );
-  await fc.assert(
-    fc.asyncProperty(args, async (written) => {
-      if (tool.name === "web_fetch" && isPublic(written)) return;
-      const { outcome, result } = await call(tool, written as Json);
-      expect(["ok", "failed", "invalid"]).toContain(outcome);
-      expect(result.error ?? "").not.toMatch(STUMBLED);
-      expect(JSON.stringify(result)).not.toContain("secret-canary");
-    }),
-    { numRuns: tries(134, 1_600) },
-  );
-  expect(readdirSync(outside).sort()).toEqual(["project", "secret"]);
-  expect(readFileSync(join(outside, "secret"), "utf8")).toBe("secret-canary");
-});
+it.each(tools.map((tool) => [tool.name, tool] as const))(
+  "%s takes whatever a model writes, and answers in words",
+  { tags: "numbers" },
+  async (_name, tool) => {
+    const members = Object.entries(
+      (tool.spec.parameters as { readonly properties: Record<string, { readonly enum?: readonly string[] }> }).properties,
+    );
+    const args = fc.record(
+      Object.fromEntries(
+        members.map(([name, { enum: allowed }]) => [
+          name,
+          allowed === undefined ? fc.oneof({ weight: 3, arbitrary: path }, value) : fc.constantFrom(...allowed),
+        ]),
+      ),
+      { requiredKeys: members.filter(([, { enum: allowed }]) => allowed !== undefined).map(([name]) => name) },
+    );
+    await fc.assert(
+      fc.asyncProperty(args, async (written) => {
+        if (tool.name === "web_fetch" && isPublic(written)) return;
+        const { outcome, result } = await call(tool, written as Json);
+        expect(["ok", "failed", "invalid"]).toContain(outcome);
+        expect(result.error ?? "").not.toMatch(STUMBLED);
+        expect(JSON.stringify(result)).not.toContain("secret-canary");
+      }),
+      { numRuns: tries(134, 1_600) },
+    );
+    expect(readdirSync(outside).sort()).toEqual(["project", "secret"]);
+    expect(readFileSync(join(outside, "secret"), "utf8")).toBe("secret-canary");
+  },
+);
 
 /** Literal addresses are no names: those of the internet are left in peace. */
 function isPublic({ url: written }: Readonly<Record<string, unknown>>): boolean {

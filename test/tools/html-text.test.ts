@@ -58,7 +58,7 @@ describe("a page as text", () => {
   );
 });
 
-it("takes time that grows with the page, whatever is on it", () => {
+it("takes time that grows with the page, whatever is on it", { tags: ["numbers", "long"] }, () => {
   const pieces = [
     "<a",
     "<a href='",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitsPath, patternFault } from "../../src/tools/file-search.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 describe("a path fits a pattern", () => {
   it.each([
@@ -37,7 +37,7 @@ describe("a path fits a pattern", () => {
   ])("%s not: %s", (path, pattern) => expect(fitsPath(path, pattern)).toBe(false));
 });
 
-it("agrees with a slow and simple reading", () => {
+it("agrees with a slow and simple reading", { tags: "numbers" }, () => {
   const slow = (path: readonly string[], pattern: readonly string[]): boolean => {
     const [first, ...rest] = pattern;
     if (first === undefined) return path.length === 0;
@@ -60,7 +60,7 @@ it("agrees with a slow and simple reading", () => {
   );
 });
 
-it("takes no time over patterns made to take time", () => {
+it("takes no time over patterns made to take time", { tags: ["numbers", "long"] }, () => {
   const started = process.cpuUsage();
   for (const pattern of ["*a".repeat(20) + "b", "**/".repeat(9) + "x", "?*".repeat(20) + "b"])
     fitsPath(`${"a/".repeat(200)}${"a".repeat(5000)}`, pattern);

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { errorOf, scratchFolder, until } from "../workspace/scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
@@ -27,7 +27,7 @@ async function reportOf(sandbox: Sandbox, text: string, command?: Partial<Sandbo
   return outcome.report;
 }
 
-describe.each(someOf(sandboxes, 1))("with %s", (_name, sandbox) => {
+describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sandbox) => {
   it("tells the exit code, and what went to stdout and stderr apart", async () => {
     expect(await reportOf(sandbox, "echo out; echo err >&2; exit 3")).toMatchObject({
       code: 3,
@@ -88,7 +88,7 @@ describe.each(someOf(sandboxes, 1))("with %s", (_name, sandbox) => {
   });
 });
 
-describe.each(someOf(sandboxes, 1))("a command in detail, with %s", (_name, sandbox) => {
+describe.each(someOf(sandboxes, 1))("a command in detail, with %s", { tags: "company" }, (_name, sandbox) => {
   it("gives the command to the shell as it is, whatever it holds", async () => {
     const text = `printf '%s|' "it's" '"$HOME"' '\`id\`' 'a
 b' "\\$(x)" # and a comment`;
@@ -226,7 +226,7 @@ it.runIf(isolates)("leaves nothing of the machine to a hostile command", async (
   await untilGone(mark);
 });
 
-inSoak(it.runIf(isolates))("survives a fork bomb", async () => {
+it.runIf(isolates)("survives a fork bomb", { tags: ["company", "long"] }, async () => {
   const report = await reportOf(bubblewrap, "bomb() { bomb | bomb & }; bomb; sleep 3", { timeout: 2_000 });
   expect(report.stderr + String(report.code)).not.toBe("");
   expect(await reportOf(bubblewrap, "echo alive")).toMatchObject({ stdout: "alive\n" });

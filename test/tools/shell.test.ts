@@ -9,7 +9,6 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 import { call, read } from "./tool-kit.ts";
-import { inSoak } from "../effort.ts";
 
 const isolated = await chooseSandbox("auto");
 // What only isolation can promise is tested beside the sandbox itself.
@@ -60,7 +59,7 @@ describe("the shell", () => {
     expect(await call(shell, {})).toMatchObject({ outcome: "failed" });
   });
 
-  inSoak(it)("goes on after a command that hangs, without a restart", async () => {
+  it("goes on after a command that hangs, without a restart", { tags: ["company", "long"] }, async () => {
     const { shell, now } = project({ "a/x": "" });
     await read(shell, { command: "cd a" });
     const { outcome, result } = await call(shell, { command: "echo begun; echo kept > kept.txt; sleep 1000", timeout: 3 });
@@ -171,7 +170,7 @@ describe("code", () => {
     expect(await read(code, { language: "python", code: "import sys; sys.exit(3)" })).toBe("Error: exit code 3");
   });
 
-  inSoak(it)("has five seconds unless more is asked for, as the model is told", async () => {
+  it("has five seconds unless more is asked for, as the model is told", { tags: ["company", "long"] }, async () => {
     const { code } = project();
     expect(code.spec.parameters).toMatchObject({ properties: { timeout: { type: "integer", default: 5 } } });
     expect(await read(code, { language: "javascript", code: "for (;;);", timeout: 1 })).toContain("within 1 s");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { insertLines, lineEnd, linesOf, replaceOnce } from "../../src/tools/text-edit.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 function replaced(text: string, old: string, replacement: string): string {
   const edit = replaceOnce(text, old, replacement);
@@ -84,7 +84,7 @@ it("leaves all outside of the replaced text byte for byte", () => {
   );
 });
 
-it("inserts whole lines and changes no other", () => {
+it("inserts whole lines and changes no other", { tags: "numbers" }, () => {
   const added = fc.array(fc.constantFrom("", "x", "\ty"), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(anyText, fc.nat(), added, (text, number, fresh) => {

@@ -25,7 +25,7 @@ import type { Sandbox } from "../../src/workspace/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { cutsOf } from "../effort.ts";
+import { cutsOf } from "../long.ts";
 
 const plain = await chooseSandbox("none");
 
@@ -116,25 +116,29 @@ describe("tools in a run", () => {
     expect(await filesIn(workspace)).toEqual(atTheEnd);
   });
 
-  it("go on with folder, variables, plans and history wherever the run was cut off, and run no command twice", async () => {
-    const { said, events } = await recorded();
-    const end = events.findIndex((event) => event.type === "act.ended");
-    for (const cut of cutsOf(end).filter((place) => place > 1)) {
-      const kept = events.slice(0, cut);
-      const begun = kept.filter((event) => event.type === "step.started");
-      const ended = new Set<string>(kept.flatMap((event) => (event.type === "step.ended" ? [event.key] : [])));
-      const isRun = (name: string): number => begun.filter((event) => event.name === name && ended.has(event.key)).length;
-      const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-      const sandbox = counted();
-      const result = await new Team({ journal: await journalWith("r", kept), roles: [worker(workspace, sandbox)] }).resume("r").result;
-      if (begun.some((event) => event.name === "shell" && !ended.has(event.key))) {
-        expect([cut, result.status, result.error?.code, sandbox.ran.length]).toEqual([cut, "failed", "STEP_UNCERTAIN", 0]);
-      } else {
-        expect([cut, result.output?.content, sandbox.ran.length]).toEqual([cut, said, 2 - isRun("run in sandbox")]);
-        expect(await filesIn(workspace)).toEqual(atTheEnd);
+  it(
+    "go on with folder, variables, plans and history wherever the run was cut off, and run no command twice",
+    { tags: "numbers" },
+    async () => {
+      const { said, events } = await recorded();
+      const end = events.findIndex((event) => event.type === "act.ended");
+      for (const cut of cutsOf(end).filter((place) => place > 1)) {
+        const kept = events.slice(0, cut);
+        const begun = kept.filter((event) => event.type === "step.started");
+        const ended = new Set<string>(kept.flatMap((event) => (event.type === "step.ended" ? [event.key] : [])));
+        const isRun = (name: string): number => begun.filter((event) => event.name === name && ended.has(event.key)).length;
+        const workspace = fileWorkspace({ root: scratchFolder(), git: false });
+        const sandbox = counted();
+        const result = await new Team({ journal: await journalWith("r", kept), roles: [worker(workspace, sandbox)] }).resume("r").result;
+        if (begun.some((event) => event.name === "shell" && !ended.has(event.key))) {
+          expect([cut, result.status, result.error?.code, sandbox.ran.length]).toEqual([cut, "failed", "STEP_UNCERTAIN", 0]);
+        } else {
+          expect([cut, result.output?.content, sandbox.ran.length]).toEqual([cut, said, 2 - isRun("run in sandbox")]);
+          expect(await filesIn(workspace)).toEqual(atTheEnd);
+        }
       }
-    }
-  });
+    },
+  );
 
   it("touch nothing in a replay but an empty folder, which gets the files", async () => {
     const { journal, events } = await recorded();

@@ -182,6 +182,7 @@ describe("DuckDuckGo", () => {
 
   it.each(["<a ", '<a class="result__a ', `<a class='result__a" href=`, "<a class=result__a href='x'>", "<a><a "])(
     "takes no time over a page made to take time: %s",
+    { tags: ["numbers", "long"] },
     async (piece) => {
       answer = {
         status: 200,

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type ExistingProject, openExisting } from "../../src/workspace/existing-project.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 import { fingerprint, git, put, userProject } from "./user-project.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 
 const end = { message: "Change the app", author: "Engineer", date: 1_700_000_000_000 };
 
@@ -93,19 +93,23 @@ describe("line ends", () => {
     return root;
   }
 
-  inSoak(it.each(["attributes", "setting"] as const))("that a checkout converts (%s) are committed as git knows them", async (how) => {
-    const root = converting(how);
-    const project = await openExisting({ root, name: "r1" });
-    expect(project.place.kind).toBe("in place");
-    await project.workspace.write("a.txt", "one\r\n2\r\nthree\r\n");
-    await project.workspace.write("raw.bin", "1\r\n");
-    await project.workspace.write("new.txt", "new\r\n");
-    const { diff } = await project.finish(end);
-    expect(diff).toContain("@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
-    expect(diff).toContain("-one\r\n+1\r\n");
-    expect(diff).toContain(how === "attributes" ? "+new\n" : "+new\r\n");
-    expect(git(root, "status", "--porcelain")).toBe("");
-  });
+  it.each(["attributes", "setting"] as const)(
+    "that a checkout converts (%s) are committed as git knows them",
+    { tags: ["company", "long"] },
+    async (how) => {
+      const root = converting(how);
+      const project = await openExisting({ root, name: "r1" });
+      expect(project.place.kind).toBe("in place");
+      await project.workspace.write("a.txt", "one\r\n2\r\nthree\r\n");
+      await project.workspace.write("raw.bin", "1\r\n");
+      await project.workspace.write("new.txt", "new\r\n");
+      const { diff } = await project.finish(end);
+      expect(diff).toContain("@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+      expect(diff).toContain("-one\r\n+1\r\n");
+      expect(diff).toContain(how === "attributes" ? "+new\n" : "+new\r\n");
+      expect(git(root, "status", "--porcelain")).toBe("");
+    },
+  );
 
   it("that git knows as CRLF stay so", async () => {
     const root = userProject();
@@ -140,26 +144,30 @@ describe("a repository with work that is not committed", () => {
     ],
   ];
 
-  it.each(someOf(troubles, 2))("(%s) is worked on in a worktree, and its own folder stays as it is", async (_name, reason, begin) => {
-    const root = userProject();
-    begin(root);
-    const state = (): readonly string[] => [
-      git(root, "status", "--porcelain"),
-      git(root, "rev-parse", "HEAD"),
-      git(root, "diff", "--cached"),
-    ];
-    const [before, base, was] = [fingerprint(root), git(root, "rev-parse", "HEAD"), state()];
-    const project = await openExisting({ root, name: "r1" });
-    expect(project.place).toEqual({ kind: "worktree", base, branch: "troupe/r1", reason });
-    expect(await project.workspace.list()).not.toContain("notes.txt");
-    await work(project);
-    expect([fingerprint(root), state()]).toEqual([before, was]);
-    const done = await project.finish(end);
-    expect(done).toMatchObject({ files: changed, commit: git(root, "rev-parse", "troupe/r1"), left: [] });
-    expect([fingerprint(root), state()]).toEqual([before, was]);
-    expect(git(root, "worktree", "list").split("\n")).toHaveLength(1);
-    expect(git(root, "diff", "--name-only", base, "troupe/r1").split("\n")).toEqual(changed.map(({ path }) => path));
-  });
+  it.each(someOf(troubles, 2))(
+    "(%s) is worked on in a worktree, and its own folder stays as it is",
+    { tags: "company" },
+    async (_name, reason, begin) => {
+      const root = userProject();
+      begin(root);
+      const state = (): readonly string[] => [
+        git(root, "status", "--porcelain"),
+        git(root, "rev-parse", "HEAD"),
+        git(root, "diff", "--cached"),
+      ];
+      const [before, base, was] = [fingerprint(root), git(root, "rev-parse", "HEAD"), state()];
+      const project = await openExisting({ root, name: "r1" });
+      expect(project.place).toEqual({ kind: "worktree", base, branch: "troupe/r1", reason });
+      expect(await project.workspace.list()).not.toContain("notes.txt");
+      await work(project);
+      expect([fingerprint(root), state()]).toEqual([before, was]);
+      const done = await project.finish(end);
+      expect(done).toMatchObject({ files: changed, commit: git(root, "rev-parse", "troupe/r1"), left: [] });
+      expect([fingerprint(root), state()]).toEqual([before, was]);
+      expect(git(root, "worktree", "list").split("\n")).toHaveLength(1);
+      expect(git(root, "diff", "--name-only", base, "troupe/r1").split("\n")).toEqual(changed.map(({ path }) => path));
+    },
+  );
 
   it("goes on in its worktree, also after a kill, with what was written and not committed", async () => {
     const root = userProject();

@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** A project next to a folder with a secret that no path of the project may reach. */
 function neighbours(): { readonly root: string; readonly outside: string; readonly secret: string } {
@@ -85,7 +85,7 @@ describe("a workspace on disk", () => {
     expect(readFileSync(secret, "utf8")).toBe("secret");
   });
 
-  it("Workspace.W1 random trees of links never let a write out", async () => {
+  it("Workspace.W1 random trees of links never let a write out", { tags: "numbers" }, async () => {
     const name = fc.constantFrom("a", "b", "c");
     const tree = fc.array(fc.record({ at: name, to: fc.constantFrom("..", "../outside", "../outside/secret.txt", "a", "b", "/tmp", ".") }));
     const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { maxLength: 5 });

@@ -5,7 +5,6 @@ import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-work
 import { workspaceForks, type WorkspaceForks } from "../../src/workspace/forks.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 import { fingerprint, git, put } from "./user-project.ts";
-import { inSoak } from "../effort.ts";
 
 interface Forked {
   readonly root: string;
@@ -79,7 +78,7 @@ describe.each([
     expect(await project.read("c.txt")).toBe("c");
   });
 
-  inSoak(it)("fit with what the project changed meanwhile in other files and other lines", async () => {
+  it("fit with what the project changed meanwhile in other files and other lines", { tags: ["company", "long"] }, async () => {
     const { project, forks } = make();
     await forks.open("t1");
     await forks.workspace("t1").write("src/a.js", "ONE\ntwo\nthree\nfour\nfive\n");
@@ -92,7 +91,7 @@ describe.each([
     });
   });
 
-  inSoak(it)("fit where both made the same change, committed or not", async () => {
+  it("fit where both made the same change, committed or not", { tags: ["company", "long"] }, async () => {
     const { project, forks } = make();
     await project.write("src/b.js", "before the fork\n");
     await forks.open("t1");
@@ -224,7 +223,7 @@ it("WorkspaceForks.B3 a fork stays as it is, and is no copy, when git fails", as
   expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
 });
 
-inSoak(it)("a repository shows no trace of its forks after they are removed", async () => {
+it("a repository shows no trace of its forks after they are removed", { tags: ["company", "long"] }, async () => {
   const { root, forks } = inRepository();
   await forks.open("t1");
   await forks.workspace("t1").write("src/b.js", "work\n");

@@ -5,7 +5,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { scratchFolder } from "./scratch.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const request = { message: "m", author: "Engineer", date: 1_700_000_000_000 };
 
@@ -26,7 +26,7 @@ describe("a workspace in memory", () => {
     expect(await workspace.list()).toEqual(["mine.txt", "new.txt"]);
   });
 
-  it("answers like one on disk, whatever is asked in whatever order", async () => {
+  it("answers like one on disk, whatever is asked in whatever order", { tags: "numbers" }, async () => {
     const path = fc.constantFrom("a", "a/b", "a/b/c", "d.txt", "../x", "e");
     const command = fc.oneof(
       fc.record({ do: fc.constant("write" as const), path, content: fc.constantFrom("", "1", "\ud800", "22222") }),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TroupeError } from "../../src/kernel/errors.ts";
 import { checkPath, isNormalPath, visible, visibleLines } from "../../src/workspace/path-rules.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 /** Pieces that attacks on paths are made of, next to harmless ones. */
 const pieces = [
@@ -52,7 +52,7 @@ describe("checkPath", () => {
     },
   );
 
-  it("Workspace.W1 takes no path that resolves outside the root, whatever it is made of", () => {
+  it("Workspace.W1 takes no path that resolves outside the root, whatever it is made of", { tags: "numbers" }, () => {
     const root = resolve("/some/project");
     fc.assert(
       fc.property(hostilePath, (path) => {

@@ -8,7 +8,7 @@ import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import { repoMap } from "../../src/workspace/repo-map.ts";
 import { surveyFiles } from "../../src/workspace/survey.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
-import { inSoak, tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { scratchFolder } from "./scratch.ts";
 import { git, put, userProject } from "./user-project.ts";
 
@@ -124,7 +124,7 @@ describe("the survey of a project", () => {
     expect((await surveyFiles(workspace)).paths).toEqual([".gitignore"]);
   });
 
-  inSoak(it)("and the map of tens of thousands of files take seconds", async () => {
+  it("and the map of tens of thousands of files take seconds", { tags: ["company", "long"] }, async () => {
     const root = scratchFolder();
     const folders = tries(210, 500);
     for (let folder = 0; folder < folders; folder++) {

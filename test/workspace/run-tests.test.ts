@@ -5,7 +5,7 @@ import { AbortedError } from "../../src/kernel/errors.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { type ProjectTests, runProjectTests } from "../../src/workspace/run-tests.ts";
 import { refusedSandbox, type Sandbox, type SandboxResult } from "../../src/workspace/sandbox.ts";
-import { inSoak, someOf } from "../effort.ts";
+import { someOf } from "../long.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
@@ -33,7 +33,7 @@ function judged(sandbox: Sandbox, content: string, timeout?: number): Promise<Pr
   return runProjectTests({ root, sandbox, ...(timeout === undefined ? {} : { timeout }) });
 }
 
-describe.each(someOf(sandboxes, 1))("runProjectTests with %s", (_name, sandbox) => {
+describe.each(someOf(sandboxes, 1))("runProjectTests with %s", { tags: "company" }, (_name, sandbox) => {
   it("passes a project whose tests pass, and finds them in any folder", async () => {
     const root = projectOf({
       "package.json": `{ "type": "module" }`,
@@ -80,7 +80,7 @@ describe.each(someOf(sandboxes, 1))("runProjectTests with %s", (_name, sandbox) 
   });
 });
 
-describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", (_name, sandbox) => {
+describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", { tags: "company" }, (_name, sandbox) => {
   it("names each failure with its file, its message and its place", async () => {
     const result = await judged(
       sandbox,
@@ -147,7 +147,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", (_
       ],
       6,
     ),
-  )("is not fooled by a file that %s", async (_what, content) => {
+  )("is not fooled by a file that %s", { tags: "company" }, async (_what, content) => {
     const result = await judged(sandbox, content);
     expect(result.kind).toBe("failed");
     expect(result.failed).toBeGreaterThan(0);
@@ -181,7 +181,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", (_
     expect(result.output.length).toBeLessThanOrEqual(16_000);
   });
 
-  inSoak(it)("survives hundreds of failures with huge messages", async () => {
+  it("survives hundreds of failures with huge messages", { tags: ["company", "long"] }, async () => {
     const result = await judged(
       sandbox,
       `for (let i = 0; i < 200; i++) test("t" + i, () => { throw new Error("\\u0001".repeat(100_000)); });`,
@@ -190,7 +190,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", (_
     expect(result.failures.length).toBe(40);
   });
 
-  inSoak(it)("names the file that never ends, and keeps the results of the others", async () => {
+  it("names the file that never ends, and keeps the results of the others", { tags: ["company", "long"] }, async () => {
     const root = projectOf({
       "a.test.mjs": `${use}import http from "node:http"; test("opens", () => { http.createServer().listen(0); });`,
       "b.test.mjs": `${use}test("good", () => {});`,

@@ -20,7 +20,6 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { chooseSandbox, probeBubblewrap } from "../../src/workspace/choose-sandbox.ts";
 import { anyAddressSpace, type Sandbox, type SandboxRequest, type SandboxResult } from "../../src/workspace/sandbox.ts";
 import { errorOf, scratchFolder, until } from "./scratch.ts";
-import { inSoak } from "../effort.ts";
 
 const bubblewrap = await chooseSandbox("auto");
 const isolates = bubblewrap.kind === "bubblewrap";
@@ -415,7 +414,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     await until(() => processesWith(mark) === 0);
   });
 
-  inSoak(it)("Sandbox.S7 bounds disk and memory", async () => {
+  it("Sandbox.S7 bounds disk and memory", { tags: ["company", "long"] }, async () => {
     const fill = (folder: string): string => `
       import fs from "node:fs";
       const chunk = Buffer.alloc(10_000_000);

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walkFiles } from "../../src/workspace/folders.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 
 const all = { skip: () => false, limit: 1000 };
 
 describe("walkFiles", () => {
-  it("finds exactly the files that were made, sorted by code unit", async () => {
+  it("finds exactly the files that were made, sorted by code unit", { tags: "numbers" }, async () => {
     const name = fc.constantFrom("a", "b", "B", "ä", "a-b", "-", "a.b");
     const paths = fc.uniqueArray(
       fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => `${parts.map((part) => `d${part}`).join("/")}/f`),

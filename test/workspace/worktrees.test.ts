@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { Worktrees } from "../../src/workspace/worktrees.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 import { git, put, userProject } from "./user-project.ts";
-import { inSoak } from "../effort.ts";
 
 async function treesOf(root: string): Promise<Worktrees> {
   const trees = await Worktrees.open(root);
@@ -57,7 +56,7 @@ describe("worktrees", () => {
     expect(git(root, "branch", "--list", "troupe/*").trim()).toBe("troupe/one");
   });
 
-  inSoak(it)("work inside a worktree too", async () => {
+  it("work inside a worktree too", { tags: ["company", "long"] }, async () => {
     const root = userProject();
     const outer = await (await treesOf(root)).add("outer");
     const inner = await (await treesOf(outer.root)).add("inner");

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { activationDetail, messageDetail, stepDetail } from "../../../src/inspector/view/detail.ts";
 import { compareRuns } from "../../../src/inspector/view/run-comparison.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
 
-test("property: a detail at an event is that of a run that ends there", async () => {
+test("property: a detail at an event is that of a run that ends there", { tags: "numbers" }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(runSketch.map(eventsOfRun), changingSketch.map(eventsOfChangingRun)), fc.nat(), async (events, a) => {
       const run = new RunTimeline();
@@ -22,26 +22,30 @@ test("property: a detail at an event is that of a run that ends there", async ()
   );
 });
 
-test("property: details have every event of a step and every recipient of a message; a run equals itself", async () => {
-  await fc.assert(
-    fc.asyncProperty(runSketch, async (sketch) => {
-      const run = new RunTimeline();
-      run.add(await eventsOfRun(sketch));
-      const { record } = run;
-      for (const { place, tries: count, ok, cost } of record.steps) {
-        const detail = stepDetail(run, place);
-        expect(detail?.tries).toHaveLength(count);
-        expect(detail?.tries.reduce((sum, one) => sum + (one.cost ?? 0), 0)).toBe(cost);
-        if (ok === true) expect(detail?.answer).toBeDefined();
-      }
-      for (const { place, message, isRemoved } of record.sent) {
-        const detail = messageDetail(run, place);
-        expect(detail?.parents.map(({ id }) => id)).toEqual(message.parents);
-        expect(detail?.hearers.length).toBe(isRemoved ? 0 : record.sent[place]?.ways.length);
-      }
-      for (const { place, end } of record.activations) expect(activationDetail(run, place)?.changes !== undefined).toBe(end === "ended");
-      expect(compareRuns(run, run)).toMatchObject({ first: undefined, left: { known: run.now.ledger.spent } });
-    }),
-    { numRuns: tries(4, 100) },
-  );
-});
+test(
+  "property: details have every event of a step and every recipient of a message; a run equals itself",
+  { tags: "numbers" },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(runSketch, async (sketch) => {
+        const run = new RunTimeline();
+        run.add(await eventsOfRun(sketch));
+        const { record } = run;
+        for (const { place, tries: count, ok, cost } of record.steps) {
+          const detail = stepDetail(run, place);
+          expect(detail?.tries).toHaveLength(count);
+          expect(detail?.tries.reduce((sum, one) => sum + (one.cost ?? 0), 0)).toBe(cost);
+          if (ok === true) expect(detail?.answer).toBeDefined();
+        }
+        for (const { place, message, isRemoved } of record.sent) {
+          const detail = messageDetail(run, place);
+          expect(detail?.parents.map(({ id }) => id)).toEqual(message.parents);
+          expect(detail?.hearers.length).toBe(isRemoved ? 0 : record.sent[place]?.ways.length);
+        }
+        for (const { place, end } of record.activations) expect(activationDetail(run, place)?.changes !== undefined).toBe(end === "ended");
+        expect(compareRuns(run, run)).toMatchObject({ first: undefined, left: { known: run.now.ledger.spent } });
+      }),
+      { numRuns: tries(4, 100) },
+    );
+  },
+);

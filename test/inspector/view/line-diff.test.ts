@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DiffLine, diffHunks, lineDiff } from "../../../src/inspector/view/line-diff.ts";
 import { shownLine, shownText } from "../../../src/inspector/view/shown-text.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "", "d"), { maxLength: 30 });
 
@@ -22,7 +22,7 @@ function common(a: readonly string[], b: readonly string[]): number {
 }
 
 describe("lineDiff", () => {
-  test("property: it has both texts, and the fewest changes", () => {
+  test("property: it has both texts, and the fewest changes", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const [a, b] = [before, after].map((list) => list.map((line) => `${line}\n`).join("")) as [string, string];

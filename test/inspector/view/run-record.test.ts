@@ -4,7 +4,7 @@ import type { WayFact } from "../../../src/inspector/view/run-facts.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { arrivedId, sentMessage } from "../../../src/runtime/edges/arrivals.ts";
 import { lastOf } from "../../../src/inspector/view/way-table.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
 
 async function timelineOf(sketch: Parameters<typeof eventsOfRun>[0]): Promise<RunTimeline> {
@@ -33,67 +33,79 @@ function expectWaysOfState(timeline: RunTimeline): void {
 }
 
 describe("RunRecord", () => {
-  test("property: WayTable.W1 the messages on their way are those in the mailboxes of the runtime's state, after every event", async () => {
-    await fc.assert(
-      fc.asyncProperty(runSketch, async (sketch) => {
-        const timeline = await timelineOf(sketch);
-        expectWaysOfState(timeline);
-      }),
-      { numRuns: tries(4, 150) },
-    );
-  });
+  test(
+    "property: WayTable.W1 the messages on their way are those in the mailboxes of the runtime's state, after every event",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(runSketch, async (sketch) => {
+          const timeline = await timelineOf(sketch);
+          expectWaysOfState(timeline);
+        }),
+        { numRuns: tries(4, 150) },
+      );
+    },
+  );
 
-  test("property: WayTable.W3 a retired role has no message on its way, and its activation that was cut off is given up", async () => {
-    let dead = 0;
-    await fc.assert(
-      fc.asyncProperty(changingSketch, async (sketch) => {
-        const timeline = new RunTimeline();
-        timeline.add(await eventsOfChangingRun(sketch));
-        expect(timeline.trouble).toBeUndefined();
-        expectWaysOfState(timeline);
-        const { record, now } = timeline;
-        const letters = now.dead.filter(({ reason }) => reason.kind === "retired");
-        expect(waysOf(timeline).filter(({ isDead }) => isDead)).toHaveLength(letters.length);
-        expect(record.activations.filter(({ end }) => end === "open")).toHaveLength(now.open.size);
-        dead += letters.length;
-      }),
-      { numRuns: tries(12, 200), seed: 3 },
-    );
-    expect(dead).toBeGreaterThan(0);
-  });
+  test(
+    "property: WayTable.W3 a retired role has no message on its way, and its activation that was cut off is given up",
+    { tags: "numbers" },
+    async () => {
+      let dead = 0;
+      await fc.assert(
+        fc.asyncProperty(changingSketch, async (sketch) => {
+          const timeline = new RunTimeline();
+          timeline.add(await eventsOfChangingRun(sketch));
+          expect(timeline.trouble).toBeUndefined();
+          expectWaysOfState(timeline);
+          const { record, now } = timeline;
+          const letters = now.dead.filter(({ reason }) => reason.kind === "retired");
+          expect(waysOf(timeline).filter(({ isDead }) => isDead)).toHaveLength(letters.length);
+          expect(record.activations.filter(({ end }) => end === "open")).toHaveLength(now.open.size);
+          dead += letters.length;
+        }),
+        { numRuns: tries(12, 200), seed: 3 },
+      );
+      expect(dead).toBeGreaterThan(0);
+    },
+  );
 
-  test("property: RunRecord.I1 RunRecord.I2 an activation took what its mailbox had first, and the places in a table stay", async () => {
-    await fc.assert(
-      fc.asyncProperty(runSketch, async (sketch) => {
-        const events = await eventsOfRun(sketch);
-        const timeline = new RunTimeline();
-        for (const event of events) {
-          const { steps, activations } = timeline.record;
-          const known = [steps.at(-1), activations.at(-1)];
-          timeline.add([event]);
-          expect([steps[known[0]?.place ?? -1], activations[known[1]?.place ?? -1]]).toEqual(known);
-        }
-        for (const { from, role, took, act } of timeline.record.activations) {
-          const opening = timeline.event(from);
-          const take = opening !== undefined && "take" in opening ? opening.take : 0;
-          const news =
-            timeline
-              .stateAt(from - 1)
-              .roles.get(role)
-              ?.news(take) ?? [];
-          // Copies and rewritten messages stand for the one that was sent.
-          expect(
-            took.map((place) => timeline.record.sent[place]?.message),
-            act,
-          ).toEqual(news.map(sentMessage));
-        }
-        for (const [place, step] of timeline.record.steps.entries()) expect(step.place).toBe(place);
-      }),
-      { numRuns: tries(4, 150) },
-    );
-  });
+  test(
+    "property: RunRecord.I1 RunRecord.I2 an activation took what its mailbox had first, and the places in a table stay",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(runSketch, async (sketch) => {
+          const events = await eventsOfRun(sketch);
+          const timeline = new RunTimeline();
+          for (const event of events) {
+            const { steps, activations } = timeline.record;
+            const known = [steps.at(-1), activations.at(-1)];
+            timeline.add([event]);
+            expect([steps[known[0]?.place ?? -1], activations[known[1]?.place ?? -1]]).toEqual(known);
+          }
+          for (const { from, role, took, act } of timeline.record.activations) {
+            const opening = timeline.event(from);
+            const take = opening !== undefined && "take" in opening ? opening.take : 0;
+            const news =
+              timeline
+                .stateAt(from - 1)
+                .roles.get(role)
+                ?.news(take) ?? [];
+            // Copies and rewritten messages stand for the one that was sent.
+            expect(
+              took.map((place) => timeline.record.sent[place]?.message),
+              act,
+            ).toEqual(news.map(sentMessage));
+          }
+          for (const [place, step] of timeline.record.steps.entries()) expect(step.place).toBe(place);
+        }),
+        { numRuns: tries(4, 150) },
+      );
+    },
+  );
 
-  test("property: WayTable.W2 a window has every way that touches it, and no other", async () => {
+  test("property: WayTable.W2 a window has every way that touches it, and no other", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(runSketch, fc.nat(), fc.nat(), async (sketch, a, b) => {
         const timeline = await timelineOf(sketch);
@@ -105,7 +117,7 @@ describe("RunRecord", () => {
     );
   });
 
-  test("property: costs, tokens and calls are those of the runtime's ledger", async () => {
+  test("property: costs, tokens and calls are those of the runtime's ledger", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(runSketch, async (sketch) => {
         const { record, now } = await timelineOf({ ...sketch, diesAt: null });

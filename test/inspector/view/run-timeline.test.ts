@@ -4,7 +4,7 @@ import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { apply, fold } from "../../../src/runtime/record/apply.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { stateText } from "../../runtime/state-text.ts";
 import { eventsOfRun, runSketch } from "./random-runs.ts";
 
@@ -32,33 +32,37 @@ function chunked<T>(list: readonly T[], sizes: readonly number[]): readonly (rea
 }
 
 describe("RunTimeline", () => {
-  test("property: RunTimeline.T1 RunTimeline.T2 every state is the runtime's, in any chunks and in any order of asking", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        runSketch,
-        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
-        fc.constantFrom(1, 2, 7, 1_024),
-        fc.array(fc.nat(), { minLength: 4, maxLength: 12 }),
-        async (sketch, sizes, spacing, jumps) => {
-          const events = await eventsOfRun(sketch);
-          const expected = statesOf(events);
-          const timeline = new RunTimeline({ spacing });
-          for (const chunk of chunked(events, sizes)) {
-            expect(timeline.add(chunk)).toBe(chunk.length);
-            expect(stateText(timeline.now)).toBe(expected[timeline.length]);
-            const seq = (jumps[timeline.length % jumps.length] ?? 0) % timeline.length;
-            expect(stateText(timeline.stateAt(seq))).toBe(expected[seq + 1]);
-          }
-          for (let seq = -1; seq < events.length; seq += 1) expect(stateText(timeline.stateAt(seq))).toBe(expected[seq + 1]);
-          for (let seq = events.length - 1; seq >= -1; seq -= 2) expect(stateText(timeline.stateAt(seq))).toBe(expected[seq + 1]);
-          for (const jump of jumps)
-            expect(stateText(timeline.stateAt((jump % (events.length + 1)) - 1))).toBe(expected[jump % (events.length + 1)]);
-          expect(stateText(timeline.now)).toBe(stateText(fold(events)));
-        },
-      ),
-      { numRuns: tries(5, 150) },
-    );
-  });
+  test(
+    "property: RunTimeline.T1 RunTimeline.T2 every state is the runtime's, in any chunks and in any order of asking",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          runSketch,
+          fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+          fc.constantFrom(1, 2, 7, 1_024),
+          fc.array(fc.nat(), { minLength: 4, maxLength: 12 }),
+          async (sketch, sizes, spacing, jumps) => {
+            const events = await eventsOfRun(sketch);
+            const expected = statesOf(events);
+            const timeline = new RunTimeline({ spacing });
+            for (const chunk of chunked(events, sizes)) {
+              expect(timeline.add(chunk)).toBe(chunk.length);
+              expect(stateText(timeline.now)).toBe(expected[timeline.length]);
+              const seq = (jumps[timeline.length % jumps.length] ?? 0) % timeline.length;
+              expect(stateText(timeline.stateAt(seq))).toBe(expected[seq + 1]);
+            }
+            for (let seq = -1; seq < events.length; seq += 1) expect(stateText(timeline.stateAt(seq))).toBe(expected[seq + 1]);
+            for (let seq = events.length - 1; seq >= -1; seq -= 2) expect(stateText(timeline.stateAt(seq))).toBe(expected[seq + 1]);
+            for (const jump of jumps)
+              expect(stateText(timeline.stateAt((jump % (events.length + 1)) - 1))).toBe(expected[jump % (events.length + 1)]);
+            expect(stateText(timeline.now)).toBe(stateText(fold(events)));
+          },
+        ),
+        { numRuns: tries(5, 150) },
+      );
+    },
+  );
 
   test("RunTimeline.T3 an event of a newer version, or one that does not fit, ends the timeline and leaves what came before", async () => {
     const [sketch] = fc.sample(runSketch, { numRuns: 1, seed: 7 });

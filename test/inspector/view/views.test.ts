@@ -11,7 +11,7 @@ import { roleView } from "../../../src/inspector/view/role-view.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { spendingAt } from "../../../src/inspector/view/spending.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
 
 /** Random runs, and random runs whose team changes. */
@@ -22,7 +22,7 @@ const runs = fc.oneof(runSketch.map(eventsOfRun), changingSketch.map(eventsOfCha
 });
 
 describe("views of a run", () => {
-  test("property: every window of the lanes is that part of the whole drawing", async () => {
+  test("property: every window of the lanes is that part of the whole drawing", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(runs, fc.nat(), fc.nat(), fc.nat(), async (timeline, a, b, c) => {
         const run = await timeline;
@@ -41,40 +41,44 @@ describe("views of a run", () => {
     );
   });
 
-  test("property: FlowTable.F1 FlowTable.F2 the graph, the role panels and the spending at an event are those of a run that ends there", async () => {
-    await fc.assert(
-      fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
-        const run = await timeline;
-        const seq = a % run.length;
-        const cut = new RunTimeline();
-        cut.add(run.events(0, seq));
-        const growing = new FlowTable(cut);
-        const graph = growing.graphAt(seq);
-        expect(new FlowTable(run).graphAt(seq)).toEqual(graph);
-        expect(spendingAt(run, seq)).toEqual(spendingAt(cut, seq));
-        cut.add(run.events(seq + 1));
-        expect(growing.graphAt(seq)).toEqual(graph);
-        expect(growing.graphAt(run.length - 1)).toEqual(new FlowTable(run).graphAt(run.length - 1));
-        const state = fold(run.events(0, seq));
-        for (const role of state.roles.values()) {
-          const view = roleView(run.stateAt(seq), role.name);
-          expect(view).toMatchObject({ state: role.custom, activations: role.n, mailbox: { count: role.waiting } });
-          expect(view?.mailbox.part(1, role.waiting)).toEqual(role.news().slice(1));
-          const remembered = role.memory.get().toReversed();
-          expect(view?.memory.count).toBe(remembered.length);
-          for (const [first, last] of [
-            [0, remembered.length],
-            [1, 2],
-            [2, 2],
-            [0, -1],
-          ] as const)
-            expect(view?.memory.part(first, last)).toEqual(remembered.slice(first, last + 1));
-        }
-        expect(roleView(state, "Nobody")).toBeUndefined();
-      }),
-      { numRuns: tries(4, 120) },
-    );
-  });
+  test(
+    "property: FlowTable.F1 FlowTable.F2 the graph, the role panels and the spending at an event are those of a run that ends there",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
+          const run = await timeline;
+          const seq = a % run.length;
+          const cut = new RunTimeline();
+          cut.add(run.events(0, seq));
+          const growing = new FlowTable(cut);
+          const graph = growing.graphAt(seq);
+          expect(new FlowTable(run).graphAt(seq)).toEqual(graph);
+          expect(spendingAt(run, seq)).toEqual(spendingAt(cut, seq));
+          cut.add(run.events(seq + 1));
+          expect(growing.graphAt(seq)).toEqual(graph);
+          expect(growing.graphAt(run.length - 1)).toEqual(new FlowTable(run).graphAt(run.length - 1));
+          const state = fold(run.events(0, seq));
+          for (const role of state.roles.values()) {
+            const view = roleView(run.stateAt(seq), role.name);
+            expect(view).toMatchObject({ state: role.custom, activations: role.n, mailbox: { count: role.waiting } });
+            expect(view?.mailbox.part(1, role.waiting)).toEqual(role.news().slice(1));
+            const remembered = role.memory.get().toReversed();
+            expect(view?.memory.count).toBe(remembered.length);
+            for (const [first, last] of [
+              [0, remembered.length],
+              [1, 2],
+              [2, 2],
+              [0, -1],
+            ] as const)
+              expect(view?.memory.part(first, last)).toEqual(remembered.slice(first, last + 1));
+          }
+          expect(roleView(state, "Nobody")).toBeUndefined();
+        }),
+        { numRuns: tries(4, 120) },
+      );
+    },
+  );
 
   test("ChainWalk.W1 a chain of very many effects is cut, and its links have both their ends in it", async () => {
     const journal = memoryJournal();
@@ -87,38 +91,42 @@ describe("views of a run", () => {
     expect(links.every(({ activation }) => nodes.some(({ kind, place }) => kind === "activation" && place === activation))).toBe(true);
   });
 
-  test("property: ChainWalk.W1 ChainWalk.W2 a chain of causes goes from what was taken to what was said, and back", async () => {
-    await fc.assert(
-      fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
-        const run = await timeline;
-        const { sent, activations } = run.record;
-        if (sent.length === 0) return;
-        const start = a % sent.length;
-        const chain = causeChain(run, { message: start });
-        expect(chain.messages.has(start)).toBe(true);
-        for (const { message, activation, direction, proof } of chain.links) {
-          const one = activations[activation];
-          expect((direction === "in" ? one?.took : one?.said)?.includes(message)).toBe(true);
-          // A copied delivery is taken as often as it was copied.
-          if (proof === "took") expect([...new Set(one?.took)]).toEqual([message]);
-          if (proof === "said") expect(direction).toBe("out");
-        }
-        const seqOf = ({ kind, place }: CauseNode): number => (kind === "message" ? sent[place]?.seq : activations[place]?.from) ?? NaN;
-        for (const node of chain.nodes) if (node.steps < 0) expect(seqOf(node)).toBeLessThanOrEqual(sent[start]?.seq ?? -1);
-        expect(new Set(chain.nodes.map(({ kind, place }) => `${kind} ${place}`)).size).toBe(chain.nodes.length);
-        for (let shown = 0; shown < run.length; shown += 1) {
-          const { nodes } = causeChain(run, { message: start }, shown);
-          expect(nodes.filter((node) => node.steps > 0 && seqOf(node) > shown)).toEqual([]);
-        }
-        // Without a cut the chain of an earlier cause has the message among its effects.
-        const [first] = chain.nodes;
-        if (chain.isCut || first?.kind !== "message") return;
-        const back = causeChain(run, { message: first.place });
-        expect(back.isCut || back.messages.has(start)).toBe(true);
-      }),
-      { numRuns: tries(6, 150) },
-    );
-  });
+  test(
+    "property: ChainWalk.W1 ChainWalk.W2 a chain of causes goes from what was taken to what was said, and back",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
+          const run = await timeline;
+          const { sent, activations } = run.record;
+          if (sent.length === 0) return;
+          const start = a % sent.length;
+          const chain = causeChain(run, { message: start });
+          expect(chain.messages.has(start)).toBe(true);
+          for (const { message, activation, direction, proof } of chain.links) {
+            const one = activations[activation];
+            expect((direction === "in" ? one?.took : one?.said)?.includes(message)).toBe(true);
+            // A copied delivery is taken as often as it was copied.
+            if (proof === "took") expect([...new Set(one?.took)]).toEqual([message]);
+            if (proof === "said") expect(direction).toBe("out");
+          }
+          const seqOf = ({ kind, place }: CauseNode): number => (kind === "message" ? sent[place]?.seq : activations[place]?.from) ?? NaN;
+          for (const node of chain.nodes) if (node.steps < 0) expect(seqOf(node)).toBeLessThanOrEqual(sent[start]?.seq ?? -1);
+          expect(new Set(chain.nodes.map(({ kind, place }) => `${kind} ${place}`)).size).toBe(chain.nodes.length);
+          for (let shown = 0; shown < run.length; shown += 1) {
+            const { nodes } = causeChain(run, { message: start }, shown);
+            expect(nodes.filter((node) => node.steps > 0 && seqOf(node) > shown)).toEqual([]);
+          }
+          // Without a cut the chain of an earlier cause has the message among its effects.
+          const [first] = chain.nodes;
+          if (chain.isCut || first?.kind !== "message") return;
+          const back = causeChain(run, { message: first.place });
+          expect(back.isCut || back.messages.has(start)).toBe(true);
+        }),
+        { numRuns: tries(6, 150) },
+      );
+    },
+  );
 });
 
 test("a fork takes as long as its own events", async () => {

@@ -1,7 +1,7 @@
 import { assert, array, constantFrom, integer, property, uniqueArray } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cellsOf, jobsOf, latinHypercube } from "../../../src/research/experiment/cell.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { errorOf } from "../../workspace/scratch.ts";
 
 describe("the cells of an experiment", () => {
@@ -26,7 +26,7 @@ describe("the cells of an experiment", () => {
     ]);
   });
 
-  it("are as many as the product of the values, and each is another one", () => {
+  it("are as many as the product of the values, and each is another one", { tags: "numbers" }, () => {
     const values = uniqueArray(integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 4 });
     assert(
       property(array(values, { minLength: 1, maxLength: 4 }), (lists) => {
@@ -81,7 +81,7 @@ describe("the seeds of an experiment", () => {
 });
 
 describe("a Latin hypercube", () => {
-  it("has one cell in each share of each range, and is equal for equal seeds", () => {
+  it("has one cell in each share of each range, and is equal for equal seeds", { tags: "numbers" }, () => {
     assert(
       property(integer({ min: 1, max: 40 }), integer(), (n, seed) => {
         const ranges = { a: { from: -1, to: 3 }, b: { from: 1, to: 1000, scale: "log" } } as const;

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { assert, asyncProperty, integer } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { experiment, readExperiment, runExperiment } from "../../../src/research/index.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 import { road } from "./walkers.ts";
 
@@ -48,7 +48,7 @@ describe("the folder of a sweep", () => {
     });
   });
 
-  it("SweepFolder.F2 Sweep.W1 Sweep.W2 goes on wherever it was cut off, to the same table", async () => {
+  it("SweepFolder.F2 Sweep.W1 Sweep.W2 goes on wherever it was cut off, to the same table", { tags: "numbers" }, async () => {
     const whole = scratchFolder();
     await runExperiment(walks, { out: whole });
     const { length } = read(whole, "cells.jsonl");

@@ -90,7 +90,7 @@ describe("GraphML", () => {
     expect(() => graphmlText(topologyOf([["a", "\u0001"]]))).toThrow(/that XML can hold/);
   });
 
-  it("is read in time that grows with its length", async () => {
+  it("is read in time that grows with its length", { tags: ["numbers", "long"] }, async () => {
     const started = performance.now();
     for (const text of [
       "<".repeat(50_000),

@@ -18,7 +18,6 @@ import {
   treeTopology,
   wattsStrogatz,
 } from "../../../src/research/index.ts";
-import { inSoak } from "../../effort.ts";
 
 function checkSimple({ nodes, edges, directed }: Topology): void {
   const known = new Set(nodes);
@@ -234,7 +233,7 @@ describe("graphs of chance", () => {
     expect(degree.distribution.filter(([k]) => k < 3).reduce((sum, [, nodes]) => sum + nodes, 0)).toBeLessThanOrEqual(3);
   });
 
-  inSoak(it)("of Barabási and Albert have the shares of degrees 2m(m+1) / k(k+1)(k+2), and their tail", () => {
+  it("of Barabási and Albert have the shares of degrees 2m(m+1) / k(k+1)(k+2), and their tail", { tags: ["science", "long"] }, () => {
     // Dorogovtsev, Mendes and Samukhin 2000; Bollobás et al. 2001.
     const [n, links, graphs] = [5_000, 2, 10];
     const counts = new Map<number, number>();

@@ -22,7 +22,6 @@ import {
   runExperiment,
   timeToConsensus,
 } from "../../../src/research/index.ts";
-import { inSoak } from "../../effort.ts";
 
 function said(
   id: string,
@@ -308,7 +307,7 @@ describe("tables of messages", () => {
     expect(() => messageRows(hostile, { per: "edge" as never })).toThrow(/"recipient"/);
   });
 
-  inSoak(it)("are read back by Python as they were", () => {
+  it("are read back by Python as they were", { tags: ["science", "long"] }, () => {
     const rows = messageRows(hostile);
     const script =
       "import csv,io,json,sys; sys.stdout.write(json.dumps(list(csv.DictReader(io.StringIO(sys.stdin.buffer.read().decode(), newline='')))))";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { plotHtml, plotSvg, type PlotOptions, type PlotRow, tInterval } from "../../../src/research/index.ts";
 import { entryPoints, root } from "../../architecture/read-house.ts";
-import { inSoak } from "../../effort.ts";
+
 import { xmlParts } from "./xml-parts.ts";
 
 const rows: readonly PlotRow[] = ["ring", "star"].flatMap((topology, place) =>
@@ -90,7 +90,7 @@ describe("plotSvg", () => {
     }
   });
 
-  inSoak(it)("draws any table of texts and numbers as well-formed XML", async () => {
+  it("draws any table of texts and numbers as well-formed XML", { tags: ["science", "long"] }, async () => {
     const cell = fc.oneof(fc.string({ unit: "binary", maxLength: 8 }), fc.constantFrom(...hostile), fc.integer({ min: -5, max: 5 }));
     const table = fc.array(
       fc.record({ x: cell, y: fc.double({ noNaN: true, min: -1e12, max: 1e12 }).map((y) => (Math.abs(y) < 1e-90 ? 0 : y)), s: cell }),
@@ -186,7 +186,7 @@ describe("plotHtml", () => {
   });
 });
 
-inSoak(describe)("without code from texts", () => {
+describe("without code from texts", { tags: ["science", "long"] }, () => {
   it("draws in a process that refuses eval", () => {
     const entry = JSON.stringify(join(root, entryPoints.find(({ name }) => name === "troupe/research")?.default ?? ""));
     const script = `

@@ -15,7 +15,6 @@ import {
   tInterval,
 } from "../../../src/research/index.ts";
 import { distributions } from "../../../src/research/statistics/distributions.ts";
-import { inSoak } from "../../effort.ts";
 
 const seeded = (values: readonly number[]): SeededValue[] => values.map((value, seed) => ({ seed, value }));
 
@@ -111,7 +110,7 @@ describe("tInterval", () => {
     await expect(tInterval([1])).rejects.toMatchObject({ code: "SAMPLE_INVALID" });
   });
 
-  inSoak(it)("contains the true mean in 95 of 100 samples, within four standard errors", async () => {
+  it("contains the true mean in 95 of 100 samples, within four standard errors", { tags: ["science", "long"] }, async () => {
     const random = randomStream("coverage");
     const draws = 4_000;
     let covered = 0;

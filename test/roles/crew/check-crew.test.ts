@@ -4,7 +4,7 @@ import { checkCrew, type CrewReport, openCrew, readCrew, shippedCrews } from "..
 import { type Action, defineAction, defineRole, Team, usd } from "../../../src/index.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 const ports = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing runs in this test", "Choose a sandbox.") };
 const free = { id: "small", price: { input: 0, output: 0 } };
@@ -147,7 +147,7 @@ describe("a check of a crew", () => {
     ]);
   });
 
-  it("never bounds a crew of questions below what it does", async () => {
+  it("never bounds a crew of questions below what it does", { tags: "numbers" }, async () => {
     const causes = fc.subarray(["UserRequirement", "A0", "A1", "A2", "A3"], { minLength: 1 });
     const crew = fc.array(fc.record({ on: causes, limit: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }) }), {
       minLength: 1,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { crewJsonSchema, openCrew, readCrew } from "../../../roles/index.ts";
 import { Team, UsageError } from "../../../src/index.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox, type Sandbox } from "../../../src/workspace/index.ts";
 
@@ -244,7 +244,7 @@ describe("a hostile crew file", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("never ends in another error than the documented one", async () => {
+  it("never ends in another error than the documented one", { tags: "numbers" }, async () => {
     const word = fc.constantFrom(
       "name",
       "roles",

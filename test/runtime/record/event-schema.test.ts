@@ -6,7 +6,7 @@ import type { Json } from "../../../src/kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../../src/runtime/record/event.ts";
 import { list, parseEvent, record } from "../../../src/runtime/record/event-schema.ts";
 import { manyRuns } from "../many-runs.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 let events: readonly RunEvent[];
 
@@ -62,7 +62,7 @@ describe("an event of a run", () => {
     }
   });
 
-  test("may be changed at random: it is refused, or given back as it is, and no prototype is touched", () => {
+  test("may be changed at random: it is refused, or given back as it is, and no prototype is touched", { tags: "numbers" }, () => {
     const change = fc.record({
       event: fc.nat(),
       place: fc.nat(),

@@ -259,7 +259,7 @@ describe("messages that one event drops", () => {
     return environment;
   };
 
-  test("cost as much as they are, however many there are", async () => {
+  test("cost as much as they are, however many there are", { tags: ["numbers", "long"] }, async () => {
     const spent = async (size: number): Promise<number> => spentBy(() => crowd(size).run({ rounds: 1 }));
     await spent(40);
     const few = await spent(60);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/kernel/json.ts";
 import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../../../src/runtime/record/event.ts";
 import { packedEvent, unpackedEvent } from "../../../src/runtime/record/packed-event.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 /** What comes back of an event that was packed, written and read; undefined when it is not packed. */
 function throughText(event: RunEvent): unknown {
@@ -146,7 +146,7 @@ function spoiled(event: RunEvent, place: number, name: string, value: Json | und
 const RUNS = tries(1_000, 12_000);
 
 describe("a packed event", () => {
-  it("PackedEvent.P1 comes back equal", () => {
+  it("PackedEvent.P1 comes back equal", { tags: "numbers" }, () => {
     let packed = 0;
     fc.assert(
       fc.property(anyEvent, (event) => {
@@ -160,7 +160,7 @@ describe("a packed event", () => {
     expect(packed).toBeGreaterThan(RUNS / 6);
   });
 
-  it("PackedEvent.P1 comes back equal with members that are missing, strange, or of another kind", () => {
+  it("PackedEvent.P1 comes back equal with members that are missing, strange, or of another kind", { tags: "numbers" }, () => {
     let packed = 0;
     fc.assert(
       fc.property(anyEvent, fc.nat(), text, fc.option(json, { nil: undefined }), (event, place, name, value) => {
@@ -182,23 +182,27 @@ describe("a packed event", () => {
     }
   });
 
-  it("PackedEvent.P2 PackedEvent.P3 a list that is no packed event gives none, or one with its place in its run, and throws nothing", () => {
-    const tag = fc.constantFrom("end", "act", "ask", "got", "say", "round");
-    const list = fc.oneof(
-      fc.tuple(tag, fc.array(json, { maxLength: 12 })).map(([first, rest]) => [first, ...rest]),
-      // A list that was packed, with another thing at one place.
-      fc
-        .tuple(anyEvent, fc.nat({ max: 11 }), json)
-        .map(([event, place, value]) => Object.assign([...(packedEvent(event) ?? ["end"])], { [place]: value })),
-    );
-    fc.assert(
-      fc.property(list, (given) => {
-        const event = unpackedEvent(given, "r", 7);
-        if (event === undefined) return;
-        expect(event).toMatchObject({ v: EVENT_VERSION, runId: "r", seq: 7, time: given[1] });
-        expect(Object.keys(EVENT_TYPES)).toContain(event.type);
-      }),
-      { numRuns: RUNS },
-    );
-  });
+  it(
+    "PackedEvent.P2 PackedEvent.P3 a list that is no packed event gives none, or one with its place in its run, and throws nothing",
+    { tags: "numbers" },
+    () => {
+      const tag = fc.constantFrom("end", "act", "ask", "got", "say", "round");
+      const list = fc.oneof(
+        fc.tuple(tag, fc.array(json, { maxLength: 12 })).map(([first, rest]) => [first, ...rest]),
+        // A list that was packed, with another thing at one place.
+        fc
+          .tuple(anyEvent, fc.nat({ max: 11 }), json)
+          .map(([event, place, value]) => Object.assign([...(packedEvent(event) ?? ["end"])], { [place]: value })),
+      );
+      fc.assert(
+        fc.property(list, (given) => {
+          const event = unpackedEvent(given, "r", 7);
+          if (event === undefined) return;
+          expect(event).toMatchObject({ v: EVENT_VERSION, runId: "r", seq: 7, time: given[1] });
+          expect(Object.keys(EVENT_TYPES)).toContain(event.type);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+  );
 });

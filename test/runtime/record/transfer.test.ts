@@ -14,7 +14,7 @@ import { Outside, shuffled } from "../../properties/outside.ts";
 import { sixRoles, teamOf } from "../../properties/six-roles.ts";
 import { eventsOf, journalWith } from "../../team/recorded.ts";
 import { manyRuns } from "../many-runs.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 let runs: ReadonlyMap<string, readonly RunEvent[]>;
 let waiting: readonly RunEvent[];
@@ -75,7 +75,7 @@ describe("an exported run", () => {
     }
   });
 
-  test("export, import, export gives the same bytes, wherever the run stands and however its lines end", async () => {
+  test("export, import, export gives the same bytes, wherever the run stands and however its lines end", { tags: "numbers" }, async () => {
     const any = fc.record({ run: fc.nat(), length: fc.nat(), end: fc.constantFrom("", "\n", "\r\n"), blank: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(any, async ({ run, length, end, blank }) => {
@@ -170,7 +170,7 @@ describe("an import that is refused leaves nothing behind", () => {
     );
   });
 
-  test("RunImport.X2 RunImport.X3 one character that is another is enough, wherever it stands", async () => {
+  test("RunImport.X2 RunImport.X3 one character that is another is enough, wherever it stands", { tags: "numbers" }, async () => {
     const text = lines.join("\n");
     await fc.assert(
       fc.asyncProperty(fc.nat(text.length - 1), fc.constantFrom("0", "x", "}", '"', " ", "é"), async (place, character) => {

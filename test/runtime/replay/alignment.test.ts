@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, type RunEvent, Team } from "../../../src/index.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { EVENT_VERSION, type RunEventBody } from "../../../src/runtime/record/event.ts";
-import { inSoak } from "../../effort.ts";
+
 import { type AlignedPair, alignRuns } from "../../../src/runtime/replay/alignment.ts";
 
 interface Said {
@@ -83,7 +83,7 @@ describe("the alignment of two runs", () => {
     );
   });
 
-  inSoak(it)("pairs by numbers where the runs are too long for a table", () => {
+  it("pairs by numbers where the runs are too long for a table", { tags: ["numbers", "long"] }, () => {
     const long = (mark: string): readonly Said[] => Array.from({ length: 2_100 }, (_, nth) => ({ role: "Ann", text: `${mark} ${nth}` }));
     const pairs = alignRuns(runOf(long("x")), runOf([...long("y"), { role: "Bob", text: "more" }]));
     expect(pairs.filter(({ kind }) => kind === "changed")).toHaveLength(2_100);

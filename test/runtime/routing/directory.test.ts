@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createMessage, type Message } from "../../../src/message/message.ts";
 import { Directory, type Listening, type Recipient } from "../../../src/runtime/routing/directory.ts";
 import { spentBy } from "../../kernel/spent.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 /** A definition, and the names it is hired under. */
 interface Kind {
@@ -84,7 +84,7 @@ function hears(role: Recipient & Listening, { sendTo, sentFrom, causeBy }: Messa
 }
 
 describe("Directory", () => {
-  test("property: it routes as the rule says, in hire order, and names exactly the addresses that nobody has", () => {
+  test("property: it routes as the rule says, in hire order, and names exactly the addresses that nobody has", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(town, fc.array(message, { minLength: 1, maxLength: 4 }), fc.nat(5), fc.boolean(), (kinds, all, early, isReversed) => {
         const here = new Town(kinds);
@@ -107,7 +107,7 @@ describe("Directory", () => {
     );
   });
 
-  test("Directory.D1 finding one watcher among a hundred thousand roles looks at that one", async () => {
+  test("Directory.D1 finding one watcher among a hundred thousand roles looks at that one", { tags: ["numbers", "long"] }, async () => {
     const names = Array.from({ length: 100_000 }, (_, i) => `p${i}`);
     const { directory } = new Town(each(names, (own) => ({ watch: [own === "p77777" ? "News" : `n${own}`] }))).hire();
     expect(directory.route(createMessage("x", { causeBy: "News" })).to).toEqual(["p77777"]);

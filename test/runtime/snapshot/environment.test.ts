@@ -10,7 +10,7 @@ import { Environment } from "../../../src/runtime/environment.ts";
 import type { EnvironmentOptions, EnvironmentRunOptions } from "../../../src/runtime/environment-options.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { Outside, shuffled, stillClock } from "../../properties/outside.ts";
 import { rolesOf, teamSketch } from "../../properties/random-team.ts";
 import { codeOf } from "../../../src/testing/contracts/contract-kit.ts";
@@ -76,7 +76,7 @@ function until(cut: number, scheduler: "rounds" | "eager", events: readonly RunE
 }
 
 describe("an environment that is restored from a snapshot", () => {
-  test.each(["rounds", "eager"] as const)("property: goes on as if it had not stopped, with %s", async (scheduler) => {
+  test.each(["rounds", "eager"] as const)("property: goes on as if it had not stopped, with %s", { tags: "numbers" }, async (scheduler) => {
     await fc.assert(
       fc.asyncProperty(sketches, async (sketch) => {
         const whole = begun(sketch, scheduler);

@@ -6,7 +6,7 @@ import { parseEvent } from "../../../src/runtime/record/event-schema.ts";
 import type { HiredRole, RunEvent, RunEventBody } from "../../../src/runtime/record/event.ts";
 import type { RunState } from "../../../src/runtime/record/run-state.ts";
 import { continuesFrom, restored, snapshotOf, STATE_VERSION } from "../../../src/runtime/snapshot/snapshot.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 import { eventsOfRun, runSketch } from "../../inspector/view/random-runs.ts";
 import { stateText } from "../state-text.ts";
 
@@ -77,22 +77,26 @@ describe("a snapshot", () => {
     }
   });
 
-  test("property: Snapshot.S1 at every cut of any run it restores the fold, and the later events lead to the same state", async () => {
-    await fc.assert(
-      fc.asyncProperty(runSketch, async (sketch) => {
-        const events = await eventsOfRun(sketch);
-        const whole = stateText(fold(events));
-        const state = fold([]);
-        for (const [place, event] of events.entries()) {
-          apply(state, event);
-          const found = reopened(state, event, []);
-          if (found === undefined) throw new Error(`no state after event ${place}, ${event.type}`);
-          expect(stateText(found)).toBe(stateText(state));
-          expect(snapshotOf(found, event)).toEqual(snapshotOf(state, event));
-          expect(stateText(reopened(state, event, events.slice(place + 1)) ?? found)).toBe(whole);
-        }
-      }),
-      { numRuns: tries(1, 150) },
-    );
-  });
+  test(
+    "property: Snapshot.S1 at every cut of any run it restores the fold, and the later events lead to the same state",
+    { tags: "numbers" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(runSketch, async (sketch) => {
+          const events = await eventsOfRun(sketch);
+          const whole = stateText(fold(events));
+          const state = fold([]);
+          for (const [place, event] of events.entries()) {
+            apply(state, event);
+            const found = reopened(state, event, []);
+            if (found === undefined) throw new Error(`no state after event ${place}, ${event.type}`);
+            expect(stateText(found)).toBe(stateText(state));
+            expect(snapshotOf(found, event)).toEqual(snapshotOf(state, event));
+            expect(stateText(reopened(state, event, events.slice(place + 1)) ?? found)).toBe(whole);
+          }
+        }),
+        { numRuns: tries(1, 150) },
+      );
+    },
+  );
 });

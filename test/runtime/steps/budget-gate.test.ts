@@ -5,7 +5,7 @@ import { type CancellationScope, CancellationScopes } from "../../../src/kernel/
 import type { MicroUsd } from "../../../src/model/money.ts";
 import { BudgetGate } from "../../../src/runtime/steps/budget-gate.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 interface Gate {
   readonly state: RunState;
@@ -161,29 +161,33 @@ describe("BudgetGate", () => {
     expect(gate.log).toEqual(["a", "b"]);
   });
 
-  test("BudgetGate.B5 whatever is asked and paid, calls with a share stay within it, and those without within the budget", () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.record({ hold: fc.integer({ min: 1, max: 60 }), paid: fc.double({ min: 0, max: 1, noNaN: true }), hasShare: fc.boolean() }),
+  test(
+    "BudgetGate.B5 whatever is asked and paid, calls with a share stay within it, and those without within the budget",
+    { tags: "numbers" },
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.record({ hold: fc.integer({ min: 1, max: 60 }), paid: fc.double({ min: 0, max: 1, noNaN: true }), hasShare: fc.boolean() }),
+          ),
+          async (asked) => {
+            const gate = gateBefore(100);
+            for (const [n, { hold, paid, hasShare }] of asked.entries()) {
+              const name = String(n);
+              const before = gate.state.ledger.spent;
+              const entered = await gate.enter(name, hold, hasShare ? { share: 0.85 } : {}).then(
+                () => true,
+                (error: unknown) => (error instanceof BudgetError ? undefined : false),
+              );
+              if (entered === undefined) return;
+              expect(entered).toBe(before + hold <= (hasShare ? 85 : 100));
+              if (entered) gate.settle(name, Math.floor(hold * paid));
+            }
+          },
         ),
-        async (asked) => {
-          const gate = gateBefore(100);
-          for (const [n, { hold, paid, hasShare }] of asked.entries()) {
-            const name = String(n);
-            const before = gate.state.ledger.spent;
-            const entered = await gate.enter(name, hold, hasShare ? { share: 0.85 } : {}).then(
-              () => true,
-              (error: unknown) => (error instanceof BudgetError ? undefined : false),
-            );
-            if (entered === undefined) return;
-            expect(entered).toBe(before + hold <= (hasShare ? 85 : 100));
-            if (entered) gate.settle(name, Math.floor(hold * paid));
-          }
-        },
+        { numRuns: tries(100, 1_000) },
       ),
-      { numRuns: tries(100, 1_000) },
-    ));
+  );
 
   test("a call that is aborted before it enters is not admitted", async () => {
     const gate = gateBefore(100);

@@ -4,7 +4,7 @@ import { canonicalJson, isUnchanging, type Json, unchanging } from "../../../src
 import { masked, maskSecrets } from "../../../src/kernel/mask.ts";
 import { ChatMessage } from "../../../src/model/chat-message.ts";
 import { StepRequests } from "../../../src/runtime/steps/step-requests.ts";
-import { tries } from "../../effort.ts";
+import { tries } from "../../long.ts";
 
 const mask = maskSecrets(["open sesame", "temperature"]);
 
@@ -37,7 +37,7 @@ const besides = fc.record(
 );
 
 describe("the request of a step", () => {
-  it("StepRequests.SR1 is recorded and named as the whole of it would be, while its conversation grows", () => {
+  it("StepRequests.SR1 is recorded and named as the whole of it would be, while its conversation grows", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 12 }), besides, (messages, more) => {
         const requests = new StepRequests(mask);

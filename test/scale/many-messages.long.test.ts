@@ -1,0 +1,50 @@
+// @module-tag numbers
+import { describe, expect, it } from "vitest";
+import { heapOfEach } from "./heap.ts";
+import { workOf } from "./work.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+
+/** Bytes that a role's memory of one message holds: measured 205 and 545 before there was none without a table. */
+const MOST_BYTES_OF_ONE = 300;
+/** So many that what else a process makes meanwhile, some 300 KB, is less than what is left below that. */
+const MANY = 20_000;
+
+function said(n: number): Message {
+  return createMessage("hello", { id: `Writer#${n}.0`, timestamp: 0 });
+}
+
+/** What it takes to hear so many more when `before` are known: each is asked for and told. */
+async function hearing(before: number, more: number): Promise<number> {
+  const memory = new Memory();
+  const messages = Array.from({ length: before + more }, (_, n) => said(n));
+  memory.addBatch(messages.slice(0, before));
+  const news = messages.slice(before);
+  return workOf(() => {
+    for (const message of news) {
+      if (memory.findNews([message]).length === 1) memory.add(message);
+    }
+    expect(memory.size).toBe(before + more);
+  });
+}
+
+describe("a memory of very many messages", () => {
+  it("Memory.M3 adds a message with the same amount of work, however many it holds", async () => {
+    const more = 4_000;
+    await hearing(1_000, 100);
+    const many = await hearing(10_000, more);
+    expect(many).toBeGreaterThan(more * 5);
+    expect(await hearing(40_000, more)).toBeLessThan(many * 1.5);
+  });
+});
+
+it("a memory of one message holds little", async () => {
+  const message = said(1);
+  const make = (): Memory[] =>
+    Array.from({ length: MANY }, () => {
+      const memory = new Memory();
+      memory.add(message);
+      return memory;
+    });
+  expect(await heapOfEach(MANY, make)).toBeLessThan(MOST_BYTES_OF_ONE);
+});
