@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { STEPS, tally, verify } from "../tools/verify.mjs";
 import { manifest, root } from "./architecture/read-house.ts";
 
 let folder = "";
@@ -10,14 +11,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "troupe-tools-"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** What the line at the end of a test run says of a report, and the code it ends with. */
-function tally(given: unknown, exitCode: number): { line: string; code: number | null } {
-  const path = join(folder, "report.json");
-  writeFileSync(path, typeof given === "string" ? given : JSON.stringify(given));
-  const ended = spawnSync(process.execPath, ["tools/tally.mjs", path, String(exitCode)], { cwd: root, encoding: "utf8" });
-  return { line: ended.stdout, code: ended.status };
-}
 
 function file(status: string, ...tests: readonly string[]): unknown {
   return { status, assertionResults: tests.map((one) => ({ status: one })) };
@@ -33,68 +26,74 @@ function report(
 }
 
 describe("tally", () => {
-  it("counts what passed", () => {
-    expect(tally(report({ passed: 2 }, file("passed", "passed", "passed")), 0)).toEqual({ line: "2 passed, 0 failed\n", code: 0 });
+  const good = { passed: 2, failed: 0, skipped: 0 };
+
+  it.each([
+    ["what passed", report({ passed: 2 }, file("passed", "passed", "passed")), 0, good],
+    ["what failed", report({ passed: 1, failed: 2 }, file("failed", "failed", "failed", "passed")), 1, { ...good, passed: 1, failed: 2 }],
+    ["what was skipped", report({ passed: 2, skipped: 2, todo: 1 }, file("passed", "passed")), 0, { ...good, skipped: 3 }],
+    [
+      "a file that does not load",
+      report({ passed: 2, success: false }, file("passed", "passed"), file("failed")),
+      1,
+      { ...good, failed: 1 },
+    ],
+    ["an error outside every test", report({ passed: 2 }, file("passed", "passed")), 1, { ...good, failed: 1 }],
+    ["a report that is missing", undefined, 0, { ...good, passed: 0, failed: 1 }],
+    ["no test", report({ passed: 0 }), 0, { ...good, passed: 0, failed: 1 }],
+  ])("counts %s", (_what, given, exitCode, counts) => {
+    expect(tally(given as never, exitCode)).toEqual(counts);
+  });
+});
+
+describe("verify", () => {
+  const counts = JSON.stringify(report({ passed: 3 }, file("passed", "passed")));
+
+  /** What a verification counts and writes, in which a step fails. */
+  function verified(failing: string | undefined): { readonly counts: unknown; readonly ran: readonly string[]; readonly words: string } {
+    const [ran, words]: [string[], string[]] = [[], []];
+    const sum = verify(
+      (step, path) => {
+        ran.push(step);
+        if (step === "test" && step !== failing) writeFileSync(path, counts);
+        return { status: step === failing ? 1 : 0, stdout: `output of ${step}` };
+      },
+      (more) => void words.push(more),
+    );
+    return { counts: sum, ran, words: words.join("") };
+  }
+
+  it("counts the tests", () => {
+    expect(verified(undefined)).toMatchObject({ counts: { passed: 3, failed: 0 }, ran: STEPS });
   });
 
-  it("counts what failed, and keeps the exit code", () => {
-    expect(tally(report({ passed: 1, failed: 2 }, file("failed", "failed", "failed", "passed")), 7)).toEqual({
-      line: "1 passed, 2 failed\n",
-      code: 7,
-    });
+  it.each(STEPS)("counts a failure of %s, shows its output and runs the other steps", (step) => {
+    const { counts: found, ran, words } = verified(step);
+    expect(found).toMatchObject({ passed: step === "test" ? 0 : 3, failed: 1 });
+    expect([ran, words.match(/output of \S+/g)]).toEqual([STEPS, [`output of ${step}`]]);
   });
+});
 
-  it("fails when tests failed and the exit code hides it", () => {
-    expect(tally(report({ passed: 1, failed: 1 }, file("failed", "failed", "passed")), 0)).toEqual({
-      line: "1 passed, 1 failed\n",
-      code: 1,
-    });
-  });
+describe(".ci/run", () => {
+  /** Runs the gate where nothing but these programs is found, so that nothing is installed. @param npm the program `npm` */
+  function gate(npm: string | undefined): readonly [last: string | undefined, code: number | null] {
+    const programs = mkdtempSync(join(folder, "programs-"));
+    for (const name of ["bash", "dirname", "mktemp", "tee", "tail", "grep", "rm"]) symlinkSync(programPath(name), join(programs, name));
+    if (npm !== undefined) writeFileSync(join(programs, "npm"), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+    const { stdout, status } = spawnSync(join(programs, "bash"), [join(root, ".ci/run")], { encoding: "utf8", env: { PATH: programs } });
+    return [stdout.trimEnd().split("\n").at(-1), status];
+  }
 
-  it("tells what was skipped", () => {
-    expect(tally(report({ passed: 1, skipped: 2, todo: 1 }, file("passed", "passed")), 0)).toEqual({
-      line: "1 passed, 0 failed, 3 skipped\n",
-      code: 0,
-    });
-  });
+  const programPath = (name: string): string => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
 
-  it("counts a file that does not load", () => {
-    expect(tally(report({ passed: 1, success: false }, file("passed", "passed"), file("failed")), 1)).toEqual({
-      line: "1 passed, 1 failed\n",
-      code: 1,
-    });
-  });
-
-  it("counts an error outside every test", () => {
-    expect(tally(report({ passed: 1 }, file("passed", "passed")), 1)).toEqual({ line: "1 passed, 1 failed\n", code: 1 });
-  });
-
-  it.each(["", '{"numPassedTests": 3', "null-ish"])("fails without a whole report: %s", (text) => {
-    expect(tally(text, 1)).toEqual({ line: "0 passed, 1 failed\n", code: 1 });
-    expect(tally(text, 0)).toEqual({ line: "0 passed, 1 failed\n", code: 1 });
-  });
-
-  it("fails when nothing ran", () => {
-    expect(tally(report({ passed: 0 }), 0)).toEqual({ line: "0 passed, 1 failed\n", code: 1 });
-  });
-
-  it("adds reports up, and fails when one of them does", () => {
-    const [tested, soaked] = ["tested.json", "soaked.json"].map((name) => join(folder, name));
-    writeFileSync(tested ?? "", JSON.stringify(report({ passed: 2, skipped: 1 }, file("passed", "passed"))));
-    writeFileSync(soaked ?? "", JSON.stringify(report({ passed: 3, failed: 1 }, file("failed", "failed"))));
-    const told = (...given: readonly (string | undefined)[]): unknown => {
-      const ended = spawnSync(process.execPath, ["tools/tally.mjs", ...given.map(String)], { cwd: root, encoding: "utf8" });
-      return [ended.stdout, ended.status];
-    };
-    expect(told(tested, "0", soaked, "1")).toEqual(["5 passed, 1 failed, 1 skipped\n", 1]);
-    expect(told(soaked, "0", tested, "0")).toEqual(["5 passed, 1 failed, 1 skipped\n", 1]);
-    expect(told(tested, "0", join(folder, "none.json"), "7")).toEqual(["2 passed, 1 failed, 1 skipped\n", 7]);
-    expect(told(tested, "0", tested, "0")).toEqual(["4 passed, 0 failed, 2 skipped\n", 0]);
-  });
-
-  it("fails without a report or a code", () => {
-    const ended = spawnSync(process.execPath, ["tools/tally.mjs"], { cwd: root, encoding: "utf8" });
-    expect([ended.stdout, ended.status]).toEqual(["0 passed, 1 failed\n", 1]);
+  it.each([
+    ["the counts of the verification", "echo 3 passed, 0 failed", "3 passed, 0 failed", 0],
+    ["its failure", "echo 3 passed, 2 failed, 1 skipped; exit 1", "3 passed, 2 failed, 1 skipped", 1],
+    ["a failure where it ends early", "echo installing; exit 7", "0 passed, 1 failed", 7],
+    ["a failure where it is killed", "kill -9 $$", "0 passed, 1 failed", 137],
+    ["a failure where there is no npm", undefined, "0 passed, 1 failed", 127],
+  ])("ends with %s", (_what, npm, last, code) => {
+    expect(gate(npm)).toEqual([last, code]);
   });
 });
 
@@ -104,9 +103,7 @@ describe("scripts", () => {
   });
 
   it("verify runs scripts that exist", () => {
-    const [, list = "[]"] = /const STEPS = (\[[^\]]*\])/.exec(readFileSync(join(root, "tools/verify.mjs"), "utf8")) ?? [];
-    const steps = JSON.parse(list) as string[];
-    expect(steps).toContain("test");
-    expect(steps.filter((step) => manifest.scripts[step] === undefined)).toEqual([]);
+    expect(STEPS).toContain("test");
+    expect(STEPS.filter((step) => manifest.scripts[step] === undefined)).toEqual([]);
   });
 });
