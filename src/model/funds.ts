@@ -1,6 +1,7 @@
 import type { BudgetAccount, BudgetHold, BudgetPool, OpenAccount } from "../kernel/budget.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
-import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
+import { BudgetError, StepError } from "../kernel/errors.ts";
+import { type AttemptOutcome, type Attempts, attemptsWith, type StepDoor, type StepPort } from "../kernel/step.ts";
 
 /** A spender, and its total spending by its own record: see {@link BudgetPool.open}. */
 export interface Spender {
@@ -109,6 +110,35 @@ export class PoolSpender {
     return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
   }
 
+  /**
+   * Returns steps that this spender pays too, besides what else binds them. A call that does not fit fails with the StepError `BUDGET_SHARE`, which
+   * is recorded: what surrounds the spender goes on. An answer from a record is charged at what it had cost.
+   */
+  over(steps: StepPort, ending: Cancellation): StepPort {
+    const step: StepPort["step"] = async (spec, effect) => {
+      let cost: number | undefined;
+      const onRecorded: typeof spec.onRecorded = (given) => {
+        cost = given.cost;
+        spec.onRecorded?.(given);
+      };
+      const paid = (door: StepDoor): StepDoor => ({
+        ...door,
+        attempts: bothOf(door.attempts, this.attempts(ending)),
+        step: this.over(door, ending).step,
+      });
+      try {
+        return await steps.step({ ...spec, onRecorded }, (door) => effect(paid(door)));
+      } finally {
+        if (cost !== undefined && cost > 0) {
+          const attempts = this.attempts(ending);
+          await attempts.open(0);
+          attempts.settle({ cost, basis: "usage" });
+        }
+      }
+    };
+    return { step };
+  }
+
   /** Settles open holds at their full amount: see {@link BudgetAccount.close}. */
   async close(): Promise<void> {
     // Who asked for the accounts has the error of a pool that could not be opened.
@@ -141,4 +171,25 @@ class PoolAttempts implements Attempts {
     else if (cost > 0) this.#funds?.charge(cost);
     this.#hold = undefined;
   }
+}
+
+/** Returns the attempts of a step that a spender pays too. */
+function bothOf(attempts: Attempts, own: Attempts): Attempts {
+  return attemptsWith(attempts, {
+    async open(hold, o) {
+      await own.open(hold).catch((error: unknown) => {
+        throw error instanceof BudgetError ? new StepError("BUDGET_SHARE", error.message, { data: error.data }) : error;
+      });
+      try {
+        await attempts.open(hold, o);
+      } catch (error) {
+        own.settle({ cost: 0, basis: "none" });
+        throw error;
+      }
+    },
+    settle(outcome) {
+      attempts.settle(outcome);
+      own.settle(outcome);
+    },
+  });
 }

@@ -1,16 +1,24 @@
 import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
+import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
-import { isUntimed, type StepDoor, type StepPort } from "../kernel/step.ts";
+import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { askModel, isStepped, missingModel } from "../model/ask.ts";
+import { unboundedPool } from "../model/budget-pool.ts";
+import type { CallPolicy } from "../model/call.ts";
+import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
+import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
 import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
 import type { QuestionForm } from "./question-form.ts";
-import type { Tool, ToolAnswer, ToolAskOptions, ToolContext } from "./tool.ts";
+import type { Tool, ToolAnswer, ToolAskOptions, ToolContext, ToolHuman, ToolQuestionOptions } from "./tool.ts";
 import type { ToolEnd } from "./tool-end.ts";
 import { isFailure, toolFailure } from "./tool-result.ts";
 
@@ -29,6 +37,10 @@ interface ToolReach {
   readonly deps?: Deps | undefined;
   readonly progress: (text: string) => void;
 }
+
+type AnyToolAsk = ToolAskOptions & { readonly schema?: z.ZodType };
+
+const askOptions: Known<AnyToolAsk> = { system: true, images: true, model: true, temperature: true, maxTokens: true, schema: true };
 
 /** Longest notice of progress, and most notices of one call. */
 const MAX_PROGRESS = 2_000;
@@ -100,7 +112,8 @@ class RunningTool {
   begin(args: unknown): ToolAnswer | Promise<ToolAnswer> {
     let answer: ToolAnswer | Promise<ToolAnswer>;
     try {
-      answer = this.#tool.execute(args, this.#context());
+      const context = this.#context();
+      answer = withMeter(this.#meter(context), () => this.#tool.execute(args, context));
     } catch (error) {
       throw this.#interruption() ?? error;
     }
@@ -134,27 +147,64 @@ class RunningTool {
   #context(): ToolContext {
     const door = this.#door;
     const { clock, ask, model, session, deps, progress } = this.#reach;
-    const step: StepPort["step"] = (spec, effect) => {
-      if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
-      return isUntimed(spec) ? this.#untimed(() => door.step(spec, effect)) : door.step(spec, effect);
-    };
+    const steps = this.#stepsIn(door);
+    const own = model?.(steps);
     return Object.freeze({
       key: door.key,
       mode: door.mode,
       signal: this.#life.signal,
-      model: model?.({ step }),
-      step,
+      model: own,
+      ask: ((prompt: string, o?: AnyToolAsk) => this.#askModel(steps, own, prompt, o)) as ToolContext["ask"],
+      step: stepIn(steps),
+      get budget() {
+        return door.attempts.budget ?? unboundedPool();
+      },
       clock,
       progress: (text: string): void => {
         if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
-      ...(ask === undefined ? {} : { ask: (question: string, o?: ToolAskOptions) => this.#askPerson(step, ask, question, o) }),
+      ...(ask === undefined ? {} : { human: this.#human(steps, ask) }),
       ...(session === undefined ? {} : { session }),
       ...(deps === undefined ? {} : { deps }),
     });
   }
 
-  #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolAskOptions = {}): Promise<string> {
+  /** What code inside the call finds: see {@link withMeter}. */
+  #meter({ model }: ToolContext): Meter {
+    return { steps: this.#stepsIn(this.#door), policy: this.#policyOf(model), budgetId: this.#door.attempts.budget?.id };
+  }
+
+  #policyOf(model: ChatModel | undefined): CallPolicy | undefined {
+    return model !== undefined && isStepped(model) ? model.meter.policy : presentMeter()?.policy;
+  }
+
+  /** The steps of the call. The time of those that have limits of their own does not count, also inside others. */
+  #stepsIn(door: StepPort): StepPort {
+    return {
+      step: (spec, effect) => {
+        if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
+        if (isUntimed(spec)) return this.#untimed(() => door.step(spec, effect));
+        return door.step(spec, (inner) => effect({ ...inner, ...this.#stepsIn(inner) }));
+      },
+    };
+  }
+
+  async #askModel(steps: StepPort, own: ChatModel | undefined, prompt: string, o: AnyToolAsk = {}): Promise<unknown> {
+    checkKnownOptions("ask of a tool", o, askOptions);
+    const { system, images, model = own, schema, temperature, maxTokens } = o;
+    const { name } = this.#tool;
+    const { clock } = this.#reach;
+    const messages = [...(system === undefined ? [] : [ChatMessage.system(system)]), ChatMessage.user(prompt, images && { images })];
+    const policy = this.#policyOf(own) ?? { clock, random: jitter() };
+    const input = { steps, model: model ?? missingModel(`the tool ${name}`), messages, policy, temperature, maxTokens };
+    return schema === undefined ? askModel(input) : askModel({ ...input, schema });
+  }
+
+  #human(steps: StepPort, ask: HumanPort): ToolHuman {
+    return { ask: (question, o) => this.#askPerson(steps.step, ask, question, o) };
+  }
+
+  #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolQuestionOptions = {}): Promise<string> {
     const { role } = this.#reach;
     const values = [...new Set(choices)].map((value) => ({ value }));
     const form: { readonly form?: QuestionForm } =
@@ -190,4 +240,12 @@ class RunningTool {
       this.#life.end(new TimeoutError(`the tool "${name}"`, timeout));
     });
   }
+}
+
+/** Returns `step` of a tool: with a name, a request and an effect as in an action, or with a whole spec. */
+function stepIn({ step }: StepPort): ToolContext["step"] {
+  return (<T>(first: StepSpec | string, second: unknown, third?: (door: StepDoor) => Promise<T>): Promise<T> =>
+    typeof first === "string"
+      ? step({ kind: "step", name: first, request: second }, third as (door: StepDoor) => Promise<T>)
+      : step(first, second as (door: StepDoor) => Promise<T>)) as ToolContext["step"];
 }

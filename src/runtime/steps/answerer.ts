@@ -1,5 +1,4 @@
-import { budgetPool } from "../../model/budget-pool.ts";
-import type { MicroUsd } from "../../model/money.ts";
+import { unboundedPool } from "../../model/budget-pool.ts";
 import type { z } from "zod";
 import type { AskOptions, EffectDoor, RoleCard } from "../../role/context.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -127,7 +126,7 @@ export class Answerer {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
       this.ask({ steps: door, spec, card, asker, prompt, options });
     const { key, mode, signal, ending, attempts, step } = door;
-    const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
+    const budget = attempts.budget ?? unboundedPool();
     return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: this.persons.human(door, asker) };
   }
 

@@ -1,10 +1,11 @@
 import { interruptionBy } from "../../kernel/abort.ts";
 import { throwIfEnded } from "../../kernel/cancellation.ts";
 import { nextMacrotask } from "../../kernel/clock.ts";
-import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
+import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
-import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec, type StepTry } from "../../kernel/step.ts";
+import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
+import { withMeter } from "../../model/meter.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
@@ -20,7 +21,15 @@ interface Siblings {
   readonly parent: string | undefined;
   /** The number of them so far. */
   asked: number;
+  readonly isOrdered: boolean;
+  /** Settles when all ordered answers asked for so far are released. Never rejects. */
+  last?: Promise<unknown>;
+  /** The first interruption of one of them. */
+  control?: ControlError;
 }
+
+/** The place of a step among its siblings. */
+type Place = Pick<AskedStep, "path" | "parent" | "asked">;
 
 /**
  * The steps of one activation, recorded. It owns the order of asking, the order of release with the time of the last released answer, and
@@ -32,9 +41,10 @@ interface Siblings {
  * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and
  * its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
- * the record alike; a step inside another is released with its enclosing step.
+ * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
  * ActivationSteps.D3 (`Tries.open`) `step.started` is durable before the effect starts.
- * ActivationSteps.D4 (`#controlIn`) control errors are sticky and never recorded.
+ * ActivationSteps.D4 (`#controlIn`, `#live`, `#isAlone`) control errors are sticky and never recorded. A step whose effect hides that of a step
+ * inside it has no answer either. The abort of a step inside another by a signal of its caller alone is its recorded failure.
  * ActivationSteps.D5 (`close`) afterwards no step starts; the steps in flight have ended, with the steps inside them.
  * ActivationSteps.D6 (`#handOut`) every caller gets its own copy: it cannot change the record.
  * ActivationSteps.D7 (`#answer`) the answer of an effect is durable before it is released: a process that dies of handling it does not pay
@@ -43,7 +53,7 @@ interface Siblings {
 export class ActivationSteps implements StepPort {
   readonly #parts: StepsParts;
   readonly #requests: StepRequests;
-  readonly #own: Siblings = { path: "", parent: undefined, asked: 0 };
+  readonly #own: Siblings = { path: "", parent: undefined, asked: 0, isOrdered: true };
   readonly #inFlight = new Set<Promise<unknown>>();
   /** How often each address was asked. */
   readonly #occurrences = new Map<string, number>();
@@ -55,8 +65,6 @@ export class ActivationSteps implements StepPort {
   #phase: "open" | "closing" | "closed" = "open";
   #now: number;
   #teamAt: number;
-  /** Settles when all answers asked for so far are released. Never rejects. */
-  #last: Promise<unknown> | undefined;
   #control: ControlError | undefined;
   #failedStep: string | undefined;
   #untimed = 0;
@@ -121,15 +129,20 @@ export class ActivationSteps implements StepPort {
     const isOpen = isOwn ? this.#phase === "open" : this.#phase !== "closed";
     const refusal = isOpen ? this.#interruption() : new ContextClosedError(this.#parts.act, `step ${spec.name}`);
     let given: Promise<T>;
-    if (refusal !== undefined) given = Promise.reject(refusal);
-    else {
-      const place = { ...siblings };
+    if (refusal !== undefined) {
+      if (refusal instanceof ControlError) siblings.control ??= refusal;
+      given = Promise.reject(refusal);
+    } else {
+      const { path, parent, asked } = siblings;
       siblings.asked += 1;
-      let answer = this.#answer(spec, effect, place);
-      if (isOwn) {
-        answer = this.#release(answer, this.#last);
+      let answer = this.#answer(spec, effect, { path, parent, asked });
+      answer.catch((error: unknown) => {
+        if (error instanceof ControlError) siblings.control ??= error;
+      });
+      if (siblings.isOrdered) {
+        answer = this.#release(answer, siblings.last, isOwn);
         // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
-        this.#last = answer.catch(() => {});
+        siblings.last = answer.catch(() => {});
       }
       given = this.#handOut(answer);
     }
@@ -139,7 +152,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Returns the answer of the record, of another run, or of the effect. */
-  async #answer<T>(spec: StepSpec, effect: Effect<T>, place: Readonly<Siblings>): Promise<StepOutcome> {
+  async #answer<T>(spec: StepSpec, effect: Effect<T>, place: Place): Promise<StepOutcome> {
     const { act, past, recorded: records, carried, log } = this.#parts;
     const { value: asked, text } = this.#requests.of(spec.request);
     const key = this.#keyOf(spec, text, place.path);
@@ -152,7 +165,7 @@ export class ActivationSteps implements StepPort {
     try {
       if (isOwn && recorded !== undefined) past?.askAgain({ recorded: recorded.started, asked: place.asked, nth });
       let known = recorded?.outcome ?? this.#reused.get(key) ?? carried.get(key);
-      let by: StepTry = { act, key, try: recorded?.started.try ?? 1 };
+      let by = { act, key, try: recorded?.started.try ?? 1 };
       if (known === undefined) {
         const tries = new Tries(this.#parts, step);
         known = this.#sourced(step, tries);
@@ -165,12 +178,18 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline });
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, cost: this.#costOf(key, recorded, known) });
       return known;
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;
       throw error;
     }
+  }
+
+  /** What a known step had cost, here or in the run that its answer came from. */
+  #costOf(key: string, recorded: StepRecord | undefined, { saved = 0 }: StepOutcome): number | undefined {
+    const cost = saved + (recorded?.paid ?? this.#parts.paid.get(key) ?? 0);
+    return cost === 0 && recorded?.started.unpriced === true ? undefined : cost;
   }
 
   #keyOf({ kind, name }: StepSpec, request: string, path: string): string {
@@ -191,14 +210,16 @@ export class ActivationSteps implements StepPort {
     try {
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(scope);
-      const door = this.#door(step, tries, tries.deadline);
-      const value = await scope.until(spec.metered === true ? effect(door) : tries.run(() => effect(door)));
+      const inside = siblingsIn(step);
+      const door = this.#door(step, inside, tries, tries.deadline);
+      const value = await scope.until(spec.metered === true ? effect(door) : tries.run(() => this.#within(door, effect)));
+      if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
       return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), teamAt: log.state.teamChanges });
     } catch (error) {
       this.#fails(step);
-      const control = this.#controlIn(error);
+      const control = this.#isAlone(step, error) ? undefined : this.#controlIn(error);
       if (control === undefined) {
         const failed = { ok: false, value: null, error: maskedError(mask, error) };
         return tries.answer({ ...failed, at: clock.now(), teamAt: log.state.teamChanges });
@@ -210,12 +231,10 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #door(step: AskedStep, attempts: Attempts, deadline?: number): StepDoor {
+  #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
-    const { key, path, spec } = step;
     // An effect has the same id in each attempt of the activation.
     const id = stepId(runId, spec.kind === "human" ? act : act.replace(/~\d+$/, ""), key);
-    const inside: Siblings = { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0 };
     return {
       key: id,
       mode,
@@ -227,13 +246,20 @@ export class ActivationSteps implements StepPort {
     };
   }
 
+  /** What an effect starts is part of its step. */
+  #within<T>(door: StepDoor, effect: Effect<T>): Promise<T> {
+    const { policy, gate } = this.#parts;
+    return withMeter({ steps: door, policy, budgetId: gate.id }, () => effect(door));
+  }
+
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
-  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined): Promise<StepOutcome> {
+  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined, isOwn: boolean): Promise<StepOutcome> {
     // It may fail while it waits for the others.
     answer.catch(() => {});
     if (before !== undefined) await before;
     const outcome = await answer;
     await nextMacrotask();
+    if (!isOwn) return outcome;
     this.#now = Math.max(this.#now, outcome.at);
     this.#teamAt = Math.max(this.#teamAt, outcome.teamAt);
     return outcome;
@@ -256,9 +282,11 @@ export class ActivationSteps implements StepPort {
     const failedThen = past?.unrepeated(act, step.key);
     if (failedThen !== undefined) throw this.#notAgain(step, failedThen);
     const { budget } = new Tries(this.#parts, step);
+    const inside = siblingsIn(step);
     try {
       throwIfEnded(scope);
-      await scope.until(effect(this.#door(step, { open: () => Promise.resolve(), settle: () => {}, budget })));
+      await scope.until(this.#within(this.#door(step, inside, { open: () => Promise.resolve(), settle: () => {}, budget }), effect));
+      if (inside.control !== undefined) throw inside.control;
     } catch (error) {
       const control = this.#controlIn(error);
       if (control === undefined) throw this.#notAgain(step, maskedError(mask, error));
@@ -282,7 +310,7 @@ export class ActivationSteps implements StepPort {
     if (sourced === undefined) return undefined;
     begin();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
-    return { ...sourced.outcome, teamAt: log.state.teamChanges };
+    return { ...sourced.outcome, saved: sourced.saved, teamAt: log.state.teamChanges };
   }
 
   /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */
@@ -292,7 +320,7 @@ export class ActivationSteps implements StepPort {
       if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
       const tries = new Tries(this.#parts, { spec: { kind, name, request }, request, key, path: "", parent, asked });
       tries.reuse(step, () => this.#reuse(step.within));
-      this.#reused.set(key, step.outcome);
+      this.#reused.set(key, { ...step.outcome, saved: step.saved });
     }
   }
 
@@ -302,6 +330,11 @@ export class ActivationSteps implements StepPort {
    */
   #fails({ parent, spec }: AskedStep): void {
     if (parent === undefined) this.#failedStep = spec.name;
+  }
+
+  /** True for the abort of a step inside another by a signal of its caller: the activation goes on, so it is the recorded failure of the step. */
+  #isAlone({ parent }: AskedStep, error: unknown): boolean {
+    return parent !== undefined && error instanceof AbortedError && this.#interruption() === undefined;
   }
 
   #interruption(): ControlError | undefined {
@@ -320,4 +353,9 @@ export class ActivationSteps implements StepPort {
     this.#untimed += more;
     if (this.#untimed === Math.max(0, more)) this.#parts.waitsUntimed(more === 1);
   }
+}
+
+/** The steps that will be asked inside a step. */
+function siblingsIn({ key, path, spec }: AskedStep): Siblings {
+  return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
 }

@@ -6,6 +6,7 @@ import { stepErrorFrom } from "../../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import type { AttemptOutcome, Attempts, StepDoor, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
+import type { CallPolicy } from "../../model/call.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
@@ -21,6 +22,8 @@ export interface StepsParts {
   readonly act: string;
   readonly log: RunLog;
   readonly gate: BudgetGate;
+  /** Of model calls. */
+  readonly policy: CallPolicy;
   /** Does the effects. */
   readonly effects: EffectPort;
   readonly mask: Mask;

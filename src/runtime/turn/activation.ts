@@ -12,6 +12,8 @@ import type { MessageMemory } from "../../memory/message-memory.ts";
 import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { SteppedModel } from "../../model/ask.ts";
+import type { CallPolicy } from "../../model/call.ts";
+import { type Meter, withMeter } from "../../model/meter.ts";
 import {
   askOptions,
   type AskOptions,
@@ -33,7 +35,7 @@ import { knownMessages } from "../record/apply.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
-import { loggerOf, missingDeps, passed, type Changes } from "./commit.ts";
+import { loggerOf, missingDeps, passed, type Changes, type TurnTools } from "./commit.ts";
 import { Drafts } from "./drafts.ts";
 import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./turn.ts";
@@ -57,6 +59,7 @@ export class Activation implements RoleContext {
   #outbox: Outbox | undefined;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
+  #meter: Meter | undefined;
   #broken: { readonly action: string; readonly error: unknown } | undefined;
   #isClosed = false;
 
@@ -74,7 +77,8 @@ export class Activation implements RoleContext {
   run(): void | Promise<void> {
     const { definition, tools } = this.#turn;
     const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
-    return memory === undefined ? this.#observe() : memory.kept.ready().then(() => this.#observe());
+    const observe = (): void | Promise<void> => (definition.spec.hasHooks ? withMeter(this.meter, () => this.#observe()) : this.#observe());
+    return memory === undefined ? observe() : memory.kept.ready().then(observe);
   }
 
   #observe(): void | Promise<void> {
@@ -237,6 +241,10 @@ export class Activation implements RoleContext {
     return loggerOf(this.#turn.tools.host, this.name);
   }
 
+  get meter(): Meter {
+    return (this.#meter ??= new ActivationMeter(this.#turn.tools, this));
+  }
+
   get clock(): Clock {
     return this.#turn.tools.answerer.clock;
   }
@@ -328,6 +336,29 @@ export class Activation implements RoleContext {
       if (this.#isClosed) this.#drafts.close();
     }
     return this.#drafts;
+  }
+}
+
+/** The meter of an activation. Its steps are made when they are asked for: most activations ask for none. */
+class ActivationMeter implements Meter {
+  readonly #tools: TurnTools;
+  readonly #activation: Activation;
+
+  constructor(tools: TurnTools, activation: Activation) {
+    this.#tools = tools;
+    this.#activation = activation;
+  }
+
+  get steps(): StepPort {
+    return this.#activation.steps;
+  }
+
+  get policy(): CallPolicy {
+    return this.#tools.answerer.policy;
+  }
+
+  get budgetId(): string {
+    return this.#tools.gate.id;
   }
 }
 
