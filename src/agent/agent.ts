@@ -183,9 +183,10 @@ function failed(thrown: unknown, signal: AbortSignal | undefined): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
   const { code } = error as Partial<TroupeError>;
-  if (error instanceof BudgetError || code === "BUDGET_SHARE") return { move: "give_up", result: { status: "budget", error } };
+  if (error instanceof BudgetError || code === "BUDGET") return { move: "give_up", result: { status: "budget", error } };
   if (error instanceof TokenLimitError) return { move: "give_up", result: { status: "tokens", error } };
-  if (error instanceof ControlError || code === "ABORTED" || signal?.aborted === true) return { move: "give_up", result: { status: "stopped", error } };
+  if (error instanceof ControlError || code === "ABORTED" || signal?.aborted === true)
+    return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
 }
 

@@ -108,9 +108,7 @@ export class Brain {
     const { model, systemPrompt, tokenLimit } = this.#options;
     const ending = cancellationOf(signal);
     const steps =
-      given === undefined
-        ? directSteps(signal, spender && (() => spender.attempts(ending)))
-        : (spender?.over(given, ending) ?? given);
+      given === undefined ? directSteps(signal, spender && (() => spender.attempts(ending))) : (spender?.over(given, ending) ?? given);
     const policy = this.#policy(meterFor(model)?.policy);
     this.#compaction ??= new Compaction(this.#options.compaction);
     const parts = { model, steps, policy, systemPrompt, memory, signal, tell, compaction: this.#compaction };

@@ -52,7 +52,8 @@ export class FlowRunner {
       description: executor instanceof Agent ? executor.description : "",
     }));
     const meter = meterFor(options.model);
-    if (meter !== undefined && options.steps === undefined) this.#inner = new InnerRun(meter, { kind: "flow", name: "plan", request: { goal } });
+    if (meter !== undefined && options.steps === undefined)
+      this.#inner = new InnerRun(meter, { kind: "flow", name: "plan", request: { goal } });
     const steps = options.steps ?? this.#inner;
     this.#planner = new FlowPlanner(clientOf(options, { signal: this.#signal, steps, above: meter?.policy }), planned, limits.maxSteps);
   }

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
@@ -9,6 +10,7 @@ import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
+import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
 import { type Meter, presentMeter } from "./meter.ts";
@@ -284,6 +286,15 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     bare: model,
   };
   return stepped;
+}
+
+/**
+ * Returns the model that answers when a program calls it itself. Inside an activation or a call of a tool that is one whose calls are steps of that.
+ */
+export function calledHere(model: ChatModel): ChatModel {
+  const meter = presentMeter();
+  if (meter === undefined) return model;
+  return steppedModel(model, { steps: meter.steps, policy: meter.policy ?? { clock: systemClock, random: jitter() } });
 }
 
 /** Fails for a role or an agent without a model. @throws UsageError `MODEL_MISSING` */

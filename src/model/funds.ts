@@ -111,8 +111,8 @@ export class PoolSpender {
   }
 
   /**
-   * Returns steps that this spender pays too, besides what else binds them. A call that does not fit fails with the StepError `BUDGET_SHARE`, which
-   * is recorded: what surrounds the spender goes on. An answer from a record is charged at what it had cost.
+   * Returns steps that this spender pays too, besides what else binds them: see {@link paidTwice}. An answer from a record is charged at what it
+   * had cost.
    */
   over(steps: StepPort, ending: Cancellation): StepPort {
     const step: StepPort["step"] = async (spec, effect) => {
@@ -123,7 +123,7 @@ export class PoolSpender {
       };
       const paid = (door: StepDoor): StepDoor => ({
         ...door,
-        attempts: bothOf(door.attempts, this.attempts(ending)),
+        attempts: paidTwice(door.attempts, this.attempts(ending)),
         step: this.over(door, ending).step,
       });
       try {
@@ -173,12 +173,15 @@ class PoolAttempts implements Attempts {
   }
 }
 
-/** Returns the attempts of a step that a spender pays too. */
-function bothOf(attempts: Attempts, own: Attempts): Attempts {
+/**
+ * Returns the attempts of a step whose money comes from two budgets. What the second one refuses fails with a StepError `BUDGET`, which is
+ * recorded as the answer of the step: what surrounds the spender goes on.
+ */
+export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
   return attemptsWith(attempts, {
     async open(hold, o) {
-      await own.open(hold).catch((error: unknown) => {
-        throw error instanceof BudgetError ? new StepError("BUDGET_SHARE", error.message, { data: error.data }) : error;
+      await own.open(hold, o).catch((error: unknown) => {
+        throw error instanceof BudgetError ? new StepError(error.code, error.message, { data: error.data }) : error;
       });
       try {
         await attempts.open(hold, o);

@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { textHash } from "../kernel/json.ts";
+import { freshSeed } from "../kernel/random.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { CallPolicy } from "./call.ts";
 
@@ -9,6 +11,19 @@ export interface Meter {
   readonly policy?: CallPolicy | undefined;
   /** The id of the budget that binds the steps. */
   readonly budgetId?: string | undefined;
+  /** Returns the seed of the next run inside, the same each time the work happens again. Undefined: a fresh one. */
+  readonly nextSeed?: (() => string) | undefined;
+}
+
+/** Returns a seed for a run that begins now without one. */
+export function nextSeed(): string {
+  return meters.getStore()?.nextSeed?.() ?? freshSeed();
+}
+
+/** Returns seeds of runs inside work with that name. */
+export function seedsOf(...name: readonly (string | number)[]): () => string {
+  let made = 0;
+  return () => textHash(JSON.stringify([...name, made++]));
 }
 
 const meters = new AsyncLocalStorage<Meter | undefined>();
@@ -39,6 +54,7 @@ export function presentMeter(): Meter | undefined {
 export class InnerRun implements StepPort {
   readonly #meter: Meter;
   readonly #spec: StepSpec;
+  #nextSeed: Meter["nextSeed"];
   #begun: { readonly step: Promise<null>; readonly door: Promise<StepDoor>; readonly over: () => void } | undefined;
 
   constructor(meter: Meter, spec: Pick<StepSpec, "kind" | "name" | "request">) {
@@ -48,6 +64,8 @@ export class InnerRun implements StepPort {
 
   begin(): this {
     if (this.#begun !== undefined) return this;
+    const seed = this.#meter.nextSeed?.();
+    this.#nextSeed = seed === undefined ? undefined : seedsOf(seed);
     let over = (): void => {};
     const ended = new Promise<null>((resolve) => (over = () => resolve(null)));
     let opened: (door: StepDoor) => void = () => {};
@@ -73,7 +91,7 @@ export class InnerRun implements StepPort {
   /** Does work of the run: what it starts is part of the run. */
   within<T>(work: () => T): T {
     const { policy, budgetId } = this.#meter;
-    return withMeter({ steps: this, policy, budgetId }, work);
+    return withMeter({ steps: this, policy, budgetId, nextSeed: this.#nextSeed }, work);
   }
 
   /** @throws ControlError when the run was interrupted from outside; ContextClosedError when what surrounds it is over */
@@ -88,5 +106,20 @@ export class InnerRun implements StepPort {
       () => undefined,
       (error: unknown) => error,
     );
+  }
+}
+
+/** Does a run inside an activation or a call of a tool as one step of it. @param meter undefined for a run that is part of nothing */
+export async function runInside<T>(
+  meter: Meter | undefined,
+  spec: Pick<StepSpec, "kind" | "name" | "request">,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (meter === undefined) return unmetered(run);
+  const inner = new InnerRun(meter, spec).begin();
+  try {
+    return await inner.within(run);
+  } finally {
+    await inner.end();
   }
 }

@@ -6,6 +6,8 @@ import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
+import { meterFor } from "../model/ask.ts";
+import { runInside } from "../model/meter.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
@@ -184,7 +186,9 @@ export class Environment {
     const { roundLimit, ...bounds } = boundsOf(o, this.state);
     const drive = async (): Promise<RunEnd> => this.drive(roundLimit, bounds);
     const parts = { log: this.#log, mask: this.#mask, drive, warn: (text: string): void => this.warn(text) };
-    return this.#alone(async () => this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask));
+    const run = async (): Promise<RunResult> => this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask);
+    const name = this.description === "" ? "environment" : this.description;
+    return this.#alone(() => runInside(meterFor(this.#options.model), { kind: "environment", name, request: {} }, run));
   }
 
   /** Runs to an absolute number of rounds and returns why it stopped. @internal */

@@ -171,7 +171,8 @@ class RunningTool {
 
   /** What code inside the call finds: see {@link withMeter}. */
   #meter({ model }: ToolContext): Meter {
-    return { steps: this.#stepsIn(this.#door), policy: this.#policyOf(model), budgetId: this.#door.attempts.budget?.id };
+    const { nextSeed } = presentMeter() ?? {};
+    return { steps: this.#stepsIn(this.#door), policy: this.#policyOf(model), budgetId: this.#door.attempts.budget?.id, nextSeed };
   }
 
   #policyOf(model: ChatModel | undefined): CallPolicy | undefined {

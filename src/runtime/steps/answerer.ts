@@ -6,7 +6,7 @@ import type { Logger } from "../../kernel/emit.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { askModel, missingModel, type SteppedModel, steppedModel } from "../../model/ask.ts";
-import type { CallPolicy, CallTuning } from "../../model/call.ts";
+import { type CallPolicy, type CallTuning, policyWithin } from "../../model/call.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
@@ -57,8 +57,9 @@ export interface ActivationQuestion {
  */
 export class Answerer {
   readonly #parts: AnswererParts;
+  readonly #policy: CallPolicy;
   /** The policy of model calls. */
-  readonly policy: CallPolicy;
+  policy: CallPolicy;
   #persons: Persons | undefined;
 
   constructor(parts: AnswererParts) {
@@ -66,7 +67,7 @@ export class Answerer {
     const { clock, prices, requirePrice, logger } = parts;
     const limits = sharedLimits(parts.limits);
     let stream: Random | undefined;
-    this.policy = {
+    this.policy = this.#policy = {
       ...parts.calls,
       clock,
       random: () => (stream ??= randomStream(parts.seed, "retry"))(),
@@ -76,6 +77,11 @@ export class Answerer {
       logger,
       onPrice: (model, price) => this.#tellPrice(model, price),
     };
+  }
+
+  /** @param above the policy of the run that this one is part of from now on; undefined: of none */
+  worksWithin(above: CallPolicy | undefined): void {
+    this.policy = policyWithin(above, this.#policy);
   }
 
   /** Observed values are frozen, and the price may be an object of the program. */

@@ -5,7 +5,8 @@ import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, error
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
 import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
-import { withMeter } from "../../model/meter.ts";
+import { seedsOf, withMeter } from "../../model/meter.ts";
+import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
@@ -22,6 +23,8 @@ interface Siblings {
   /** The number of them so far. */
   asked: number;
   readonly isOrdered: boolean;
+  /** The steps around the run that they happen in, where the run is part of another one. */
+  outer?: StepPort | undefined;
   /** Settles when all ordered answers asked for so far are released. Never rejects. */
   last?: Promise<unknown>;
   /** The first interruption of one of them. */
@@ -29,7 +32,7 @@ interface Siblings {
 }
 
 /** The place of a step among its siblings. */
-type Place = Pick<AskedStep, "path" | "parent" | "asked">;
+type Place = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "outer">;
 
 /**
  * The steps of one activation, recorded. It owns the order of asking, the order of release with the time of the last released answer, and
@@ -72,6 +75,7 @@ export class ActivationSteps implements StepPort {
   constructor(parts: StepsParts) {
     this.#parts = parts;
     this.#requests = new StepRequests(parts.mask);
+    this.#own.outer = parts.outer;
     this.#now = parts.startedAt;
     this.#teamAt = parts.teamAt;
     if (parts.isOver) this.#phase = "closed";
@@ -133,9 +137,9 @@ export class ActivationSteps implements StepPort {
       if (refusal instanceof ControlError) siblings.control ??= refusal;
       given = Promise.reject(refusal);
     } else {
-      const { path, parent, asked } = siblings;
+      const { path, parent, asked, outer } = siblings;
       siblings.asked += 1;
-      let answer = this.#answer(spec, effect, { path, parent, asked });
+      let answer = this.#answer(spec, effect, { path, parent, asked, outer });
       answer.catch((error: unknown) => {
         if (error instanceof ControlError) siblings.control ??= error;
       });
@@ -170,7 +174,7 @@ export class ActivationSteps implements StepPort {
         const tries = new Tries(this.#parts, step);
         known = this.#sourced(step, tries);
         if (known === undefined) {
-          const outcome = await this.#live(step, tries, effect);
+          const outcome = await this.#live(step, place.outer, tries, effect);
           if (!log.isDurable) await log.durable();
           return outcome;
         }
@@ -201,7 +205,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Lets the effect happen, and records its tries and its answer. */
-  async #live<T>(step: AskedStep, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
+  async #live<T>(step: AskedStep, outer: StepPort | undefined, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
     const { scope, begin, mask, clock, log } = this.#parts;
     const { spec } = step;
     begin();
@@ -211,8 +215,10 @@ export class ActivationSteps implements StepPort {
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(scope);
       const inside = siblingsIn(step);
+      const happen = (door: StepDoor): Promise<T> =>
+        spec.metered === true ? effect(door) : tries.run(() => this.#within(step, door, effect));
       const door = this.#door(step, inside, tries, tries.deadline);
-      const value = await scope.until(spec.metered === true ? effect(door) : tries.run(() => this.#within(door, effect)));
+      const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
@@ -234,7 +240,7 @@ export class ActivationSteps implements StepPort {
   #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
     // An effect has the same id in each attempt of the activation.
-    const id = stepId(runId, spec.kind === "human" ? act : act.replace(/~\d+$/, ""), key);
+    const id = stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key);
     return {
       key: id,
       mode,
@@ -246,10 +252,24 @@ export class ActivationSteps implements StepPort {
     };
   }
 
+  /** Lets the effect happen inside a step of the run around this one, and the steps inside it inside that step. */
+  #around<T>(
+    outer: StepPort,
+    step: AskedStep,
+    { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
+    happen: (door: StepDoor) => Promise<T>,
+  ): Promise<unknown> {
+    return stepAround(outer, step, { tries, mask: this.#parts.mask }, ({ key, mode, attempts, step: asked }) => {
+      inside.outer = { step: asked };
+      return happen({ ...door, key, mode, attempts });
+    });
+  }
+
   /** What an effect starts is part of its step. */
-  #within<T>(door: StepDoor, effect: Effect<T>): Promise<T> {
-    const { policy, gate } = this.#parts;
-    return withMeter({ steps: door, policy, budgetId: gate.id }, () => effect(door));
+  #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
+    const { policy, gate, log, act } = this.#parts;
+    const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
+    return withMeter({ steps: door, policy, budgetId: gate.id, nextSeed }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
@@ -285,7 +305,7 @@ export class ActivationSteps implements StepPort {
     const inside = siblingsIn(step);
     try {
       throwIfEnded(scope);
-      await scope.until(this.#within(this.#door(step, inside, { open: () => Promise.resolve(), settle: () => {}, budget }), effect));
+      await scope.until(this.#within(step, this.#door(step, inside, { open: () => Promise.resolve(), settle: () => {}, budget }), effect));
       if (inside.control !== undefined) throw inside.control;
     } catch (error) {
       const control = this.#controlIn(error);
@@ -358,4 +378,8 @@ export class ActivationSteps implements StepPort {
 /** The steps that will be asked inside a step. */
 function siblingsIn({ key, path, spec }: AskedStep): Siblings {
   return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
+}
+
+function withoutAttempt(act: string): string {
+  return act.replace(/~\d+$/, "");
 }

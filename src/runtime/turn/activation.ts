@@ -13,7 +13,7 @@ import { isMessage, type Message, type MessageFields, type Receipt } from "../..
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { CallPolicy } from "../../model/call.ts";
-import { type Meter, withMeter } from "../../model/meter.ts";
+import { type Meter, seedsOf, withMeter } from "../../model/meter.ts";
 import {
   askOptions,
   type AskOptions,
@@ -35,7 +35,7 @@ import { knownMessages } from "../record/apply.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
-import { loggerOf, missingDeps, passed, type Changes, type TurnTools } from "./commit.ts";
+import { loggerOf, missingDeps, passed, type Changes } from "./commit.ts";
 import { Drafts } from "./drafts.ts";
 import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./turn.ts";
@@ -242,7 +242,7 @@ export class Activation implements RoleContext {
   }
 
   get meter(): Meter {
-    return (this.#meter ??= new ActivationMeter(this.#turn.tools, this));
+    return (this.#meter ??= new ActivationMeter(this.#turn, this));
   }
 
   get clock(): Clock {
@@ -341,24 +341,30 @@ export class Activation implements RoleContext {
 
 /** The meter of an activation. Its steps are made when they are asked for: most activations ask for none. */
 class ActivationMeter implements Meter {
-  readonly #tools: TurnTools;
+  readonly #turn: RoleTurn;
   readonly #activation: Activation;
+  #seeds: (() => string) | undefined;
 
-  constructor(tools: TurnTools, activation: Activation) {
-    this.#tools = tools;
+  constructor(turn: RoleTurn, activation: Activation) {
+    this.#turn = turn;
     this.#activation = activation;
   }
+
+  readonly nextSeed = (): string => {
+    const { role, tools } = this.#turn;
+    return (this.#seeds ??= seedsOf(tools.host.seed, role.name, role.n))();
+  };
 
   get steps(): StepPort {
     return this.#activation.steps;
   }
 
   get policy(): CallPolicy {
-    return this.#tools.answerer.policy;
+    return this.#turn.tools.answerer.policy;
   }
 
   get budgetId(): string {
-    return this.#tools.gate.id;
+    return this.#turn.tools.gate.id;
   }
 }
 

@@ -207,12 +207,13 @@ export class RoleTurn {
   }
 
   #makeSteps(): ActivationSteps {
-    const { log, clock, gate, effects, mask, past, mode, answerer } = this.tools;
+    const { log, clock, gate, effects, mask, past, mode, answerer, outer } = this.tools;
     const { role, begun } = this;
     return new ActivationSteps({
       act: begun.act,
       log,
       gate,
+      outer,
       policy: answerer.policy,
       effects,
       mask,
