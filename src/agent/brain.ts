@@ -86,7 +86,7 @@ export class Brain {
   /** @param inner the run as a part of an activation or of a call of a tool, where it is that @internal */
   work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
     const { toolChoice = "auto", output, steps } = this.#options;
-    const spender = this.#pool && new PoolSpender(this.#pool, `agent ${freshStepKey()}`);
+    const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
     const span = new RunSpan(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o.tell ?? (() => {}), { spender, steps: steps ?? inner });
     return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });

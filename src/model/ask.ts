@@ -311,12 +311,11 @@ export function missingModel(who: string): never {
  */
 export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {
   const meter = presentMeter() ?? (model !== undefined && isStepped(model) ? model.meter : undefined);
-  return meter !== undefined && pools.some((pool) => isWithin(pool, meter.budgetId)) ? undefined : meter;
+  return pools.some(isLent) ? undefined : meter;
 }
 
-function isWithin(pool: BudgetPool | undefined, id: string | undefined): boolean {
-  for (let level = pool; level !== undefined; level = level.parent) if (level.id === id) return true;
-  return false;
+function isLent(pool: BudgetPool | undefined): boolean {
+  return pool !== undefined && (pool.accounts !== undefined || isLent(pool.parent));
 }
 
 /** True for a model whose calls are steps. */

@@ -8,6 +8,8 @@ export interface Spender {
   readonly name: string;
   /** Micro-dollars. */
   readonly spent: number;
+  /** Pools that are charged for its steps by what it is part of. Default: none. */
+  readonly paid?: readonly BudgetPool[] | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export class Funds {
   }
 
   /** Undefined where no pool binds. */
-  static async open(pools: readonly (BudgetPool | undefined)[], { name, spent }: Spender): Promise<Funds | undefined> {
+  static async open(pools: readonly (BudgetPool | undefined)[], { name, spent, paid = [] }: Spender): Promise<Funds | undefined> {
     const all = new Map<BudgetPool, BudgetAccount | undefined>();
     for (const pool of pools) {
       for (let level = pool; level !== undefined; level = level.parent) {
@@ -35,6 +37,7 @@ export class Funds {
         for (const open of level.accounts ?? []) all.set(open.pool, open.account);
       }
     }
+    for (const { id } of paid) for (const pool of all.keys()) if (pool.id === id) all.delete(pool);
     if (all.size === 0) return undefined;
     const accounts: OpenAccount[] = [];
     const opened: BudgetAccount[] = [];
@@ -96,18 +99,18 @@ function inOrder(a: BudgetPool, b: BudgetPool): number {
  */
 export class PoolSpender {
   readonly #pool: BudgetPool;
-  readonly #name: string;
+  readonly #spender: Spender;
   #funds: Promise<Funds | undefined> | undefined;
 
-  /** @param name unique, because its spending is charged once */
-  constructor(pool: BudgetPool, name: string) {
+  /** @param spender its name is unique, because its spending is charged once */
+  constructor(pool: BudgetPool, spender: Omit<Spender, "spent">) {
     this.#pool = pool;
-    this.#name = name;
+    this.#spender = { ...spender, spent: 0 };
   }
 
   /** The tries of one step. */
   attempts(ending: Cancellation): Attempts {
-    return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
+    return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], this.#spender)), this.#pool, ending);
   }
 
   /**
@@ -195,4 +198,9 @@ export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
       own.settle(outcome);
     },
   });
+}
+
+/** Returns a pool with those above it. */
+export function poolsOf(pool: BudgetPool | undefined): readonly BudgetPool[] {
+  return pool === undefined ? [] : [pool, ...(pool.accounts ?? []).map((open) => open.pool), ...poolsOf(pool.parent)];
 }

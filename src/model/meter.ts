@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { BudgetPool } from "../kernel/budget.ts";
 import { textHash } from "../kernel/json.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
@@ -9,8 +10,8 @@ export interface Meter {
   readonly steps: StepPort;
   /** The policy of model calls. Undefined: that of the caller. */
   readonly policy?: CallPolicy | undefined;
-  /** The id of the budget that binds the steps. */
-  readonly budgetId?: string | undefined;
+  /** The pools that pay for the steps, besides the budget of the run. They are not charged again by work inside. Default: none. */
+  readonly pools?: readonly BudgetPool[] | undefined;
   /** Returns the seed of the next run inside, the same each time the work happens again. Undefined: a fresh one. */
   readonly nextSeed?: (() => string) | undefined;
 }
@@ -62,6 +63,11 @@ export class InnerRun implements StepPort {
     this.#spec = { ...spec, again: true, ordered: true };
   }
 
+  /** See {@link Meter.pools}. */
+  get pools(): readonly BudgetPool[] | undefined {
+    return this.#meter.pools;
+  }
+
   begin(): this {
     if (this.#begun !== undefined) return this;
     const seed = this.#meter.nextSeed?.();
@@ -90,8 +96,8 @@ export class InnerRun implements StepPort {
 
   /** Does work of the run: what it starts is part of the run. */
   within<T>(work: () => T): T {
-    const { policy, budgetId } = this.#meter;
-    return withMeter({ steps: this, policy, budgetId, nextSeed: this.#nextSeed }, work);
+    const { policy, pools } = this.#meter;
+    return withMeter({ steps: this, policy, pools, nextSeed: this.#nextSeed }, work);
   }
 
   /** @throws ControlError when the run was interrupted from outside; ContextClosedError when what surrounds it is over */

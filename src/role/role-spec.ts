@@ -10,7 +10,7 @@ import { isSameJson } from "./act.ts";
 import { checkMailbox } from "../message/mailbox.ts";
 import { type ReactionSpec, reactionSpec } from "./reaction.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
-import { type ReactMode, Role } from "./role.ts";
+import type { ReactMode, Role } from "./role.ts";
 import { assertIsRole, assertRoleParts } from "./role-parts.ts";
 import { assertStepAlone } from "./step-role.ts";
 
@@ -25,13 +25,10 @@ export interface RoleSpec {
   readonly observeAll: boolean;
   /** `step`: the role is one function over its state: `step` or `steps`. */
   readonly mode: ReactMode | "step";
-  /** It runs code of its program besides its actions. */
-  readonly hasHooks: boolean;
   readonly maxReactLoop: number;
   readonly initialState: CustomState;
 }
 
-const HOOKS = ["observe", "think", "act", "react", "planTasks"] as const;
 const specs = new WeakMap<Role, RoleSpec>();
 const reserved: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
 
@@ -96,7 +93,6 @@ function buildSpec(role: Role): RoleSpec {
     addresses: role.addresses,
     observeAll: role.observeAll,
     mode,
-    hasHooks: mode === "agent" || HOOKS.some((hook) => role[hook] !== Role.prototype[hook]),
     maxReactLoop: role.maxReactLoop ?? defaultLoop(mode, actions.length),
     initialState,
   });

@@ -33,7 +33,7 @@ export interface RunBounds {
 }
 
 /** The parts of an engine. */
-export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer"> {
+export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
   /** Returns what decides about messages on their way, whose code is loaded with the first run. */
   readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
   readonly driver: Driver;
@@ -104,7 +104,8 @@ export class Engine implements DriverHost, ActivationHost {
     const edges = undefined;
     const meter = presentMeter();
     answerer.worksWithin(meter?.policy);
-    const ours = { gate: this.#gate, host: this, outer: meter?.steps };
+    const pools = [...this.#gate.accounts.map(({ pool }) => pool), ...(meter?.pools ?? [])];
+    const ours = { gate: this.#gate, host: this, outer: meter?.steps, pools };
     return { log, clock, effects, past, mode, mask, answerer, onFailure, edges, scopes, leavesTraces, ...ours };
   }
 

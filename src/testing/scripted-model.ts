@@ -98,11 +98,11 @@ class Script implements ScriptedModel {
   }
 
   chat(request: ChatRequest, o: Partial<ChatOptions> = {}): Promise<ChatResponse> {
-    return calledHere(this.#answering).chat(request, { signal: NEVER, ...o });
+    return calledHere(this.#answering).chat(request, { ...o, signal: o.signal ?? NEVER });
   }
 
   stream(request: ChatRequest, o: Partial<ChatOptions> = {}): AsyncIterable<ChatChunk> {
-    return calledHere(this.#answering).stream(request, { signal: NEVER, ...o });
+    return calledHere(this.#answering).stream(request, { ...o, signal: o.signal ?? NEVER });
   }
 
   /** The model as it answers outside of activations. */

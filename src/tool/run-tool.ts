@@ -13,6 +13,7 @@ import { unboundedPool } from "../model/budget-pool.ts";
 import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import { poolsOf } from "../model/funds.ts";
 import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
@@ -171,8 +172,10 @@ class RunningTool {
 
   /** What code inside the call finds: see {@link withMeter}. */
   #meter({ model }: ToolContext): Meter {
-    const { nextSeed } = presentMeter() ?? {};
-    return { steps: this.#stepsIn(this.#door), policy: this.#policyOf(model), budgetId: this.#door.attempts.budget?.id, nextSeed };
+    const steps = this.#stepsIn(this.#door);
+    const around = presentMeter();
+    const pools = [...(around?.pools ?? []), ...poolsOf(this.#door.attempts.budget)];
+    return { ...around, steps, policy: this.#policyOf(model), pools };
   }
 
   #policyOf(model: ChatModel | undefined): CallPolicy | undefined {

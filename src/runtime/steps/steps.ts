@@ -267,9 +267,9 @@ export class ActivationSteps implements StepPort {
 
   /** What an effect starts is part of its step. */
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
-    const { policy, gate, log, act } = this.#parts;
+    const { policy, pools, log, act } = this.#parts;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
-    return withMeter({ steps: door, policy, budgetId: gate.id, nextSeed }, () => effect(door));
+    return withMeter({ steps: door, policy, pools, nextSeed }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */

@@ -24,6 +24,8 @@ export interface StepsParts {
   readonly gate: BudgetGate;
   /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
   readonly outer: StepPort | undefined;
+  /** See {@link Meter.pools}. */
+  readonly pools: readonly BudgetPool[];
   /** Of model calls. */
   readonly policy: CallPolicy;
   /** Does the effects. */

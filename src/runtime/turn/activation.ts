@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
@@ -49,7 +50,9 @@ import type { RoleTurn } from "./turn.ts";
  * recorded answers.
  * Activation.A3 (`close`) afterwards it makes, sends, remembers and changes nothing.
  */
-export class Activation implements RoleContext {
+export class Activation implements RoleContext, Meter {
+  /** A context that a program derives from this one has it too. */
+  readonly meter: Meter = this;
   readonly name: string;
   readonly inbox: readonly Message[];
   news: readonly Message[] = [];
@@ -59,7 +62,7 @@ export class Activation implements RoleContext {
   #outbox: Outbox | undefined;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
-  #meter: Meter | undefined;
+  #seeds: (() => string) | undefined;
   #broken: { readonly action: string; readonly error: unknown } | undefined;
   #isClosed = false;
 
@@ -77,7 +80,7 @@ export class Activation implements RoleContext {
   run(): void | Promise<void> {
     const { definition, tools } = this.#turn;
     const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
-    const observe = (): void | Promise<void> => (definition.spec.hasHooks ? withMeter(this.meter, () => this.#observe()) : this.#observe());
+    const observe = (): void | Promise<void> => (definition.hasHooks ? withMeter(this.meter, () => this.#observe()) : this.#observe());
     return memory === undefined ? observe() : memory.kept.ready().then(observe);
   }
 
@@ -241,8 +244,17 @@ export class Activation implements RoleContext {
     return loggerOf(this.#turn.tools.host, this.name);
   }
 
-  get meter(): Meter {
-    return (this.#meter ??= new ActivationMeter(this.#turn, this));
+  get policy(): CallPolicy {
+    return this.#turn.tools.answerer.policy;
+  }
+
+  get pools(): readonly BudgetPool[] {
+    return this.#turn.tools.pools;
+  }
+
+  nextSeed(): string {
+    const { role, tools } = this.#turn;
+    return (this.#seeds ??= seedsOf(tools.host.seed, role.name, role.n))();
   }
 
   get clock(): Clock {
@@ -336,35 +348,6 @@ export class Activation implements RoleContext {
       if (this.#isClosed) this.#drafts.close();
     }
     return this.#drafts;
-  }
-}
-
-/** The meter of an activation. Its steps are made when they are asked for: most activations ask for none. */
-class ActivationMeter implements Meter {
-  readonly #turn: RoleTurn;
-  readonly #activation: Activation;
-  #seeds: (() => string) | undefined;
-
-  constructor(turn: RoleTurn, activation: Activation) {
-    this.#turn = turn;
-    this.#activation = activation;
-  }
-
-  readonly nextSeed = (): string => {
-    const { role, tools } = this.#turn;
-    return (this.#seeds ??= seedsOf(tools.host.seed, role.name, role.n))();
-  };
-
-  get steps(): StepPort {
-    return this.#activation.steps;
-  }
-
-  get policy(): CallPolicy {
-    return this.#turn.tools.answerer.policy;
-  }
-
-  get budgetId(): string {
-    return this.#turn.tools.gate.id;
   }
 }
 

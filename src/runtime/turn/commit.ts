@@ -1,3 +1,4 @@
+import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
 import type { CancellationScopes } from "../../kernel/cancellation.ts";
@@ -32,6 +33,8 @@ export interface TurnTools {
   readonly effects: EffectPort;
   /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
   readonly outer: StepPort | undefined;
+  /** See {@link Meter.pools}. */
+  readonly pools: readonly BudgetPool[];
   readonly past: AnswerSource | undefined;
   readonly mode: StepDoor["mode"];
   readonly mask: Mask;
