@@ -226,7 +226,7 @@ describe("troupe runs export and import", () => {
     });
   });
 
-  it("give to one that came from elsewhere no power over this machine until it is trusted", async () => {
+  it("give to one that came from elsewhere no power over this machine until it is trusted", { tags: ["company", "long"] }, async () => {
     const { cwd, id } = await kept;
     const { stdout } = await command(cwd, ["runs", "export", id]);
     const there = freshFolder();

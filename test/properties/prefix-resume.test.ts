@@ -73,7 +73,7 @@ describe("a run that is killed anywhere goes on as if it had not been", () => {
     }
   });
 
-  test("killed again and again", { tags: "numbers" }, async () => {
+  test("killed again and again", { tags: ["numbers", "long"] }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 2, maxLength: 4 }),
