@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import { repeated, type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
+import { failed } from "./error-report.ts";
 import { EXIT_CODES, type ExitCode } from "./errors.ts";
 import { addExperimentCommands } from "./experiment-options.ts";
 import { addFleetCommands } from "./fleet-options.ts";
@@ -71,7 +72,7 @@ const SEED = ["--seed <seed>", "decides everything that is random"] as const;
 
 /** Runs one command line to its end. Errors are printed. @returns the code to end the process with */
 export function main(host: Host, words: readonly string[]): Promise<ExitCode> {
-  return runProgram(host, words).catch(async (error: unknown) => (await import("./error-report.ts")).failed(host, words, error));
+  return runProgram(host, words).catch((error: unknown) => failed(host, words, error));
 }
 
 async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {
