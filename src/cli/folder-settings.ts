@@ -91,6 +91,6 @@ function noteOf<N extends number>(
   text: (value: N) => string,
 ): readonly string[] {
   if (wished === undefined) return [];
-  if (wished > own) return [`${file} asks for ${text(wished)}: a folder raises no bound, and ${text(held)} holds.`];
+  if (wished > own) return [`${file} asks for ${text(wished)}, but a folder raises no bound: it stays at ${text(held)}.`];
   return isGiven && wished < own && wished === held ? [`${file} lowers your bound to ${text(held)}.`] : [];
 }

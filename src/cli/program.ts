@@ -33,7 +33,7 @@ Environment:
   TROUPE_API_KEY_NAME                the variable that holds the key
   TROUPE_STORE, TROUPE_MEMORY        the files that keep runs and memories, as --store
   NO_COLOR, FORCE_COLOR, CI          as everywhere
-  Below them: troupe.config.yaml of the folder, then ~/.config/troupe/config.yaml. See: troupe --init-config, troupe doctor
+  Below them: ~/.config/troupe/config.yaml; troupe.config.yaml of a folder lowers bounds. See: troupe --init-config, troupe doctor
   Without a key and a base URL the bundled ideas play from a script.
 
 Exit codes:

@@ -111,7 +111,9 @@ describe("bounds that a folder asks for", () => {
     const crew = words.length === 0 ? ["--crew", "company.yaml"] : words;
     const { code, stdout, stderr } = await run(stub, place, [...crew, "--model", "cheap-1"]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 7/)]);
-    expect(stderr.replaceAll(/\s+/g, " ")).toMatch(/asks for a budget of \$90.*\$2\.00 holds.*asks for 90 rounds.*7 rounds holds/);
+    expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
+      /asks for a budget of \$90.*stays at a budget of \$2\.00.*asks for 90 rounds.*stays at 7 rounds/,
+    );
   });
 
   it("lower an option too, and say so", async () => {
@@ -152,7 +154,7 @@ describe("models that a folder asks for", () => {
     const words = ["--crew", "company.yaml", "--allow-unpriced"];
     const own = await run(stub, placed({ ...files, "~/config.yaml": "models: { dear-2: {} }" }), words);
     const variable = await run(stub, placed(files), words, { TROUPE_MODELS: '{"dear-2":{}}' });
-    expect([own.code, variable.code, stub.requests.map(({ body }) => body?.model)]).toEqual([0, 0, ["dear-2", "dear-2"]]);
+    expect([own.code, variable.code, stub.requests.map(({ model }) => model)]).toEqual([0, 0, ["dear-2", "dear-2"]]);
   });
 
   it.each(dear)("are asked for at a terminal: %s", async (_what, files) => {
@@ -161,13 +163,18 @@ describe("models that a folder asks for", () => {
     const asked = async (answer: string): Promise<{ readonly code: number; readonly text: string }> => {
       const host = fakeHost({ isTTY: true, cwd, env: { ...env, PATH: process.env["PATH"] ?? "" }, clock: systemClock });
       const words = ["run", "--crew", "company.yaml", "greet us", "--base-url", stub.url, "--allow-unpriced", "--yes"];
-      host.stderr.on("data", () => void (/Allow it for this run\?/.test(host.stderr.text) && host.stdin.write(answer)));
+      const asks = (): void => {
+        if (!host.stderr.text.includes("Allow it for this run?")) return;
+        host.stderr.off("data", asks);
+        host.stdin.write(answer);
+      };
+      host.stderr.on("data", asks);
       return { code: await main(host, words), text: host.stderr.text };
     };
-    expect(await asked("n\n")).toMatchObject({ code: 130, text: expect.stringMatching(/the model dear-2/) });
+    expect(await asked("n\n")).toMatchObject({ code: 130, text: expect.stringMatching(/the\s+model\s+dear-2/) });
     expect(stub.requests).toEqual([]);
     expect((await asked("y\n")).code).toBe(0);
-    expect(stub.requests.map(({ body }) => body?.model)).toEqual(["dear-2"]);
+    expect(stub.requests.map(({ model }) => model)).toEqual(["dear-2"]);
   });
 
   it("are not asked for where an option or a variable names another", async () => {
@@ -178,7 +185,7 @@ describe("models that a folder asks for", () => {
       (await run(stub, place, [...words, "--model", "mine-1"])).code,
       (await run(stub, place, words, { TROUPE_MODEL: "mine-1" })).code,
     ];
-    expect([codes, stub.requests.map(({ body }) => body?.model)]).toEqual([
+    expect([codes, stub.requests.map(({ model }) => model)]).toEqual([
       [0, 0],
       ["mine-1", "mine-1"],
     ]);
@@ -205,7 +212,7 @@ describe("models that a folder asks for", () => {
 });
 
 describe("what else a crew of a folder asks for", () => {
-  const wide = CREW.replace("name: Ada", "name: Ada, tools: [shell], allow: [shell], timeout: 9999");
+  const wide = "roles: [{ name: Ada, tools: [shell], allow: [shell], timeout: 9999 }]\n";
 
   it("is named and refused: tools without a question, and more time", async () => {
     await using stub = await answering();
@@ -224,7 +231,7 @@ describe("what else a crew of a folder asks for", () => {
     const place = placed({ "~/crews/own.yaml": `model: dear-2\nrounds: 90\n${CREW.replace("name: Ada", "name: Ada, timeout: 9999")}` });
     const file = join(place.home, ".config/troupe/crews/own.yaml");
     const { code, stdout } = await run(stub, place, ["--crew", file, "--allow-unpriced"]);
-    expect([code, stdout, stub.requests.map(({ body }) => body?.model)]).toEqual([0, expect.stringMatching(/Rounds +1 of 90/), ["dear-2"]]);
+    expect([code, stdout, stub.requests.map(({ model }) => model)]).toEqual([0, expect.stringMatching(/Rounds +1 of 90/), ["dear-2"]]);
   });
 });
 

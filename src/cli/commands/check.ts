@@ -28,11 +28,10 @@ export async function check(session: Session, file: string | undefined, flags: F
   const { host, json } = session;
   const named = { ...flags, crew: file ?? (await usualFile(host.cwd)) };
   const asked = await wishedRun(session, named);
-  const { crew, notes, widens } = asked;
+  const isReached = asked.settings.model.kind === "model";
+  const { crew, settings, notes, widens } = isReached ? asked : await wishedRun(session, { ...named, baseUrl: NOWHERE });
   if (crew === undefined)
     throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
-  const isReached = asked.settings.model.kind === "model";
-  const { settings } = isReached ? asked : await wishedRun(session, { ...named, baseUrl: NOWHERE });
   if (settings.model.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
   // The check tells of a price that is not known.
   const chosen = await realModel(settings.model.model, { ...settings, allowUnpriced: true });
