@@ -61,7 +61,7 @@ export function modelsOfRoles(env: Variables, { folders, from }: FolderFiles): R
   const own = roleModels(env);
   const wished = folders.toReversed().map(({ roles }) => roles);
   const all = from.has("TROUPE_ROLE_MODELS") ? [own, ...wished] : [...wished, own];
-  return all.every((roles) => roles === undefined) ? undefined : Object.assign({}, ...all);
+  return all.every((roles) => roles === undefined) ? undefined : Object.fromEntries(all.flatMap((roles) => Object.entries(roles ?? {})));
 }
 
 /**

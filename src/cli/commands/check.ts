@@ -42,8 +42,8 @@ export async function check(session: Session, file: string | undefined, flags: F
   if (json !== undefined) await json.write({ type: "check", crew: name, exitCode, ...report, asks: widens, bounds: notes });
   else {
     const lines = reportLines(name, report, settings.budget, resultStyle(session));
-    const asked = widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`);
-    host.stdout.write(`${[...lines, ...asked, ...notes.map((note) => shown(note))].join("\n")}\n`);
+    const questions = widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`);
+    host.stdout.write(`${[...lines, ...questions, ...notes.map((note) => shown(note))].join("\n")}\n`);
   }
   return exitCode;
 }
