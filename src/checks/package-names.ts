@@ -57,7 +57,12 @@ const LONGEST_LINE = 500;
 function namedByRequirements(text: string): NamedPackages {
   const lines = text
     .split(/\r\n|[\n\r]/)
-    .map((line) => line.replace(/(?:^|\s)#.*$/, "").replace(/\s+/g, " ").trim())
+    .map((line) =>
+      line
+        .replace(/(?:^|\s)#.*$/, "")
+        .replace(/\s+/g, " ")
+        .trim(),
+    )
     .filter((line) => line !== "");
   if (lines.length === 0) return { kind: "nothing" };
   const strange = lines.find((line) => line.length > LONGEST_LINE || !REQUIREMENT.test(line));
