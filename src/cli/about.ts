@@ -8,6 +8,7 @@ import type { TokenPrice } from "../model/price.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
 import type { ChosenModel } from "./model-choice.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import { askedModel, baseURLIn, type ModelChoice, reachedModel } from "./model-settings.ts";
 import {
   type AgentSettings,
@@ -186,12 +187,12 @@ export function aboutOf(runId: string, about: Json): RunAbout {
  *
  * @throws UsageError `OPTION_INVALID`
  */
-export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables): ModelChoice {
+export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables, folders: readonly FolderSettings[] = []): ModelChoice {
   const now = baseURLIn(env);
   // A record keeps no secret parts of a URL: the same URL in the environment may have them.
   const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
   const id = askedModel(flags) ?? model.id;
-  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env);
+  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env, folders);
   if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
   return { kind: "model", model: { ...choice.model, price: model.price } };
 }

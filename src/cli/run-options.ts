@@ -66,7 +66,7 @@ const COMPANY: readonly RunOption[] = [
   },
   {
     flags: "--allow-install",
-    text: "let packages be installed, with the network for that step alone",
+    text: "let packages of npm and PyPI be installed, by name and version; that step reaches the registry alone",
     later: forked("--allow-install"),
   },
   {

@@ -7,14 +7,15 @@ import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/team-source.
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor, aboutOf, crewIn, recordedSettings, type RunAbout } from "./about.ts";
 import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
-import { assertSameModule, assertSound, chosenCrew } from "./crew-file.ts";
+import { chosenRun } from "./chosen-run.ts";
+import { assertSameModule, assertSound } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
 import { type ChosenModel, modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
 import { inOutFolder, slugOf } from "./out-folder.ts";
 import { withoutFixed } from "./run-options.ts";
 import type { Session } from "./session.ts";
-import { type CompanySettings, type Flags, type RunSettings, runSettings } from "./settings.ts";
+import type { CompanySettings, Flags } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";
 import { loadRun } from "./stored-run.ts";
 
@@ -34,10 +35,7 @@ export interface ServedCompanyParts {
  */
 export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpener> {
   const session: Session = { ...parts.session, host: withoutPerson(parts.session.host) };
-  const asked = await chosenCrew(session, parts.flags);
-  const own = runSettings(asked.flags, session.host.env);
-  const settings: RunSettings =
-    asked.crew === undefined ? own : { ...own, crew: asked.crew.crew, models: { ...own.models, ...asked.crew.models } };
+  const { settings, crew } = await chosenRun(session, parts.flags);
   if (settings.out !== undefined) {
     throw new UsageError(
       "OPTION_CONFLICT",
@@ -47,7 +45,7 @@ export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpen
   const { model } = settings;
   const chosen = model.kind === "model" ? await realModel(model.model, settings) : undefined;
   if (model.kind === "none" && model.asked !== undefined) throw noModel(model.asked, await demoIdeas());
-  if (chosen !== undefined && asked.crew !== undefined) await assertSound(session, asked.crew.crew, settings, chosen);
+  if (chosen !== undefined && crew !== undefined) await assertSound(session, crew, settings, chosen);
   const sandbox = await sandboxFor(session, settings, chosen === undefined);
   const company = new ServedCompany({ ...parts, session }, { settings, chosen, sandbox });
   return (request) => company.open(request);

@@ -1,6 +1,7 @@
 import { ControlError } from "../kernel/errors.ts";
 import { errorLines, type ErrorReport, errorReport } from "./error-report.ts";
 import { type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import { type Host, Interruptions } from "./host.ts";
 import { JsonLines } from "./output.ts";
 import { Screen } from "./screen/screen.ts";
@@ -11,6 +12,8 @@ export interface Session {
   readonly host: Host;
   /** The config files that values of the environment came from, by variable. */
   readonly settingsFrom: ReadonlyMap<string, string>;
+  /** The settings of the folder's config file, where there is one. */
+  readonly folder?: FolderSettings | undefined;
   readonly output: OutputSettings;
   readonly screen: Screen;
   readonly interruptions: Interruptions;
@@ -31,8 +34,8 @@ export async function inSession(host: Host, flags: Flags, work: (session: Sessio
   let session = bare;
   try {
     const { configured, withEnvironment } = await import("./config.ts");
-    const { env, from } = await configured(host);
-    session = { ...bare, host: withEnvironment(host, env), settingsFrom: from };
+    const { env, from, folder } = await configured(host);
+    session = { ...bare, host: withEnvironment(host, env), settingsFrom: from, folder };
     return await work(session);
   } catch (error) {
     screen.end();

@@ -84,7 +84,7 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
 async function modelFor(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
   if (about.demo === undefined || (flags.model === undefined && flags.baseUrl === undefined))
     return modelOfRecord(session, about, settings, flags);
-  const choice = recordedModel(about, flags, session.host.env);
+  const choice = recordedModel(about, flags, session.host.env, session.folder === undefined ? [] : [session.folder]);
   if (choice.kind === "none") throw noModel(choice.asked, await demoIdeas());
   return realModel(choice.model, settings);
 }
