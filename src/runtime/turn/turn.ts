@@ -1,5 +1,6 @@
 import { ControlError, TimeoutError } from "../../kernel/errors.ts";
 import { type CancellationScope, TimeLimit } from "../../kernel/cancellation.ts";
+import { HandedOut } from "../../kernel/handed-out.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import type { Awaitable } from "../../role/action.ts";
 import type { Definition } from "../hired-roles.ts";
@@ -67,7 +68,7 @@ type Phase = "running" | "over";
  * steps. The changes belong to the activation until they are committed.
  *
  * RoleTurn.T1 (`#close`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
- * and the time limit includes that work.
+ * and the time limit includes that work. Where such work fails, the activation fails ({@link HandedOut}).
  * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
  * and no timer.
  * RoleTurn.T3 (`#commit`) what depends on the state of the run, the ticks of delays, the edges and the room in mailboxes, is found without a
@@ -83,6 +84,7 @@ export class RoleTurn {
   #scope: CancellationScope | undefined;
   #limit: TimeLimit | undefined;
   #steps: ActivationSteps | undefined;
+  #handed: HandedOut | undefined;
 
   constructor(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun) {
     this.tools = tools;
@@ -103,6 +105,11 @@ export class RoleTurn {
 
   get steps(): ActivationSteps {
     return (this.#steps ??= this.#makeSteps());
+  }
+
+  /** The promises that the activation gave its role. */
+  get handed(): HandedOut {
+    return (this.#handed ??= new HandedOut());
   }
 
   /** Milliseconds: the time of the last released answer, or of the beginning. */
@@ -151,7 +158,14 @@ export class RoleTurn {
     const end = outcome;
     if (this.#steps === undefined) return this.#commit(end);
     this.#timeLimit();
-    return this.#steps.close().then(() => this.#commit(end));
+    if (end.kind === "done") this.#handed?.close();
+    return this.#rest(this.#steps).then(() => this.#commit(end));
+  }
+
+  /** Waits for what the body started and did not await. An interruption ends the wait for what is no step. */
+  async #rest(steps: ActivationSteps): Promise<void> {
+    await steps.close();
+    if (this.#handed !== undefined) await this.scope.until(this.#handed.settled()).catch(() => {});
   }
 
   /** Returns the interruption from outside that came while the body ran without waiting. */
@@ -188,7 +202,8 @@ export class RoleTurn {
     const late = this.#scope?.ended?.reason;
     const reason = late instanceof TimeoutError ? late : this.#steps?.control;
     if (reason !== undefined) return { kind: "failed", error: reason, place: this.#placeOf(reason) };
-    return outcome.kind === "done" ? outcome : { ...outcome, place: this.#placeOf(outcome.error) };
+    const loose = outcome.kind === "done" ? this.#handed?.failure(this.role.name) : outcome.error;
+    return outcome.kind === "done" && loose === undefined ? outcome : { kind: "failed", error: loose, place: this.#placeOf(loose) };
   }
 
   /** In a replay, returns the difference when recorded steps were not asked for. */
