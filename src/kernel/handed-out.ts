@@ -1,5 +1,5 @@
 import { nextMacrotask } from "./clock.ts";
-import { ControlError, errorRecord, UsageError } from "./errors.ts";
+import { ContextClosedError, ControlError, errorRecord, UsageError } from "./errors.ts";
 
 /** How a promise was used: by nothing, by `await` alone, or by a handler or a combinator such as `Promise.all`. */
 type Use = "none" | "awaited" | "handled";
@@ -17,12 +17,15 @@ interface Loose {
  * HandedOut.P2 (`failure`) one that failed and was used by nothing until the end of its work is a failure of that work.
  * HandedOut.P3 (`close`) after the body of the work has ended, one that fails and was only awaited is a failure too, and stays pending: the
  * function that awaits it is not awaited itself, and its rejection would end the process. One with a handler is the handler's.
+ * HandedOut.P4 (`refused`) what was asked for after the end of the body, and so was not done, is no failure: it is named in a warning.
  */
 export class HandedOut {
   readonly #open = new Map<Promise<unknown>, Handed<unknown>>();
   /** Failed, and used by nothing when they did. */
   readonly #unused = new Map<Handed<unknown>, Loose>();
   #late: Loose | undefined;
+  /** The names of what was asked for too late. */
+  readonly refused: string[] = [];
   #isClosed = false;
   #hasFollowers = false;
 
@@ -61,7 +64,9 @@ export class HandedOut {
     const handed: Handed<T> = new Handed((resolve, reject) => {
       work.then(resolve, (error: unknown) => {
         const isLate = this.#isClosed && handed.use === "awaited";
-        if (!(error instanceof ControlError)) {
+        if (this.#isClosed && error instanceof ContextClosedError) {
+          if (handed.use !== "handled") this.refused.push(what);
+        } else if (!(error instanceof ControlError)) {
           if (isLate) this.#late ??= { what, error };
           else if (handed.use === "none") this.#unused.set(handed, { what, error });
         }

@@ -22,7 +22,7 @@ import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import type { ActivationHost, Begun, TurnResult, TurnTools } from "./turn/commit.ts";
+import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 /** The bounds of one run of an engine, besides its rounds. */
@@ -157,6 +157,7 @@ export class Engine implements DriverHost, ActivationHost {
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.record();
+    if (message.priority !== undefined && !this.state.isPrioritized) this.recordBegun();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
     this.#parts.announcer.saidOutside(sent);
     this.#wake?.();
@@ -252,6 +253,11 @@ export class Engine implements DriverHost, ActivationHost {
 
   waits(role: RoleState, begun: Begun): void {
     this.#acting.set(role, begun);
+  }
+
+  recordBegun(): void {
+    if (this.state.delivery !== "turn") return;
+    for (const [role, begun] of this.#acting) if (begun?.act === role.nextAct) recordBegin(this.#tools, role, begun);
   }
 
   #turnedAfter(role: RoleState, turn: Promise<TurnResult>): Promise<TurnEnd> {

@@ -9,7 +9,7 @@ import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import type { Message, Receipt } from "../message/message.ts";
+import { assertMessageAlone, type Message, type Receipt } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
@@ -168,9 +168,13 @@ export class Environment {
 
   /**
    * Publishes a message from outside. A text becomes a user requirement; a later one becomes feedback where a role watches
-   * `UserFeedback`.
+   * `UserFeedback`. A priority belongs to the message: `createMessage(text, { priority })`.
+   *
+   * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for options besides the message
+   * @throws QueueFullError `MAILBOX_FULL`
    */
-  publishMessage(message: Message | string): Receipt {
+  publishMessage(message: Message | string, ...more: readonly never[]): Receipt {
+    assertMessageAlone("publishMessage", more[0]);
     return this.#engine.publish(typeof message === "string" ? userMessage(this.state, message, this.#options.clock) : message);
   }
 

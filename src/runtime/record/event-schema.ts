@@ -114,6 +114,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
     parents: texts,
     timestamp: number,
     metadata: jsonRecord,
+    priority: number.exactOptional(),
   });
 
   const arrival = closed({

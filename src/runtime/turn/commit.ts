@@ -115,6 +115,8 @@ export function commit(
 ): TurnResult {
   const { log } = tools;
   if (outcome.kind === "done") {
+    const isUrgent = ({ message: { priority } }: Sent): boolean => priority !== undefined;
+    if (!log.state.isPrioritized && outcome.changes.said.some(isUrgent)) tools.host.recordBegun();
     const { said } = log.record(endedEvent(log, role, begun, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
@@ -190,6 +192,8 @@ export interface ActivationHost {
   readonly directory: Pick<Directory, "route">;
   /** Notes an attempt that does not end at once. */
   waits(role: RoleState, begun: Begun): void;
+  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
+  recordBegun(): void;
 }
 
 /** @throws UsageError `DEPS_MISSING` always */

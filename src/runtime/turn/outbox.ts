@@ -1,7 +1,15 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { addressedIn, isCauseLeftOpen, isMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import {
+  addressedIn,
+  assertMessageAlone,
+  isCauseLeftOpen,
+  isMessage,
+  type Message,
+  type MessageFields,
+  nameOr,
+} from "../../message/message.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
 import { assertMessageSize, causeOf, messageOf, parentsIn, senderOf } from "./commit.ts";
@@ -69,10 +77,11 @@ export class Outbox {
   /**
    * Sends a message when the activation ends, or so many ticks after that.
    *
-   * @throws UsageError `DELAY_INVALID`
+   * @throws UsageError `DELAY_INVALID`; `OPTION_UNKNOWN` for options in place of a cause
    */
   send(given: Message, cause?: string, delay: number = 0): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
+    if (typeof cause !== "string") assertMessageAlone("publish", cause);
     const { name } = this.#turn.role;
     dueOf(this.#turn.tools.log.state, delay, name);
     const message = this.issue(given, cause);

@@ -136,8 +136,9 @@ export class RoleTurn {
   #await(body: Promise<void>): Promise<TurnResult> {
     this.tools.host.waits(this.role, this.begun);
     const { state } = this.tools.log;
-    // The taken messages must not be dropped while the activation waits, and the record must show that.
-    if (state.delivery === "turn" && mailboxOf(state, this.role).overflow === "drop-oldest") recordBegin(this.tools, this.role, this.begun);
+    // No message may be dropped, or come before those that are taken, while the activation waits: the record must show that it has begun.
+    const mayChange = state.isPrioritized || mailboxOf(state, this.role).overflow === "drop-oldest";
+    if (state.delivery === "turn" && mayChange) recordBegin(this.tools, this.role, this.begun);
     this.#timeLimit();
     return this.scope.until(body).then(
       () => this.#close(),
@@ -165,7 +166,11 @@ export class RoleTurn {
   /** Waits for what the body started and did not await. An interruption ends the wait for what is no step. */
   async #rest(steps: ActivationSteps): Promise<void> {
     await steps.close();
-    if (this.#handed !== undefined) await this.scope.until(this.#handed.settled()).catch(() => {});
+    const handed = this.#handed;
+    if (handed === undefined) return;
+    await this.scope.until(handed.settled()).catch(() => {});
+    for (const what of handed.refused)
+      this.tools.host.warn(this.role.name, `${what} came after activation ${this.begun.act} had ended, and was not done. Await it.`);
   }
 
   /** Returns the interruption from outside that came while the body ran without waiting. */
