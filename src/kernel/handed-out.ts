@@ -4,6 +4,9 @@ import { ContextClosedError, ControlError, errorRecord, UsageError } from "./err
 /** How a promise was used: by nothing, by `await` alone, or by a handler or a combinator such as `Promise.all`. */
 type Use = "none" | "awaited" | "handled";
 
+/** Hands out the promise of some work. See {@link HandedOut.hand}. */
+export type Hand = <T>(what: string, work: Promise<T>) => Promise<T>;
+
 /** Work that failed and that nothing waited for. */
 interface Loose {
   readonly what: string;
@@ -22,7 +25,7 @@ interface Loose {
 export class HandedOut {
   readonly #open = new Map<Promise<unknown>, Handed<unknown>>();
   /** Failed, and used by nothing when they did. */
-  readonly #unused = new Map<Handed<unknown>, Loose>();
+  #unused: (Loose & { readonly handed: Handed<unknown> })[] = [];
   #late: Loose | undefined;
   /** The names of what was asked for too late. */
   readonly refused: string[] = [];
@@ -33,9 +36,12 @@ export class HandedOut {
   hand<T>(what: string, work: Promise<T>): Promise<T> {
     const handed = this.#handed(what, work);
     this.#open.set(work, handed);
-    const settled = (): void => void this.#open.delete(work);
-    work.then(settled, settled);
     return handed;
+  }
+
+  /** True when all that was handed out has settled. */
+  get isSettled(): boolean {
+    return this.#open.size === 0 && !this.#hasFollowers;
   }
 
   /** Notes that the body of the work has ended. */
@@ -56,21 +62,28 @@ export class HandedOut {
 
   /** Returns the failure of what was handed out and is not awaited, if there is one. @param whose the name of the work */
   failure(whose: string): UsageError | undefined {
-    const loose = this.#late ?? [...this.#unused].find(([{ use }]) => use === "none")?.[1];
+    const loose = this.#late ?? this.#unused.find(({ handed: { use } }) => use === "none");
     return loose && notAwaited(whose, loose);
   }
 
   #handed<T>(what: string, work: Promise<T>): Handed<T> {
     const handed: Handed<T> = new Handed((resolve, reject) => {
-      work.then(resolve, (error: unknown) => {
+      const settle = (value: T): void => {
+        this.#open.delete(work);
+        resolve(value);
+      };
+      work.then(settle, (error: unknown) => {
+        this.#open.delete(work);
         const isLate = this.#isClosed && handed.use === "awaited";
         if (this.#isClosed && error instanceof ContextClosedError) {
           if (handed.use !== "handled") this.refused.push(what);
         } else if (!(error instanceof ControlError)) {
           if (isLate) this.#late ??= { what, error };
-          else if (handed.use === "none") this.#unused.set(handed, { what, error });
+          else if (handed.use === "none") this.#unused.push({ handed, what, error });
         }
-        if (!isLate) reject(error as Error);
+        if (isLate) return;
+        handed.ignore();
+        reject(error as Error);
       });
     });
     handed.follow = (next) => {
@@ -87,10 +100,11 @@ class Handed<T> extends Promise<T> {
   /** Returns the promise to hand out for one that follows from this one. */
   follow: (<R>(next: Promise<R>) => Promise<R>) | undefined;
 
-  constructor(executor: ConstructorParameters<typeof Promise<T>>[0]) {
-    super(executor);
+  /** Takes its rejection as handled. */
+  ignore(): void {
+    const { use } = this;
     super.then(undefined, () => {});
-    this.use = "none";
+    this.use = use;
   }
 
   override then<A = T, B = never>(

@@ -16,7 +16,7 @@ import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
 import type { HumanPort } from "../../tool/approval.ts";
-import type { HandedOut } from "../../kernel/handed-out.ts";
+import type { Hand } from "../../kernel/handed-out.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { type AskingRole, Persons } from "./persons.ts";
@@ -126,13 +126,13 @@ export class Answerer {
   }
 
   /** Returns the door of the effect of a step. */
-  effectDoor(door: StepDoor, handed: HandedOut, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
+  effectDoor(door: StepDoor, hand: Hand, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
-      handed.hand(askName(prompt), this.ask({ steps: door, spec, card, asker, prompt, options }));
+      hand(askName(prompt), this.ask({ steps: door, spec, card, asker, prompt, options }));
     const person = this.persons.human(door, asker);
     const { key, mode, signal, ending, attempts, step } = door;
     const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
-    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: handedHuman(person, handed) };
+    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: handedHuman(person, hand) };
   }
 
   /**
@@ -176,10 +176,10 @@ export function askName(prompt: string): string {
 }
 
 /** Returns an access to persons whose questions are handed out. */
-export function handedHuman(human: Human, handed: HandedOut): Human {
+export function handedHuman(human: Human, hand: Hand): Human {
   return {
-    ask: ((question: string, o?: AnyHumanAsk) => handed.hand("human.ask", human.ask(question, o as never))) as Human["ask"],
-    answer: (question, signal) => handed.hand("human.answer", human.answer(question, signal)),
+    ask: ((question: string, o?: AnyHumanAsk) => hand("human.ask", human.ask(question, o as never))) as Human["ask"],
+    answer: (question, signal) => hand("human.answer", human.answer(question, signal)),
   };
 }
 

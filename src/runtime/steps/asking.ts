@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { AskOptions, EffectDoor, RoleContext, StepOptions } from "../../role/context.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { HandedOut } from "../../kernel/handed-out.ts";
+import { type Hand, HandedOut } from "../../kernel/handed-out.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
@@ -45,7 +45,7 @@ export class Asking {
         ask: ((question: string, o?: AnyHumanAsk) => this.#askHuman(question, o)) as Human["ask"],
         answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
       },
-      this.#turn.handed,
+      (what, work) => this.#hand(what, work),
     ));
   }
 
@@ -85,7 +85,7 @@ export class Asking {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
     const given: StepSpec = { kind: "step", name, request, ...o };
-    const work = this.#step(given, (door, handed) => effect(answerer.effectDoor(door, handed, spec, this.#asker.role, this.#asker)));
+    const work = this.#step(given, (door, hand) => effect(answerer.effectDoor(door, hand, spec, this.#asker.role, this.#asker)));
     return this.#hand(stepName(given), work);
   }
 
@@ -95,7 +95,7 @@ export class Asking {
   }
 
   #hand<T>(what: string, work: Promise<T>): Promise<T> {
-    return this.#turn.handed.hand(what, work);
+    return this.#turn.hand(what, work);
   }
 
   /** True for a tool that a person has allowed for the whole run. */
@@ -110,7 +110,7 @@ export class Asking {
     return answerer.persons.ask(steps, this.#asker, question, o);
   }
 
-  #step<T>(spec: StepSpec, effect: (door: StepDoor, handed: HandedOut) => Promise<T>): Promise<T> {
+  #step<T>(spec: StepSpec, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
     const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
     return this.#turn.steps.step(spec, (door) => nesting.begin(() => awaitingAll(stepName(spec), door, effect)));
@@ -140,9 +140,11 @@ export class Asking {
 }
 
 /** Does an effect. It fails where work that it asked for through its door, and did not await, fails. */
-async function awaitingAll<T>(whose: string, door: StepDoor, effect: (door: StepDoor, handed: HandedOut) => Promise<T>): Promise<T> {
-  const handed = new HandedOut();
-  const value = await effect({ ...door, step: (spec, inner) => handed.hand(stepName(spec), door.step(spec, inner)) }, handed);
+async function awaitingAll<T>(whose: string, door: StepDoor, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
+  let handed: HandedOut | undefined;
+  const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
+  const value = await effect({ ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) }, hand);
+  if (handed === undefined) return value;
   await handed.settled("unused");
   const failure = handed.failure(whose);
   if (failure !== undefined) throw failure;

@@ -107,9 +107,9 @@ export class RoleTurn {
     return (this.#steps ??= this.#makeSteps());
   }
 
-  /** The promises that the activation gave its role. */
-  get handed(): HandedOut {
-    return (this.#handed ??= new HandedOut());
+  /** Hands out the promise of some work to the role. */
+  hand<T>(what: string, work: Promise<T>): Promise<T> {
+    return (this.#handed ??= new HandedOut()).hand(what, work);
   }
 
   /** Milliseconds: the time of the last released answer, or of the beginning. */
@@ -168,7 +168,7 @@ export class RoleTurn {
     await steps.close();
     const handed = this.#handed;
     if (handed === undefined) return;
-    await this.scope.until(handed.settled()).catch(() => {});
+    if (!handed.isSettled) await this.scope.until(handed.settled()).catch(() => {});
     for (const what of handed.refused)
       this.tools.host.warn(this.role.name, `${what} came after activation ${this.begun.act} had ended, and was not done. Await it.`);
   }
