@@ -216,6 +216,7 @@ export class Engine implements DriverHost, ActivationHost {
     } finally {
       unfollow?.();
       this.#tools.scopes.close();
+      this.#parts.announcer.countWarnings();
       if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
     }
   }

@@ -59,6 +59,7 @@ export interface EnvironmentOptions {
   /** Default `stop`. */
   readonly onFailure?: FailurePolicy;
   readonly human?: HumanPort;
+  /** Default: warnings and errors go to stderr, see {@link Logger}. */
   readonly logger?: Logger;
   /** Prices that override the table. */
   readonly prices?: PriceTable;

@@ -10,6 +10,7 @@ import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
 import type { DeadLetter } from "./record/run-state.ts";
 import type { RoleMemories } from "./role-memories.ts";
+import { RunWarnings } from "./run-warnings.ts";
 
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
@@ -104,7 +105,7 @@ export class Announcer implements Observer {
   readonly tell = (observed: Observed): void => tellObservers(this.observers, observed, this.#parts);
 
   warn(role: string | undefined, text: string): void {
-    this.#parts.logger.warn(text);
+    this.#log(role, text);
     this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
@@ -119,7 +120,7 @@ export class Announcer implements Observer {
   saidOutside({ message, to, dead }: Sent): void {
     if (dead !== undefined) this.#tellDead(message, dead);
     if (!isOutput(message, to)) return;
-    this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+    this.#log(undefined, `Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.telling("message.unheard")?.({ type: "message.unheard", message });
   }
 
@@ -147,6 +148,17 @@ export class Announcer implements Observer {
 
   gaveUp(role: string, error: unknown): void {
     this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
+  }
+
+  /** Writes the number of the warnings that were not written, at the end of a run. */
+  countWarnings(): void {
+    if (this.#parts.logger instanceof RunWarnings) this.#parts.logger.end();
+  }
+
+  #log(role: string | undefined, text: string): void {
+    const { logger } = this.#parts;
+    if (logger instanceof RunWarnings) logger.warnOf(role, text);
+    else logger.warn(text);
   }
 
   #tellDead(message: Message, dead: readonly string[]): void {
