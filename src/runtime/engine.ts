@@ -46,6 +46,7 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly funds: Funds | undefined;
   readonly messageLimit: number;
   readonly deps: Deps | undefined;
+  readonly failsOnDead: boolean;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -68,6 +69,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly directory: Directory;
   readonly logger: Logger;
   readonly deps: Deps | undefined;
+  readonly failsOnDead: boolean;
   readonly tell: Tell;
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
@@ -92,6 +94,7 @@ export class Engine implements DriverHost, ActivationHost {
     this.directory = parts.hired.directory;
     this.logger = parts.logger;
     this.deps = parts.deps;
+    this.failsOnDead = parts.failsOnDead;
     this.tell = parts.announcer.telling;
     this.resumed = parts.resumed;
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
@@ -159,7 +162,7 @@ export class Engine implements DriverHost, ActivationHost {
     this.#parts.opening?.record();
     if (message.priority !== undefined && !this.state.isPrioritized) this.recordBegun();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
-    this.#parts.announcer.saidOutside(sent);
+    this.#parts.announcer.saidOutside(sent, this.directory);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
   }
@@ -285,7 +288,7 @@ export class Engine implements DriverHost, ActivationHost {
   #ended(name: string, result: TurnResult | BrokenTurn): TurnEnd {
     switch (result.kind) {
       case "ended":
-        for (const sent of result.said) this.#parts.announcer.said(sent);
+        for (const sent of result.said) this.#parts.announcer.said(sent, this.directory);
         return "done";
       case "retried":
         return "done";

@@ -113,6 +113,7 @@ function codedMembers(): SchemasOf<CodedMembers> {
     message: whole,
     to: texts,
     dead: texts.exactOptional(),
+    meant: list(closed({ wrote: text, as: text })).exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
     faults: recordedParts().faults.exactOptional(),

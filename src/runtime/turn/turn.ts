@@ -122,6 +122,11 @@ export class RoleTurn {
     return this.#steps === undefined ? this.begun.teamAt : this.#steps.teamAt;
   }
 
+  /** True for a word in a reply of a model that the activation has got. */
+  wroteByModel(word: string): boolean {
+    return this.#steps?.wroteByModel(word) === true;
+  }
+
   /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
   run(): Awaitable<TurnResult> {
     let body: void | Promise<void>;
