@@ -89,6 +89,7 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
  *
  * const message = createMessage("The bridge is open.", { sentFrom: "Ada", sendTo: ["Ben"], instructContent: { open: true } });
  * console.log(message.sendTo, message.instructContent?.open); // [ 'Ben' ] true
+ * console.log(createMessage("Fire!", { priority: -1 }).priority); // -1
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
   checkKnownOptions("createMessage", fields, messageFields);

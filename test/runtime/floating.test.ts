@@ -112,6 +112,23 @@ describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
     expect(unhandled).toEqual([]);
   });
 
+  test("asked by an action for its own output schema, which its context keeps, fails too", async () => {
+    const output = z.object({ n: z.number() });
+    const Count = defineAction({
+      name: "Count",
+      output,
+      run: (ctx) => {
+        void ctx.ask("how many?", { schema: output });
+        return { n: 1 };
+      },
+    });
+    const unhandled = await unhandledIn(async () => {
+      const team = new Team({ ...failingModel(), roles: [defineRole({ name: "Cleo", actions: [Count] })] });
+      expect(await team.run("go").result).toMatchObject({ status: "failed", error: { code: "STEP_NOT_AWAITED" } });
+    });
+    expect(unhandled).toEqual([]);
+  });
+
   test("inside a step it fails that step, so that the record has it; a race inside a step stays one", async () => {
     const asked: readonly ((door: Parameters<Parameters<RoleContext["step"]>[2]>[0]) => Promise<unknown>)[] = [
       (door) => door.step({ kind: "step", name: "inner", request: {} }, fails),
