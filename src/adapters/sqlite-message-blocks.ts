@@ -138,7 +138,7 @@ const DELETE_BLOCK = "DELETE FROM message_blocks WHERE block = ?";
 /** One field of many messages: one value for all, or one for each. */
 type Column<T> = { readonly all: T; readonly each?: undefined } | { readonly each: readonly T[] };
 
-type Usual = Exclude<keyof Message, "instructContent">;
+type Usual = Exclude<keyof Message, "instructContent" | "priority">;
 
 interface Columns {
   readonly v: number;
@@ -152,7 +152,7 @@ interface Columns {
   readonly others: readonly (readonly [number, Message])[];
 }
 
-/** The fields of a message without a payload, in their order. */
+/** The fields of a message without a payload and a priority, in their order. */
 const FIELDS: readonly Usual[] = ["id", "content", "role", "causeBy", "sentFrom", "sendTo", "parents", "timestamp", "metadata"];
 const SHAPE = FIELDS.join();
 /** Bytes of a checksum: 128 bits. */

@@ -1,3 +1,4 @@
+import { replaceDefaultLogger } from "../kernel/default-logger.ts";
 import { ControlError } from "../kernel/errors.ts";
 import { errorLines, type ErrorReport, errorReport } from "./error-report.ts";
 import { type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
@@ -30,6 +31,8 @@ export async function inSession(host: Host, flags: Flags, work: (session: Sessio
   const screen = new Screen(host, output);
   const interruptions = new Interruptions(host);
   const json = output.isJson ? new JsonLines(host.stdout) : undefined;
+  // A team of the user's module may have no logger of its own.
+  const putBack = replaceDefaultLogger(screen.logger);
   const bare: Session = { host, settingsFrom: new Map(), output, screen, interruptions, json };
   let session = bare;
   try {
@@ -45,6 +48,7 @@ export async function inSession(host: Host, flags: Flags, work: (session: Sessio
   } finally {
     screen.end();
     interruptions.close();
+    putBack();
   }
 }
 

@@ -107,7 +107,8 @@ class FleetWorker implements Worker {
   began(working: Working): void {
     this.#working = working;
     working.ended.catch((error: unknown) => this.#finish(error).catch(() => undefined));
-    void working.drain?.then(() => this.drain());
+    // `ended` has the failure.
+    working.drain?.then(() => this.drain()).catch(() => undefined);
   }
 
   drain(): Promise<void> {

@@ -22,7 +22,7 @@ import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import type { ActivationHost, Begun, TurnResult, TurnTools } from "./turn/commit.ts";
+import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 /** The bounds of one run of an engine, besides its rounds. */
@@ -46,6 +46,7 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly funds: Funds | undefined;
   readonly messageLimit: number;
   readonly deps: Deps | undefined;
+  readonly failsOnDead: boolean;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -68,6 +69,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly directory: Directory;
   readonly logger: Logger;
   readonly deps: Deps | undefined;
+  readonly failsOnDead: boolean;
   readonly tell: Tell;
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
@@ -92,6 +94,7 @@ export class Engine implements DriverHost, ActivationHost {
     this.directory = parts.hired.directory;
     this.logger = parts.logger;
     this.deps = parts.deps;
+    this.failsOnDead = parts.failsOnDead;
     this.tell = parts.announcer.telling;
     this.resumed = parts.resumed;
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
@@ -157,8 +160,9 @@ export class Engine implements DriverHost, ActivationHost {
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.record();
+    if (message.priority !== undefined && !this.state.isPrioritized) this.recordBegun();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
-    this.#parts.announcer.saidOutside(sent);
+    this.#parts.announcer.saidOutside(sent, this.directory);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
   }
@@ -215,6 +219,7 @@ export class Engine implements DriverHost, ActivationHost {
     } finally {
       unfollow?.();
       this.#tools.scopes.close();
+      this.#parts.announcer.countWarnings();
       if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
     }
   }
@@ -254,6 +259,11 @@ export class Engine implements DriverHost, ActivationHost {
     this.#acting.set(role, begun);
   }
 
+  recordBegun(): void {
+    if (this.state.delivery !== "turn") return;
+    for (const [role, begun] of this.#acting) if (begun?.act === role.nextAct) recordBegin(this.#tools, role, begun);
+  }
+
   #turnedAfter(role: RoleState, turn: Promise<TurnResult>): Promise<TurnEnd> {
     if (!this.#acting.has(role)) this.#acting.set(role, undefined);
     const turned = (result: TurnResult | BrokenTurn): TurnEnd => {
@@ -278,7 +288,7 @@ export class Engine implements DriverHost, ActivationHost {
   #ended(name: string, result: TurnResult | BrokenTurn): TurnEnd {
     switch (result.kind) {
       case "ended":
-        for (const sent of result.said) this.#parts.announcer.said(sent);
+        for (const sent of result.said) this.#parts.announcer.said(sent, this.directory);
         return "done";
       case "retried":
         return "done";

@@ -58,7 +58,13 @@ export interface EnvironmentOptions {
   readonly concurrency?: number;
   /** Default `stop`. */
   readonly onFailure?: FailurePolicy;
+  /**
+   * A message of a role to an address that no role has is a dead letter and causes a warning (`warn`), or fails the activation with the
+   * UsageError `ADDRESS_UNKNOWN`, so that `onFailure` decides, and the model of an agent is told (`fail`). Default `warn`.
+   */
+  readonly onDeadAddress?: "warn" | "fail";
   readonly human?: HumanPort;
+  /** Default: warnings and errors go to stderr, see {@link Logger}. */
   readonly logger?: Logger;
   /** Prices that override the table. */
   readonly prices?: PriceTable;
@@ -105,6 +111,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   delivery: true,
   concurrency: true,
   onFailure: true,
+  onDeadAddress: true,
   human: true,
   logger: true,
   prices: true,

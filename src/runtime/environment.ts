@@ -2,14 +2,13 @@ import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
-import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import type { Message, Receipt } from "../message/message.ts";
+import { assertMessageAlone, type Message, type Receipt } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
@@ -47,6 +46,7 @@ import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
 import type { OwnRun } from "./own-run.ts";
+import { RunWarnings } from "./run-warnings.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
@@ -95,9 +95,9 @@ export class Environment {
     this.#options = options;
     const clock = options.clock ?? systemClock;
     const state = backing.state ?? freshState(options, backing.shard);
-    const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
+    const logger = options.logger ?? new RunWarnings(mask);
     const driver: Driver = backing.driver ?? { run: (host) => driverOf(recordedBy(state, options.scheduler, mask)).run(host) };
     this.#observers = backing.observers ?? new ObserverRegistry();
     const isLive = backing.mode !== "replay";
@@ -133,7 +133,7 @@ export class Environment {
       logger,
       mask,
       ...{ funds: backing.funds, past: backing.past, resumed: backing.resumed },
-      ...{ deps: options.deps, effects: options.effects ?? localEffects },
+      ...{ deps: options.deps, effects: options.effects ?? localEffects, failsOnDead: options.onDeadAddress === "fail" },
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
       edges: backing.edges === undefined ? loaderOf(options.edges, () => this.#engine) : () => backing.edges,
@@ -168,9 +168,12 @@ export class Environment {
 
   /**
    * Publishes a message from outside. A text becomes a user requirement; a later one becomes feedback where a role watches
-   * `UserFeedback`.
+   * `UserFeedback`. A priority belongs to the message: `createMessage(text, { priority })`.
+   *
+   * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for options besides the message; QueueFullError `MAILBOX_FULL`
    */
-  publishMessage(message: Message | string): Receipt {
+  publishMessage(message: Message | string, ...more: readonly never[]): Receipt {
+    assertMessageAlone("publishMessage", more[0]);
     return this.#engine.publish(typeof message === "string" ? userMessage(this.state, message, this.#options.clock) : message);
   }
 

@@ -159,7 +159,8 @@ export class RoleMemories {
  * @throws UsageError `ROLE_INVALID`
  */
 function assertNeedsNothing(role: Role): void {
-  const waiting = roleSpec(role).reactions.find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));
+  const { reactions, join = [] } = roleSpec(role);
+  const waiting = reactions.concat(join).find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));
   if (waiting === undefined) return;
   throw new UsageError(
     "ROLE_INVALID",

@@ -1,7 +1,8 @@
 import { having, takes } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -114,7 +115,7 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
-  const { version = "0", recover = true, logger = silentLogger, clock = systemClock } = options;
+  const { version = "0", recover = true, logger = defaultLogger, clock = systemClock } = options;
   return {
     ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock },
     logger: sureLogger(logger),

@@ -4,7 +4,7 @@ import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { Message } from "../message/message.ts";
+import { assertMessageAlone, type Message } from "../message/message.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
@@ -193,11 +193,13 @@ export class Run implements AsyncIterable<RunEvent> {
    * After the run has ended it starts nothing: the message waits for {@link Team.resume}. A message with the id of one that was published
    * before is not published again. A run that another process takes meanwhile is told there.
    *
-   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay
+   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay;
+   * `OPTION_UNKNOWN` for options besides the message
    * @throws QueueFullError `MAILBOX_FULL`
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async publish(message: Message | string): Promise<RunReceipt> {
+  async publish(message: Message | string, ...more: readonly never[]): Promise<RunReceipt> {
+    assertMessageAlone("publish", more[0]);
     this.#open();
     return this.change(publishing(checkedNews(message)));
   }

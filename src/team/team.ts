@@ -1,6 +1,6 @@
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
@@ -86,7 +86,7 @@ export class Team {
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
     this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
-    const { clock = systemClock, logger = silentLogger, commandTimeout } = options;
+    const { clock = systemClock, logger = defaultLogger, commandTimeout } = options;
     const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
     this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);

@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
+import { HandedOut } from "../kernel/handed-out.ts";
 import { isUntimed, type StepDoor, type StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -46,6 +47,7 @@ export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: 
   try {
     const begun = running.begin(args);
     const result = plainResult(isThenable(begun) ? await begun : begun, tool.maxOutput);
+    await running.rest();
     return { outcome: isFailure(result) ? "failed" : "ok", result };
   } catch (error) {
     if (running.isLate) return { outcome: "timeout", result: toolFailure(lateText(tool)) };
@@ -65,7 +67,8 @@ function lateText({ name, timeout }: Tool): string {
  * One run of one tool. It owns the run's time and signal.
  *
  * `RunTool.N1` time spent waiting for a person or for a model does not count (`#untimed`). `RunTool.N2` after its end the tool can do nothing through
- * its context (`close`). `RunTool.N3` notices of progress are bounded (`#context`).
+ * its context (`close`). `RunTool.N3` notices of progress are bounded (`#context`). `RunTool.N4` what the tool asked for and did not await fails the
+ * call where it fails (`rest`).
  */
 class RunningTool {
   readonly #tool: Tool;
@@ -78,6 +81,7 @@ class RunningTool {
   /** Made when the tool waits: a tool that answers at once needs no timer. */
   #limit: TimeLimit | undefined;
   readonly #unlisten: readonly (() => void)[];
+  #handed: HandedOut | undefined;
   #isLate = false;
   #isClosed = false;
   #waits = 0;
@@ -113,6 +117,14 @@ class RunningTool {
     return answer;
   }
 
+  /** Waits for what the tool asked for and did not await. @throws UsageError `STEP_NOT_AWAITED` where that failed */
+  async rest(): Promise<void> {
+    if (this.#handed === undefined) return;
+    await this.#life.until(this.#handed.settled("unused"));
+    const failure = this.#handed.failure(`the tool ${this.#tool.name}`);
+    if (failure !== undefined) throw failure;
+  }
+
   /** True when the time was up before anybody stopped the call. */
   get isLate(): boolean {
     return this.#isLate;
@@ -134,21 +146,23 @@ class RunningTool {
   #context(): ToolContext {
     const door = this.#door;
     const { clock, ask, model, session, deps, progress } = this.#reach;
-    const step: StepPort["step"] = (spec, effect) => {
-      if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
+    const step: StepPort["step"] = async (spec, effect) => {
+      if (this.#isClosed) throw new ContextClosedError(this.#tool.name, `step ${spec.name}`);
       return isUntimed(spec) ? this.#untimed(() => door.step(spec, effect)) : door.step(spec, effect);
     };
+    const hand = <T>(what: string, work: Promise<T>): Promise<T> => (this.#handed ??= new HandedOut()).hand(what, work);
+    const own = model?.({ step });
     return Object.freeze({
       key: door.key,
       mode: door.mode,
       signal: this.#life.signal,
-      model: model?.({ step }),
-      step,
+      model: own && { ...own, chat: (request, o) => hand("model.chat", own.chat(request, o)) },
+      step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, step(spec, effect)),
       clock,
       progress: (text: string): void => {
         if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
-      ...(ask === undefined ? {} : { ask: (question: string, o?: ToolAskOptions) => this.#askPerson(step, ask, question, o) }),
+      ...(ask === undefined ? {} : { ask: (question: string, o?: ToolAskOptions) => hand("ask", this.#askPerson(step, ask, question, o)) }),
       ...(session === undefined ? {} : { session }),
       ...(deps === undefined ? {} : { deps }),
     });

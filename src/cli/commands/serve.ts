@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
 import { readPage } from "../../inspector/page-file.ts";
@@ -35,6 +36,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
     const users = await usersOf(session, store, flags);
     const secrets = [...secretsIn(host.env), ...users.secrets];
     const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
+    replaceDefaultLogger(logger);
     const teams = await servedCompany({ session, store, flags, logger });
     const server = createServer({
       ...{

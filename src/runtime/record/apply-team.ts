@@ -32,7 +32,7 @@ export function retire(state: RunState, { role: name, keeps }: RoleRetired): voi
   if (keeps === 0) giveUp(state, role);
   const left = role.mailbox.popAll();
   state.unread -= left.length - keeps;
-  for (const message of left.slice(0, keeps)) role.mailbox.append(message);
+  role.refill(left.slice(0, keeps));
   if (keeps === 0) leaveLine(state, role);
   for (const message of [...left.slice(keeps), ...heldFor(state, role)])
     state.dead.push({ message, reason: { kind: "retired", role: name } });

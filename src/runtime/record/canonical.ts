@@ -204,6 +204,7 @@ function sent(event: Sent, names: Names): object {
     message: timeless(event.message, names),
     to: event.to,
     dead: event.dead,
+    meant: event.meant,
     dropped: event.dropped,
     due: event.due,
     faults: event.faults,

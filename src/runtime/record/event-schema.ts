@@ -114,6 +114,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
     parents: texts,
     timestamp: number,
     metadata: jsonRecord,
+    priority: number.exactOptional(),
   });
 
   const arrival = closed({
@@ -127,6 +128,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
     message,
     to: texts,
     dead: texts.exactOptional(),
+    meant: list(closed({ wrote: text, as: text })).exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
     faults: faults.exactOptional(),

@@ -19,6 +19,8 @@ export interface Sent {
   readonly message: Message;
   readonly to: readonly string[];
   readonly dead?: readonly string[];
+  /** The addresses that a model spelled differently: as the message has them, and as they were read. */
+  readonly meant?: readonly { readonly wrote: string; readonly as: string }[];
   /** A fork has removed the message: only its sender knows of it. */
   readonly dropped?: true;
   /** The tick of the run's clock at which it is delivered. Left out for a message without a delay. */

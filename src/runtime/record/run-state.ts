@@ -148,6 +148,8 @@ export class RunState {
   readonly blocked: Map<number, number> = new Map();
   /** Messages that wait in mailboxes. */
   unread: number = 0;
+  /** True once a message with a priority was sent: from then on one may arrive before those that a role has taken. */
+  isPrioritized: boolean = false;
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
   /** The messages that the last event dropped. */

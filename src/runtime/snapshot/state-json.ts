@@ -39,8 +39,9 @@ export interface CodedMembers {
   readonly told: readonly SentJson[];
 }
 
-/** The data of a state. Its roles are written apart; its history is made of its deliveries, and what is unread of the mailboxes. */
-type Member = Exclude<keyof RunState, "roles" | "history" | "keep" | "shard" | "unread">;
+/** The data of a state. Its roles are written apart; its history is made of its deliveries, what is unread of the mailboxes, and whether priorities
+ * count of the messages. */
+type Member = Exclude<keyof RunState, "roles" | "history" | "keep" | "shard" | "unread" | "isPrioritized">;
 
 /** The data of a state as JSON. A member of `RunState` that it lacks does not compile. */
 export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? CodedMembers[M] : RunState[M] };

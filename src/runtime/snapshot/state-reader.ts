@@ -45,7 +45,8 @@ class StateReader {
     for (const role of this.#roles) state.roles.set(role.name, role);
     if (state.roles.size !== this.#roles.length) throw missing("roles of different names");
     const unread = this.#roles.reduce((sum, role) => sum + role.waiting, 0);
-    return Object.assign(state, deepFreeze(json), this.#coded(json), { unread });
+    const isPrioritized = this.#messages.some(({ priority }) => priority !== undefined);
+    return Object.assign(state, deepFreeze(json), this.#coded(json), { unread, isPrioritized });
   }
 
   #coded(json: CodedMembers): { readonly [M in keyof CodedMembers]: RunState[M] } {

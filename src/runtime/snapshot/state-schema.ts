@@ -47,9 +47,10 @@ const schema = lazily(() => {
 /** There may be many messages, and a schema for each takes ten times as long. */
 function isStoredMessage(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  const { id, content, role, causeBy, sentFrom, sendTo, parents, timestamp, metadata } = value;
+  const { id, content, role, causeBy, sentFrom, sendTo, parents, timestamp, metadata, priority = 0 } = value;
   const areTexts = isText(id) && isText(content) && isText(role) && isText(causeBy) && isText(sentFrom);
-  return areTexts && role !== "" && isTexts(sendTo) && isTexts(parents) && Number.isFinite(timestamp) && isRecord(metadata);
+  const areNumbers = Number.isFinite(timestamp) && Number.isFinite(priority);
+  return areTexts && role !== "" && isTexts(sendTo) && isTexts(parents) && areNumbers && isRecord(metadata);
 }
 
 /** A conversation follows one that stands before it. */
@@ -112,6 +113,7 @@ function codedMembers(): SchemasOf<CodedMembers> {
     message: whole,
     to: texts,
     dead: texts.exactOptional(),
+    meant: list(closed({ wrote: text, as: text })).exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
     faults: recordedParts().faults.exactOptional(),

@@ -8,6 +8,7 @@ import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec, 
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
+import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
@@ -50,6 +51,8 @@ export class ActivationSteps implements StepPort {
   /** Places of the activation's own steps, in the order asked. */
   readonly #places = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
+  /** The released replies of models. */
+  readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
   #phase: "open" | "closing" | "closed" = "open";
@@ -82,6 +85,11 @@ export class ActivationSteps implements StepPort {
   /** The first interruption, if there was one. */
   get control(): ControlError | undefined {
     return this.#control;
+  }
+
+  /** True for a word in a released reply of a model. A reply inside another step does not count: a resume may not have it. */
+  wroteByModel(word: string): boolean {
+    return this.#replies.some((reply) => isWrittenIn(reply, word));
   }
 
   /** The name of the last step of the activation that failed or was cut off. A failure inside a step is handled by that step. */
@@ -127,7 +135,7 @@ export class ActivationSteps implements StepPort {
       siblings.asked += 1;
       let answer = this.#answer(spec, effect, place);
       if (isOwn) {
-        answer = this.#release(answer, this.#last);
+        answer = this.#release(answer, this.#last, spec);
         // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
         this.#last = answer.catch(() => {});
       }
@@ -228,7 +236,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
-  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined): Promise<StepOutcome> {
+  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined, { kind }: StepSpec): Promise<StepOutcome> {
     // It may fail while it waits for the others.
     answer.catch(() => {});
     if (before !== undefined) await before;
@@ -236,6 +244,7 @@ export class ActivationSteps implements StepPort {
     await nextMacrotask();
     this.#now = Math.max(this.#now, outcome.at);
     this.#teamAt = Math.max(this.#teamAt, outcome.teamAt);
+    if (kind === "model" && outcome.ok) this.#replies.push(outcome.value);
     return outcome;
   }
 
