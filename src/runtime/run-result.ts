@@ -28,6 +28,7 @@ export type ResultStatus = RunStatus | "moved";
 export interface RunResult {
   readonly runId: string;
   readonly status: ResultStatus;
+  /** The rounds of all turns together; without rounds the most activations of one role. */
   readonly rounds: number;
   /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];

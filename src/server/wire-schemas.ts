@@ -25,7 +25,7 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MESSAGE_ID = /^[^#]{1,200}$/;
 
 const budget = z.int().nonnegative().describe("Micro-dollars that the run may spend.");
-const rounds = z.int().positive().max(1_000_000).describe("Most rounds of the run in all.");
+const rounds = z.int().positive().max(1_000_000).describe("Most rounds of one turn of the run: after a message that comes to it at rest they count anew.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
 const words = z.string().min(1).max(10_000_000);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();

@@ -10,6 +10,7 @@ import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { EVENTS_BETWEEN, type LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
@@ -127,9 +128,7 @@ async function ended(run: Drive, environment: Environment, door: { isOver: boole
   if (failure !== undefined) await environment.memories.rest();
   for (;;) {
     const end: RunEnd =
-      failure === undefined
-        ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run))
-        : { reason: "interrupted", failure, control: undefined };
+      failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
     if (waitsForRetired(end, state)) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     door.isOver = !isIdle;
@@ -207,7 +206,8 @@ function withDifference(result: RunResult, past: ForkAnswers | undefined): RunRe
 }
 
 function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
-  return { signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
+  const roundsLeft = (): number => (state.bounds.rounds ?? DEFAULT_ROUNDS) - turnCount(state).rounds;
+  return { roundsLeft, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }
 
 /**

@@ -85,7 +85,10 @@ export function checkTeamOptions({ memory, poisonAfter, snapshotEvery, commandTi
 
 /** Options of a resumed run. */
 export interface ResumeOptions {
-  /** Limit on all rounds. Default: the limit of the run's record; 100 for a new run. */
+  /**
+   * Limit on the rounds of each turn of the run: they count from its beginning, and anew from the first activation after a message from outside
+   * that came to the run at rest. Default: the limit of the run's record; 100 for a new run.
+   */
   readonly rounds?: number;
   /**
    * Stops the run. Called after every round. Default: the condition of the run's record, which is refused with `STOP_CONDITION_NEEDED`

@@ -26,6 +26,7 @@ import {
   type Sent,
 } from "./event.ts";
 import { changedState } from "./state-change.ts";
+import { beginTurn, countAct, hear, read, rest } from "./turn-count.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
 
 /**
@@ -140,6 +141,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
 function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
   state.takes = 0;
+  rest(state);
   if (status === "finished" && !hasMail(state)) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
@@ -149,6 +151,7 @@ function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.told.set(sent.message.id, sent);
+  if (sent.to.length > 0 && sent.dropped !== true) hear(state, sent.message);
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 
@@ -174,6 +177,7 @@ function resume(state: RunState, event: RunResumed): void {
     state.reused = 0;
     state.reusedCalls = 0;
     state.calls = 0;
+    state.turn = "at rest";
   }
   state.saved += event.saved ?? 0;
   if (event.budget !== undefined) state.budget = event.budget;
@@ -230,6 +234,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   if (role.open !== undefined) throw damaged(`${role.name} began ${act} while ${role.open.act} was open`);
   if (act !== role.nextAct) throw damaged(`${act} is not the next activation of ${role.name}`);
   if (take > role.waiting) throw damaged(`${act} takes ${take} messages of ${role.waiting}`);
+  beginTurn(state);
   beginRound(state);
   const open = { act, attempt, take, at, teamAt, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
   role.activation = { kind: "open", open, retry: role.retry };
@@ -294,7 +299,7 @@ function completeActivation(state: RunState, role: RoleState): void {
   role.completeActivation();
   if (state.open.size > 0) state.open.delete(role.name);
   state.activations += 1;
-  if (role.n > state.busiest) state.busiest = role.n;
+  countAct(state, role);
   state.lastActed = role.index;
   state.next = undefined;
   if (state.clock === "rounds") {
@@ -314,8 +319,10 @@ function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
+  beginTurn(state);
   beginRound(state);
   const taken = takeFrom(role, take);
+  read(state, taken);
   state.unread -= take;
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);

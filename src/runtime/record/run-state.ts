@@ -11,6 +11,7 @@ import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
+import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
 /** The phase of a run. */
 export type RunPhase =
@@ -131,6 +132,15 @@ export class RunState {
   activations: number = 0;
   /** The largest number of activations that one role has ended. */
   busiest: number = 0;
+  turn: TurnPhase = "at rest";
+  /** Undefined in the first turn. */
+  turnStart: TurnStart | undefined;
+  /** The activations that roles have ended in the present turn, by their places, where there are no rounds. Empty in the first turn. */
+  actsInTurn: Map<number, number> = new Map();
+  /** The largest of them. */
+  busiestInTurn: number = 0;
+  /** The ids of messages from outside that nobody has read, where a history is kept. */
+  readonly unheard: Set<string> = new Set();
   /** Every delivered message, in order of delivery. One that was delivered twice stands there twice. */
   readonly deliveries: Message[] = [];
   readonly hasHistory: boolean;

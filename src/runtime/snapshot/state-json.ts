@@ -37,6 +37,8 @@ export interface CodedMembers {
   readonly allowedTools: readonly string[];
   readonly idea: number | undefined;
   readonly told: readonly SentJson[];
+  readonly actsInTurn: Entries<number, number>;
+  readonly unheard: readonly string[];
 }
 
 /** The data of a state. Its roles are written apart; its history is made of its deliveries, and what is unread of the mailboxes. */
@@ -48,14 +50,14 @@ export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? C
 /** Returns the state of a run as JSON, without its roles. */
 export function runJson(state: RunState, { messages, definitions }: Tables): RunJson {
   const { runId, hasHistory, seed, scheduler, parameters, delivery, clock, arrival, pastSeeds, stage, lastActed, roundStart, next } = state;
-  const { budget, bounds, about, parent, isAfresh, phase, teamChanges } = state;
+  const { budget, bounds, about, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn } = state;
   const { acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore } = state;
   const { uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults } = state;
   const place = messages.placeOf.bind(messages);
   const sentJson = (sent: Sent): SentJson => ({ ...sent, message: place(sent.message) });
   return {
     ...{ runId, hasHistory, seed, scheduler, parameters, delivery, clock, arrival, pastSeeds, stage, lastActed, roundStart, next },
-    ...{ budget, bounds, about, parent, isAfresh, phase, teamChanges },
+    ...{ budget, bounds, about, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn },
     ...{ acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore },
     ...{ uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults },
     // Nearly every message was delivered: these come first, so that the numbers are short and in order.
@@ -78,6 +80,8 @@ export function runJson(state: RunState, { messages, definitions }: Tables): Run
     allowedTools: [...state.allowedTools],
     idea: state.idea && place(state.idea),
     told: Array.from(state.told.values(), sentJson),
+    actsInTurn: [...state.actsInTurn],
+    unheard: [...state.unheard],
   };
 }
 

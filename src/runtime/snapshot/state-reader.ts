@@ -72,6 +72,8 @@ class StateReader {
       allowedTools: new Set(json.allowedTools),
       idea: json.idea === undefined ? undefined : message(json.idea),
       told: new Map(told.map((sent) => [sent.message.id, sent])),
+      actsInTurn: new Map(json.actsInTurn),
+      unheard: new Set(json.unheard),
     };
   }
 

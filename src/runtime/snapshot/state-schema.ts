@@ -81,6 +81,9 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     isAfresh: flag,
     phase: phaseSchema(),
     teamChanges: whole,
+    turn: z.enum(["at rest", "begins", "under way"]),
+    turnStart: closed({ rounds: whole, tick: number, deliveries: whole }).optional(),
+    busiestInTurn: whole,
     acted: whole,
     round: whole,
     tick: number,
@@ -137,6 +140,8 @@ function codedMembers(): SchemasOf<CodedMembers> {
     allowedTools: texts,
     idea: place,
     told: list(sent),
+    actsInTurn: entries(whole, whole),
+    unheard: texts,
   };
 }
 
