@@ -25,7 +25,11 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MESSAGE_ID = /^[^#]{1,200}$/;
 
 const budget = z.int().nonnegative().describe("Micro-dollars that the run may spend.");
-const rounds = z.int().positive().max(1_000_000).describe("Most rounds of one turn of the run: after a message that comes to it at rest they count anew.");
+const rounds = z
+  .int()
+  .positive()
+  .max(1_000_000)
+  .describe("Most rounds of one turn of the run: after a message that comes to it at rest they count anew.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
 const words = z.string().min(1).max(10_000_000);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
@@ -149,6 +153,10 @@ export const RunSummarySchema: z.ZodType = z
     roles: z.array(z.string()),
     questions: z.array(question).exactOptional(),
     parent: z.object({ runId: z.string(), at: z.int() }).exactOptional(),
+    failures: z
+      .array(z.object({ role: z.string(), act: z.string(), attempt: z.int(), code: z.string(), message: z.string() }))
+      .exactOptional()
+      .describe("The activations that failed, the newest 20, whether the run went on or not. Left out without any."),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   })
   .describe("A run in a list.");

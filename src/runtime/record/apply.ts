@@ -25,6 +25,7 @@ import {
   type RunStarted,
   type Sent,
 } from "./event.ts";
+import { noteEnd } from "./failed-activation.ts";
 import { changedState } from "./state-change.ts";
 import { beginTurn, countAct, hear, read, rest } from "./turn-count.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
@@ -249,6 +250,7 @@ function resumeActivation(state: RunState, event: ActResumed): void {
 /** Applies everything that an activation changed. */
 function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
+  noteEnd(state.failures, event);
   const taken = consume(state, role, event.take);
   if (event.memory.length > 0 || event.working.length > 0) rememberAll(role, event, taken);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
@@ -267,6 +269,7 @@ function endActivation(state: RunState, event: ActEnded): void {
  */
 function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
+  noteEnd(state.failures, event);
   const { retry } = role;
   const keepsAnswers = event.stepFailed || (event.then === "stop" && !blamesAnswers(event.error));
   const failed: RetryState = {

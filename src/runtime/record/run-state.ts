@@ -9,6 +9,7 @@ import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.
 import type { Delayed } from "./delayed.ts";
 import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
+import type { FailedActivations } from "./failed-activation.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
@@ -166,6 +167,7 @@ export class RunState {
   /** The last delivered message of a role. */
   lastSaid: Message | undefined;
   dead: DeadLetter[] = [];
+  readonly failures: FailedActivations = new Map();
   /** The number of dead letters when the last round ended. */
   deadBefore: number = 0;
   ledger: Ledger = new Ledger();

@@ -1,6 +1,7 @@
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
 import { inOrderOfTicks } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
+import type { FailedActivation } from "../record/failed-activation.ts";
 import type { DeadLetter, RunState } from "../record/run-state.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { Tables } from "./tables.ts";
@@ -37,6 +38,7 @@ export interface CodedMembers {
   readonly allowedTools: readonly string[];
   readonly idea: number | undefined;
   readonly told: readonly SentJson[];
+  readonly failures: readonly FailedActivation[];
   readonly actsInTurn: Entries<number, number>;
   readonly unheard: readonly string[];
 }
@@ -80,6 +82,7 @@ export function runJson(state: RunState, { messages, definitions }: Tables): Run
     allowedTools: [...state.allowedTools],
     idea: state.idea && place(state.idea),
     told: Array.from(state.told.values(), sentJson),
+    failures: [...state.failures.values()],
     actsInTurn: [...state.actsInTurn],
     unheard: [...state.unheard],
   };

@@ -4,6 +4,7 @@ import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import type { Message } from "../../message/message.ts";
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
 import type { HiredRole } from "../record/event.ts";
+import type { FailedActivation } from "../record/failed-activation.ts";
 import type { HiredAs } from "../record/role-state.ts";
 import { list, recordedParts } from "../record/event-schema.ts";
 import type { RoleJson } from "./role-json.ts";
@@ -140,6 +141,7 @@ function codedMembers(): SchemasOf<CodedMembers> {
     allowedTools: texts,
     idea: place,
     told: list(sent),
+    failures: list(closed<FailedActivation>({ role: text, act: text, attempt: whole, code: text, message: text })),
     actsInTurn: entries(whole, whole),
     unheard: texts,
   };

@@ -21,6 +21,7 @@ const report: ResultReport = {
   byModel: {},
   isScripted: false,
   deadLetters: 0,
+  failures: [],
   store: "/home/me/.troupe/runs.db",
   questions: [],
 };
