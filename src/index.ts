@@ -172,6 +172,7 @@ export type {
   RunOptions,
   HireOptions,
   OnOwned,
+  RunChangeOptions,
   SendOptions,
   TeamOptions,
 } from "./team/team-options.ts";

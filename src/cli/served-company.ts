@@ -99,13 +99,13 @@ class ServedCompany {
     );
   }
 
-  async #resume({ runId }: TeamRequest): Promise<OpenedTeam> {
+  async #resume({ runId, onTeamChange }: TeamRequest): Promise<OpenedTeam> {
     const { session, store, flags } = this.#parts;
     const run = await loadRun(store.journal, runId);
     const about = aboutOf(runId, run.state.about);
     await assertOurs(store, runId, about, false);
     const settings = recordedSettings(about, standingOf(run.state, false), withoutFixed(flags));
-    await assertSameModule(session.host, crewIn(about), run.state);
+    if (onTeamChange !== "continue") await assertSameModule(session.host, crewIn(about), run.state);
     const chosen = await modelOfRecord(session, about, settings, withoutFixed(flags));
     const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);

@@ -22,6 +22,11 @@ export function toldError(status: number, text: string): TroupeError {
       `Expected an answer of a Troupe server, got status ${status}: ${got === "" ? "no text" : got}.`,
     );
   }
+  return errorOf(record);
+}
+
+/** Returns the error of a record, of the class that it has there. */
+export function errorOf(record: ErrorRecord): TroupeError {
   const { name, code, message, data } = record;
   const detail = data === undefined ? {} : { data };
   switch (name) {

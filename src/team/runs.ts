@@ -185,7 +185,7 @@ export class Runs {
   /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work, {
-      later: (change, observers) => this.change(id, change, { observers }),
+      later: (change, observers, onTeamChange) => this.change(id, change, { observers, onTeamChange }),
       there: async (change) => change.result(await this.#give(id, change.command(this.#mask))),
       keep: (name, role) => this.#reserve.keep(id, name, role),
       warn: (text, observers) => this.#warn(text, observers),

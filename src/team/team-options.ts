@@ -169,15 +169,19 @@ export interface ContinueOptions extends ResumeOptions {
 /** The names of the options. @internal */
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: true };
 
-/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
-export interface SendOptions {
-  readonly signal?: AbortSignal;
+/** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
+export interface RunChangeOptions {
   /**
    * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
    * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way.
    * Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
+}
+
+/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
+export interface SendOptions extends RunChangeOptions {
+  readonly signal?: AbortSignal;
 }
 
 /** The names of the options. @internal */
