@@ -1,4 +1,5 @@
 import {
+  ActionError,
   BudgetError,
   ControlError,
   type ErrorRecord,
@@ -34,6 +35,8 @@ export function errorOf(record: ErrorRecord): TroupeError {
       return new UsageError(code, message, detail);
     case "JournalError":
       return new JournalError(code, message, detail);
+    case "ActionError":
+      return new ActionError(code, message, detail);
     case "ModelError":
       return new ModelError(code, message, { ...detail, retryable: record.retryable === true });
     case "WorkspaceError":
