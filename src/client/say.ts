@@ -54,6 +54,7 @@ export async function talk(client: RunClient, words: Words, o: GoOnOptions): Pro
       if (event.type === "run.ended") end = event;
       if (event.type === "run.resumed") end = undefined;
     }
+    if (end !== undefined && end.status !== "waiting") return heard(end.status);
     const { status, questions = [] } = await client.read(conversation, call);
     return heard(status, questions[0]);
   } catch (error) {

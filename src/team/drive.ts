@@ -23,6 +23,7 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
+import { keepWarm } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
 export interface TeamParts {
@@ -77,12 +78,19 @@ export async function drive(run: Drive): Promise<RunResult> {
   try {
     const { clock = systemClock, snapshotEvery = EVENTS_BETWEEN } = run.options;
     const snapshots = { clock, every: snapshotEvery, last: run.last };
-    const result = await driveOn(run, environmentOf(run, { funds, snapshots }));
+    const environment = environmentOf(run, { funds, snapshots });
+    const result = await driveOn(run, environment);
     isDone = isFinished(state);
+    if (state.phase.phase === "ended") keepState(run, environment);
     return result;
   } finally {
     await funds?.close(isDone);
   }
+}
+
+/** Keeps the state of a run that goes on later, as long as the journal has all of it. */
+function keepState({ journal, state, last }: TeamRun, { log }: Environment): void {
+  if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last }, log.latest);
 }
 
 /** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
@@ -152,7 +160,9 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
-  return change.make(environment, { mask: run.mask, isOver: () => true });
+  const made = await change.make(environment, { mask: run.mask, isOver: () => true });
+  keepState(run, environment);
+  return made;
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */

@@ -340,8 +340,8 @@ export class Team {
       admits: nothing,
       follows: nothing,
     };
-    const work = async ({ epoch, begun, state }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state }, change, onTeamChange);
+    const work = async ({ epoch, begun, state, last }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state, last }, change, onTeamChange);
     return this.#runs.claimed(runId, signal, work);
   }
 
