@@ -57,7 +57,7 @@ async function talk(team: Team, turns: number, o: { readonly rounds: number }): 
 }
 
 describe.each(each)("%s: a conversation", (_name, scheduler) => {
-  test("is bounded by its turns and not by its length, also in a replay and a fork", async () => {
+  test("TurnCount.T1 is bounded by its turns and not by its length, also in a replay and a fork", async () => {
     const team = teamOf(kitchen(), { scheduler });
     const told = await talk(team, 7, { rounds: 3 });
     expect(told).toEqual(told.map((_, turn) => `finished served: dish for guest ${turn + 1}`));
@@ -70,7 +70,7 @@ describe.each(each)("%s: a conversation", (_name, scheduler) => {
     expect(forked.rounds).toBeGreaterThan(rounds);
   });
 
-  test("has the bound in each turn, and a resume without a message goes on with the count", async () => {
+  test("TurnCount.T4 has the bound in each turn, and a resume without a message goes on with the count", async () => {
     const team = teamOf([endless()], { scheduler });
     expect(await team.run("go", { id: "r", rounds: 4 }).result).toMatchObject({ status: "rounds", rounds: 4 });
     expect((await team.resume("r").result).error?.code).toBe("ROUNDS_REACHED");
@@ -82,7 +82,7 @@ describe.each(each)("%s: a conversation", (_name, scheduler) => {
     expect(await team.replay("r").result).toMatchObject({ status: "rounds", rounds: 16 });
   });
 
-  test("does not get further rounds by messages that come while roles work", async () => {
+  test("TurnCount.T2 does not get further rounds by messages that come while roles work", async () => {
     const team = teamOf([endless()], { scheduler });
     const run = team.run("go", { id: "r", rounds: 5 });
     run.on("act.ended", ({ seq }) => void run.publish(createMessage("and", { id: `m${seq}` })).catch(() => undefined));
@@ -138,7 +138,7 @@ describe("a turn", () => {
     }
   });
 
-  test("begins with a message that came too late to be read before the bound", async () => {
+  test("TurnCount.T3 begins with a message that came too late to be read before the bound", async () => {
     const Ben = answering("Ben", (rc) => rc.message(`Ben heard ${rc.news[0]?.content}`, { sendTo: "<none>" }), { watch: [] });
     const team = teamOf([endless(), Ben]);
     const run = team.run("go", { id: "r", rounds: 3 });

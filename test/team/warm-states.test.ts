@@ -3,7 +3,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering, contents } from "../runtime/town.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 function teamOf(journal: Journal, goal = ""): Team {
@@ -88,6 +88,20 @@ describe("the state of a run at rest", () => {
     const results = await Promise.all([teamOf(journal).send("r", "three"), teamOf(journal).send("r", "four")]);
     expect(results.map(({ waits }) => waits)).toEqual([true, true]);
     expect(await turn(teamOf(journal), "five")).toHaveLength(5);
+  });
+
+  test("WarmStates.M3 is kept for so many characters in all, the newest ones, and for so many of one run", async () => {
+    const { journal, read } = counting();
+    const team = new Team({ journal, roles: [listener("Bob")], messageLimit: 3_000_000 });
+    const readBy = async (id: string): Promise<number> => {
+      const before = read();
+      await team.send(id, "more");
+      return read() - before;
+    };
+    for (const id of ["a", "b", "c", "d", "e"]) await team.run("x".repeat(2_300_000), { id }).result;
+    expect([await readBy("a"), await readBy("e")]).toEqual([5, 1]);
+    await team.run("x".repeat(2_600_000), { id: "long" }).result;
+    expect(await readBy("long")).toBe(5);
   });
 
   test("does not change the result of an earlier turn", async () => {
