@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChangeOptions, GoOnOptions, RunClient } from "../../src/client/index.ts";
+import type { RunClient, TeamChangeTerms } from "../../src/client/index.ts";
 import { defineAction, defineRole, type Journal, memoryJournal, Team, UserFeedback, UserRequirement } from "../../src/index.ts";
 import type { OnTeamChange } from "../../src/team/team-change.ts";
 import { all, served, type Served } from "./served-team.ts";
@@ -42,16 +42,11 @@ const doors: readonly (readonly [
   string,
   string,
   (one: Served) => Promise<unknown>,
-  (client: RunClient, o: GoOnOptions & ChangeOptions) => Promise<unknown>,
+  (client: RunClient, o: TeamChangeTerms) => Promise<unknown>,
 ])[] = [
   ["say", "hello", nothing, (client, o) => client.say("table", "more", o)],
   ["resume", "hello", nothing, (client, o) => client.resume("table", o)],
-  [
-    "resume with a message",
-    "hello",
-    nothing,
-    (client, { signal: _, ...o }) => client.resume("table", { ...o, add: [{ content: "more" }] }),
-  ],
+  ["resume with a message", "hello", nothing, (client, o) => client.resume("table", { ...o, add: [{ content: "more" }] })],
   ["publish", "hello", nothing, (client, o) => client.publish("table", "more", o)],
   ["hire", "hello", nothing, (client, o) => client.hire("table", "Spare", o)],
   ["retire", "hello", ({ client }) => client.hire("table", "Spare"), (client, o) => client.retire("table", "Spare", o)],

@@ -82,9 +82,7 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     isAfresh: flag,
     phase: phaseSchema(),
     teamChanges: whole,
-    turn: z.enum(["at rest", "begins", "under way"]),
-    turnStart: closed({ rounds: whole, tick: number, deliveries: whole }).optional(),
-    busiestInTurn: whole,
+    ...turnMembers(),
     acted: whole,
     round: whole,
     tick: number,
@@ -107,6 +105,15 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     seq: whole,
     edges: list(recordedEdge),
     faults: closed({ lost: whole, delayed: whole, copied: whole, rewritten: whole }),
+  };
+}
+
+function turnMembers(): SchemasOf<Pick<RunJson, "turn" | "turnStart" | "busiestInTurn">> {
+  const { number, whole } = plain();
+  return {
+    turn: z.enum(["at rest", "begins", "under way"]),
+    turnStart: closed({ rounds: whole, tick: number, deliveries: whole }).optional(),
+    busiestInTurn: whole,
   };
 }
 
