@@ -132,6 +132,7 @@ export type {
 } from "./runtime/record/journal.ts";
 export { memoryJournal } from "./runtime/record/memory-journal.ts";
 export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./runtime/record/transfer.ts";
+export type { FailedActivation } from "./runtime/record/failed-activation.ts";
 export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
 
 // They share a world.
@@ -171,6 +172,7 @@ export type {
   RunOptions,
   HireOptions,
   OnOwned,
+  RunChangeOptions,
   SendOptions,
   TeamOptions,
 } from "./team/team-options.ts";

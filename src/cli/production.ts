@@ -5,6 +5,8 @@ import type { Json } from "../kernel/json.ts";
 import { listed, thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import type { ActEnded, RunResumed } from "../runtime/record/event.ts";
+import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Run } from "../team/run.ts";
 import { KEPT_FOLDER } from "../workspace/kept-files.ts";
@@ -46,6 +48,13 @@ export interface EarlierPart {
   readonly held: number;
   /** The files that the folder has already, as the record tells them; undefined: none. */
   readonly files: RecordedFiles | undefined;
+  /** Rounds of the turns before the present one. */
+  readonly rounds: number;
+}
+
+/** Returns the rounds of the turns before the one that continues. @param isTold true where a message begins a new turn */
+export function earlierRounds(state: RunState, isTold: boolean): number {
+  return roundsOf(state) - (isTold ? 0 : turnCount(state).rounds);
 }
 
 export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> {
@@ -101,12 +110,13 @@ async function produced(session: Session, production: Production, company: Compa
     screen.say(screen.style.warn(shown(why)));
   }
 
+  const rounds = settings.rounds + (past?.rounds ?? 0);
   const isAgent = settings.agent !== undefined;
   const isTold = workerOf(settings) !== "company";
   const watchAgent = isTold ? (await import("./agent-work.ts")).watchAgent : undefined;
   const run = production.begin(company);
   screen.watch(run, {
-    rounds: isAgent ? Infinity : settings.rounds,
+    rounds: isAgent ? Infinity : rounds,
     isTold,
     budget: chosen.budget,
     profiles: new Map(company.roles.map((role) => [role.name, role.profile])),
@@ -120,7 +130,7 @@ async function produced(session: Session, production: Production, company: Compa
   const report = await finished(session, production, company, run, short);
   interruptions.signal.removeEventListener("abort", stopping);
   const { budget, model } = chosen;
-  await printResult(session, report, { folder, run: short, roundLimit: settings.rounds, budget, model });
+  await printResult(session, report, { folder, run: short, roundLimit: rounds, budget, model });
   return interruptions.first === "pipe" ? 0 : report.exitCode;
 }
 

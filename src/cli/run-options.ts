@@ -35,7 +35,7 @@ const BOUNDS: readonly RunOption[] = [
   {
     flags: "-n, --rounds <n>",
     text: "most rounds, also --n-round (default 60, with --crew waterfall 20)",
-    later: "most rounds in all (default: as before, and as many again if they were used up)",
+    later: "most rounds since the last message (default: as before, and as many again if they were used up)",
   },
   { flags: "--n-round <n>" },
 ];

@@ -5,7 +5,7 @@ import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/team-source.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { aboutFor, aboutOf, crewIn, recordedSettings, type RunAbout } from "./about.ts";
+import { aboutFor, aboutOf, crewIn, recordedSettings, type RunAbout, standingOf } from "./about.ts";
 import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
 import { chosenRun } from "./chosen-run.ts";
 import { assertSameModule, assertSound } from "./crew-file.ts";
@@ -97,13 +97,13 @@ class ServedCompany {
     );
   }
 
-  async #resume({ runId }: TeamRequest): Promise<OpenedTeam> {
+  async #resume({ runId, onTeamChange }: TeamRequest): Promise<OpenedTeam> {
     const { session, store, flags } = this.#parts;
     const run = await loadRun(store.journal, runId);
     const about = aboutOf(runId, run.state.about);
     await assertOurs(store, runId, about, false);
-    const settings = recordedSettings(about, run.state, withoutFixed(flags));
-    await assertSameModule(session.host, crewIn(about), run.state);
+    const settings = recordedSettings(about, standingOf(run.state, false), withoutFixed(flags));
+    if (onTeamChange !== "continue") await assertSameModule(session.host, crewIn(about), run.state);
     const chosen = await modelOfRecord(session, about, settings, withoutFixed(flags));
     const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
@@ -119,7 +119,7 @@ class ServedCompany {
     const about = aboutOf(parent.runId, state.about);
     await assertOurs(store, parent.runId, about, false);
     assertOwnProject(about);
-    const settings = { ...recordedSettings(about, state, withoutFixed(flags)), out: undefined };
+    const settings = { ...recordedSettings(about, standingOf(state, false), withoutFixed(flags)), out: undefined };
     const chosen = await modelOfRecord(session, about, settings, withoutFixed(flags));
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
     const folder = await this.#folder(basename(about.out));

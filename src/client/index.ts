@@ -2,15 +2,19 @@
 
 export {
   type CallOptions,
+  type ChangeOptions,
   type ClientOptions,
   createClient,
+  type GoOnOptions,
   type ListOptions,
   type RunClient,
   type StartOptions,
   type WatchOptions,
 } from "./client.ts";
+export type { SayResult } from "./say.ts";
 export type {
   ContinueRequest,
+  ContinueTerms,
   ForkChange,
   ForkRequest,
   HireRequest,
@@ -20,6 +24,7 @@ export type {
   RunPage,
   ServedTeam,
   StartRequest,
+  TeamChangeTerms,
 } from "./wire.ts";
 export type { AnswerFault } from "../tool/answer-faults.ts";
 export { fieldFault, type FieldKind, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";

@@ -25,8 +25,10 @@ import { BudgetGate } from "./steps/budget-gate.ts";
 import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
-/** The bounds of one run of an engine, besides its rounds. */
+/** The bounds of one run of an engine. */
 export interface RunBounds {
+  /** Returns the number of rounds until the run stops. */
+  readonly roundsLeft: () => number;
   readonly checkpoint: (() => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -74,7 +76,6 @@ export class Engine implements DriverHost, ActivationHost {
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
-  roundLimit = 0;
   checkpoint: (() => boolean) | undefined;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
@@ -84,6 +85,7 @@ export class Engine implements DriverHost, ActivationHost {
   #hasDied = false;
   /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
   readonly #acting = new Map<RoleState, Begun | undefined>();
+  #roundsLeft: () => number = () => 0;
   #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
   #control: ControlError | undefined;
@@ -197,13 +199,17 @@ export class Engine implements DriverHost, ActivationHost {
     return Math.min(taken ?? 0, role.waiting);
   }
 
+  get roundsLeft(): number {
+    return this.#roundsLeft();
+  }
+
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
-  async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<DriveEnd> {
+  async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.#failure = undefined;
     this.#control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
-    this.roundLimit = roundLimit;
+    this.#roundsLeft = roundsLeft;
     // Until its end is durable, an activation that passed could be mistaken for the one that kills the process later.
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);

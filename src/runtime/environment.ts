@@ -16,6 +16,7 @@ import type { Observed, ObservedOf } from "./record/event.ts";
 import { RunLog } from "./record/run-log.ts";
 import { copyState } from "./record/state-copy.ts";
 import type { RunState } from "./record/run-state.ts";
+import { rest } from "./record/turn-count.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
 import { Engine, type RunBounds } from "./engine.ts";
@@ -184,21 +185,26 @@ export class Environment {
    * @throws UsageError `RUN_TWICE` while a run is under way; `OPTION_INVALID` for an invalid option.
    */
   async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
-    const { roundLimit, ...bounds } = boundsOf(o, this.state);
-    const drive = async (): Promise<RunEnd> => this.drive(roundLimit, bounds);
+    const bounds = boundsOf(o, this.state);
+    const drive = async (): Promise<RunEnd> => this.drive(bounds);
     const parts = { log: this.#log, mask: this.#mask, drive, warn: (text: string): void => this.warn(text) };
-    return this.#alone(async () => this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask));
+    return this.#alone(async () => {
+      const result = this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask);
+      // No event records the end of a run without a journal.
+      if (this.#own === undefined) rest(this.state);
+      return result;
+    });
   }
 
-  /** Runs to an absolute number of rounds and returns why it stopped. @internal */
-  async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
+  /** Runs within bounds, and returns why it stopped. @internal */
+  async drive(bounds: RunBounds): Promise<RunEnd> {
     this.#assertAtRest(this.#isDriving);
     try {
       this.#isDriving = true;
       if (!this.#hasWarned)
         for (const [role, text] of firstWarnings(this.#hired, this.state, this.#options.edges)) this.#engine.warn(role, text);
       this.#hasWarned = true;
-      const reason = await this.#engine.run(roundLimit, bounds);
+      const reason = await this.#engine.run(bounds);
       // Stores get only durable events. Without stores the end of the run is written together with the pending events.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
@@ -395,5 +401,3 @@ export class Environment {
     throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
   }
 }
-
-const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });

@@ -5,6 +5,7 @@ import { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
+import type { FailedActivation } from "./record/failed-activation.ts";
 import { inOrderOfTicks } from "./record/delayed.ts";
 import type { FaultCounts } from "./record/edge-fault.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
@@ -28,6 +29,7 @@ export type ResultStatus = RunStatus | "moved";
 export interface RunResult {
   readonly runId: string;
   readonly status: ResultStatus;
+  /** The rounds of all turns together; without rounds the most activations of one role. */
   readonly rounds: number;
   /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];
@@ -36,6 +38,8 @@ export interface RunResult {
   /** Broadcasts of roles that no role watches. */
   readonly outputs: readonly Message[];
   readonly deadLetters: readonly DeadLetter[];
+  /** The activations that failed, whether the failure policy let the run go on or not, in the order of their failures. */
+  readonly failures: readonly FailedActivation[];
   /** Messages that left full mailboxes unread. Each is reported when it is dropped, and not kept. */
   readonly dropped: number;
   /** What the edges did, where the run has policies of edges. */
@@ -84,6 +88,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     output: lastWord(state),
     outputs: unseen,
     deadLetters: unseen,
+    failures: [...state.failures.values()],
     dropped: state.dropped,
     ...(state.edges.length === 0 ? {} : { faults: state.faults }),
     usage: state.ledger.usage,

@@ -2,12 +2,14 @@ import type { z } from "zod";
 import type {
   AnswerRequest,
   ContinueRequest,
+  ContinueTerms,
   EventsQueryValues,
   ForkRequest,
   HireRequest,
   ListQueryValues,
-  OutsideMessage,
+  MessageRequest,
   StartRequest,
+  TeamChangeTerms,
 } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
@@ -19,6 +21,7 @@ import { exportRun } from "../runtime/record/transfer.ts";
 import type { ServedRuns } from "./served-runs.ts";
 import type { TenantAccount } from "./tenants.ts";
 import {
+  ChangeQuery,
   Continuation,
   EventsQuery,
   ListQuery,
@@ -32,6 +35,7 @@ import {
   RunPageSchema,
   RunSummarySchema,
   TeamSchema,
+  Terms,
 } from "./wire-schemas.ts";
 
 /** A request that passed the checks of its route. */
@@ -152,7 +156,7 @@ export const ROUTES: readonly Route[] = [
     body: NewMessage,
     response: { status: 200, schema: ReceiptSchema },
     answer: async ({ runs }, { account, runId, body }) => {
-      const { message, recipients, waits } = await runs.publish(account, runId, body as OutsideMessage);
+      const { message, recipients, waits } = await runs.publish(account, runId, body as MessageRequest);
       return json({ id: message.id, recipients, waits });
     },
   },
@@ -164,8 +168,8 @@ export const ROUTES: readonly Route[] = [
     body: NewAnswer,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, body }) => {
-      const { answer } = body as AnswerRequest;
-      return json(await runs.answer(account, runId, params["question"] ?? "", answer as Json));
+      const { answer, ...terms } = body as AnswerRequest;
+      return json(await runs.answer(account, runId, { question: params["question"] ?? "", answer: answer as Json }, terms));
     },
   },
   {
@@ -176,8 +180,8 @@ export const ROUTES: readonly Route[] = [
     body: NewRole,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, body }) => {
-      const { role, as } = body as HireRequest;
-      await runs.change(account, runId, (team) => team.hireInto(runId, role, as === undefined ? {} : { name: as }));
+      const { role, as, ...terms } = body as HireRequest;
+      await runs.change(account, runId, terms, (team, o) => team.hireInto(runId, role, as === undefined ? o : { ...o, name: as }));
       return json(await runs.summaries.of(runId));
     },
   },
@@ -186,14 +190,19 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs/:id/roles/:name",
     name: "retire",
     summary: "Retires a role of the run: it ends what it is at, and its unread messages are dead letters.",
+    query: ChangeQuery,
     response: SUMMARY,
-    answer: async ({ runs }, { account, runId, params }) => {
-      await runs.change(account, runId, (team) => team.retireFrom(runId, params["name"] ?? ""));
+    answer: async ({ runs }, { account, runId, params, query }) => {
+      await runs.change(account, runId, query as TeamChangeTerms, (team, o) => team.retireFrom(runId, params["name"] ?? "", o));
       return json(await runs.summaries.of(runId));
     },
   },
   control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId)),
-  control("proceed", "Ends a pause.", ({ runs }, { account, runId }) => runs.proceed(account, runId)),
+  {
+    ...control("proceed", "Ends a pause.", ({ runs }, { account, runId, body }) => runs.proceed(account, runId, body as ContinueTerms)),
+    body: Terms,
+    isBodyOptional: true,
+  },
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
   {
     ...control("resume", "Goes on with a run at rest.", ({ runs }, { account, runId, body }) =>

@@ -9,6 +9,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
+import { checkOnTeamChange, type OnTeamChange } from "../team/team-change.ts";
 import { sureLogger } from "./progress-log.ts";
 import { openerOf, type TeamOpener } from "./team-source.ts";
 import type { Tenant } from "./tenants.ts";
@@ -42,6 +43,11 @@ export interface ServerOptions {
   readonly version?: string;
   /** Goes on at the start with the runs that a former process left. Default true. */
   readonly recover?: boolean;
+  /**
+   * For a run whose team differs from the present one, such as after an upgrade: see `ResumeOptions.onTeamChange`. It holds for what the server does
+   * by itself, and for requests that do not say. Default `refuse`.
+   */
+  readonly onTeamChange?: OnTeamChange;
   /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
@@ -62,6 +68,7 @@ const serverOptions: Known<ServerOptions> = {
   page: true,
   version: true,
   recover: true,
+  onTeamChange: true,
   logger: true,
   secrets: true,
   clock: true,
@@ -82,6 +89,7 @@ export interface ServerSettings {
   readonly page: () => Promise<string | undefined>;
   readonly version: string;
   readonly recovers: boolean;
+  readonly onTeamChange: OnTeamChange;
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -115,9 +123,10 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
-  const { version = "0", recover = true, logger = defaultLogger, clock = systemClock } = options;
+  checkOnTeamChange(options.onTeamChange);
+  const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange },
     logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,

@@ -90,7 +90,7 @@ class TroupeServer implements RunServer {
   #closing: Promise<void> | undefined;
 
   constructor(settings: ServerSettings) {
-    const { journal, open, clock, logger } = settings;
+    const { journal, open, clock, logger, onTeamChange } = settings;
     this.#settings = settings;
     this.#tenants = new Tenants(settings, clock);
     this.#guard = new Guard(settings);
@@ -99,7 +99,7 @@ class TroupeServer implements RunServer {
     this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
     const rested: ServedRunsParts["rested"] = (...given) => this.#recovery.rested(...given);
     this.#runs = new ServedRuns(
-      { journal, open, feeds: this.#feeds, clock, logger, rested },
+      { journal, open, feeds: this.#feeds, clock, logger, onTeamChange, rested },
       (driven) => new RunSummaries(journal, driven),
     );
     const { accounts } = this.#tenants;

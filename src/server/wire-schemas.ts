@@ -3,12 +3,15 @@ import type { Json } from "../kernel/json.ts";
 import type {
   AnswerRequest,
   ContinueRequest,
+  ContinueTerms,
   EventsQueryValues,
   ForkRequest,
   HireRequest,
   ListQueryValues,
+  MessageRequest,
   OutsideMessage,
   StartRequest,
+  TeamChangeTerms,
 } from "../client/wire.ts";
 
 /*
@@ -25,7 +28,11 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MESSAGE_ID = /^[^#]{1,200}$/;
 
 const budget = z.int().nonnegative().describe("Micro-dollars that the run may spend.");
-const rounds = z.int().positive().max(1_000_000).describe("Most rounds of the run in all.");
+const rounds = z
+  .int()
+  .positive()
+  .max(1_000_000)
+  .describe("Most rounds of one turn of the run: after a message that comes to it at rest they count anew.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
 const words = z.string().min(1).max(10_000_000);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
@@ -37,7 +44,23 @@ export const NewRun: z.ZodType<StartRequest> = z.strictObject({
   budget: budget.exactOptional(),
 });
 
-export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
+const reuse = z.enum(["all", "none"]);
+
+/** How a run goes on: the same members in every request that lets one go on. */
+const teamChangeTerms = {
+  onTeamChange: z
+    .enum(["refuse", "continue"])
+    .exactOptional()
+    .describe("What to do with a team that differs from the run's. Default: what the server says, else refuse."),
+};
+const continueTerms = {
+  rounds: rounds.exactOptional(),
+  budget: budget.exactOptional(),
+  reuse: reuse.exactOptional(),
+  ...teamChangeTerms,
+};
+
+const outsideMessage = {
   content: words,
   sendTo: names.exactOptional().describe("Addresses. Default: the roles that watch the cause."),
   causeBy: z.string().min(1).max(200).exactOptional(),
@@ -46,26 +69,36 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
     .regex(MESSAGE_ID, "an id of 1 to 200 characters without #, which ids of roles' messages have")
     .exactOptional()
     .describe("A message with the id of one that the run has is not published again."),
-});
+};
+
+export const NewMessage: z.ZodType<MessageRequest> = z.strictObject({ ...outsideMessage, ...teamChangeTerms });
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
   answer: AnyJson.describe("A text, or JSON that the form of the question accepts."),
+  ...continueTerms,
 });
 
 export const NewRole: z.ZodType<HireRequest> = z.strictObject({
   role: z.string().min(1).max(200).describe("The name of a definition of the team: of its roles or its reserve."),
   as: z.string().min(1).max(200).exactOptional().describe("The name of the role in the run. Default: that of the definition."),
+  ...teamChangeTerms,
 });
 
+/** The end of a pause, which may be one of a former process. */
+export const Terms: z.ZodType<ContinueTerms> = z.strictObject(continueTerms);
+
 export const Continuation: z.ZodType<ContinueRequest> = z.strictObject({
-  rounds: rounds.exactOptional(),
-  budget: budget.exactOptional(),
-  reuse: z.enum(["all", "none"]).exactOptional(),
-  onTeamChange: z
-    .enum(["refuse", "continue"])
+  ...continueTerms,
+  add: z
+    .array(z.strictObject(outsideMessage) satisfies z.ZodType<OutsideMessage>)
+    .max(100)
+    .readonly()
     .exactOptional()
-    .describe("What to do with a team that differs from the run's. Default refuse."),
+    .describe("Messages from outside that come with it. A run that is under way gets them too."),
 });
+
+/** The query of a change without a body. */
+export const ChangeQuery: z.ZodType<TeamChangeTerms> = z.strictObject(teamChangeTerms);
 
 export const NewFork: z.ZodType<ForkRequest> = z.strictObject({
   at: z
@@ -91,7 +124,7 @@ export const NewFork: z.ZodType<ForkRequest> = z.strictObject({
   id: runId.exactOptional(),
   rounds: rounds.exactOptional(),
   budget: budget.exactOptional(),
-  reuse: z.enum(["all", "none"]).exactOptional(),
+  reuse: reuse.exactOptional(),
 });
 
 const choice = z.looseObject({ value: z.string(), label: z.string().exactOptional() });
@@ -149,6 +182,10 @@ export const RunSummarySchema: z.ZodType = z
     roles: z.array(z.string()),
     questions: z.array(question).exactOptional(),
     parent: z.object({ runId: z.string(), at: z.int() }).exactOptional(),
+    failures: z
+      .array(z.object({ role: z.string(), act: z.string(), attempt: z.int(), code: z.string(), message: z.string() }))
+      .exactOptional()
+      .describe("The activations that failed, the newest 20, whether the run went on or not. Left out without any."),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   })
   .describe("A run in a list.");

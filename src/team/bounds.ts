@@ -5,7 +5,8 @@ import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
-import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Crew } from "./crew.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 
@@ -59,9 +60,9 @@ export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds,
 /** Returns the reason why a resumed run did nothing. Undefined when something else ended it. */
 export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
-  const rounds = roundsOf(state);
+  const { rounds } = turnCount(state);
   if (reason === "rounds") {
-    const text = `Expected rounds left for run ${runId} to go on with, but it has had ${rounds} of at most ${bounds.rounds} rounds in all.`;
+    const text = `Expected rounds left for run ${runId} to go on with, but it has had ${rounds} of at most ${bounds.rounds} rounds since the last message from outside.`;
     return new ControlError("ROUNDS_REACHED", `${text} Raise the bound by the option rounds: { rounds: ${2 * Math.max(rounds, 1)} }.`, {
       data: { rounds, bound: bounds.rounds },
     });

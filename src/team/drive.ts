@@ -10,6 +10,7 @@ import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { EVENTS_BETWEEN, type LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
@@ -22,6 +23,7 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
+import { keepWarm } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
 export interface TeamParts {
@@ -76,12 +78,19 @@ export async function drive(run: Drive): Promise<RunResult> {
   try {
     const { clock = systemClock, snapshotEvery = EVENTS_BETWEEN } = run.options;
     const snapshots = { clock, every: snapshotEvery, last: run.last };
-    const result = await driveOn(run, environmentOf(run, { funds, snapshots }));
+    const environment = environmentOf(run, { funds, snapshots });
+    const result = await driveOn(run, environment);
     isDone = isFinished(state);
+    if (state.phase.phase === "ended") keepState(run, environment);
     return result;
   } finally {
     await funds?.close(isDone);
   }
+}
+
+/** Keeps the state of a run that goes on later, as long as the journal has all of it. */
+function keepState({ journal, state, last }: TeamRun, { log }: Environment): void {
+  if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last }, log.latest);
 }
 
 /** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
@@ -127,9 +136,7 @@ async function ended(run: Drive, environment: Environment, door: { isOver: boole
   if (failure !== undefined) await environment.memories.rest();
   for (;;) {
     const end: RunEnd =
-      failure === undefined
-        ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run))
-        : { reason: "interrupted", failure, control: undefined };
+      failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
     if (waitsForRetired(end, state)) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     door.isOver = !isIdle;
@@ -153,7 +160,9 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
-  return change.make(environment, { mask: run.mask, isOver: () => true });
+  const made = await change.make(environment, { mask: run.mask, isOver: () => true });
+  keepState(run, environment);
+  return made;
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */
@@ -207,7 +216,8 @@ function withDifference(result: RunResult, past: ForkAnswers | undefined): RunRe
 }
 
 function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
-  return { signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
+  const roundsLeft = (): number => (state.bounds.rounds ?? DEFAULT_ROUNDS) - turnCount(state).rounds;
+  return { roundsLeft, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }
 
 /**

@@ -44,7 +44,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
   if (others.length > 0) environment.warn(othersText(controls.id, others));
-  const end = await environment.drive(Infinity, { checkpoint: undefined, signal: controls.signal });
+  const end = await environment.drive({ roundsLeft: () => Infinity, checkpoint: undefined, signal: controls.signal });
   await environment.log.durable();
   const isAsRecorded = end.control === undefined && end.failure === undefined;
   return isAsRecorded ? recordedResult(state, mask) : runResult(state, end, mask);

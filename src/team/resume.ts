@@ -64,7 +64,8 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   assertBegun(state, idea !== undefined);
   const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
-  if (isFinished(state) && news.length === 0) {
+  // A team that was changed is recorded, so that the next one who goes on finds it.
+  if (isFinished(state) && news.length === 0 && differences.length === 0) {
     controls.started();
     return resultOfFinished(run);
   }

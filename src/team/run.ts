@@ -4,12 +4,14 @@ import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { assertMessageAlone, type Message } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { isUnowned, type RunCommand } from "./commands.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
+import { checkOnTeamChange, type OnTeamChange } from "./team-change.ts";
+import type { RunChangeOptions } from "./team-options.ts";
 
 /** Makes a change from outside in a run. */
 export type Admit = <T>(change: RunChange<T>) => Promise<T>;
@@ -20,7 +22,7 @@ export type GiveCommand = (command: RunCommand) => Promise<unknown>;
 /** The way into a run when it is not under way, and the place where the definitions of its hired roles are kept. */
 export interface RunDoor {
   /** @param observers they observe the event of the change */
-  later<T>(change: RunChange<T>, observers: ObserverRegistry): Promise<T>;
+  later<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
   /** Has the change made by the owner of the run in another process. @throws JournalError `RUN_UNOWNED` when it has left the run */
   there<T>(change: RunChange<T>): Promise<T>;
   keep(name: string, role: Role): void;
@@ -198,10 +200,10 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws QueueFullError `MAILBOX_FULL`
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async publish(message: Message | string, ...more: readonly never[]): Promise<RunReceipt> {
-    assertMessageAlone("publish", more[0]);
+  async publish(message: Message | string, o: RunChangeOptions = {}): Promise<RunReceipt> {
     this.#open();
-    return this.change(publishing(checkedNews(message)));
+    checkChange("publish", o);
+    return this.change(publishing(checkedNews(message)), o);
   }
 
   /**
@@ -213,12 +215,12 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async hire(role: Role, o: { readonly name?: string } = {}): Promise<void> {
+  async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
     const door = this.#open();
-    checkKnownOptions("hire", o, { name: true });
+    checkChange("hire", o, { name: true });
     assertIsRole(role);
-    const { name = role.name } = o;
-    await this.change(await hiring(role, name));
+    const { name = role.name, ...more } = o;
+    await this.change(await hiring(role, name), more);
     door.keep(name, role);
   }
 
@@ -232,8 +234,9 @@ export class Run implements AsyncIterable<RunEvent> {
    * a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async retire(name: string): Promise<void> {
-    await this.change(retiring(name));
+  async retire(name: string, o: RunChangeOptions = {}): Promise<void> {
+    checkChange("retire", o);
+    await this.change(retiring(name), o);
   }
 
   /** @throws UsageError `REPLAY_FIXED` */
@@ -247,7 +250,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** Makes a change from outside, also after the run has ended. @internal */
-  async change<T>(change: RunChange<T>): Promise<T> {
+  async change<T>(change: RunChange<T>, { onTeamChange }: RunChangeOptions = {}): Promise<T> {
     const door = this.#open();
     for (let admitted; admitted !== this.#admitted;) await (admitted = this.#admitted);
     if (this.#admit !== undefined) {
@@ -265,12 +268,12 @@ export class Run implements AsyncIterable<RunEvent> {
         if (!isUnowned(error)) throw error;
       }
       await this.#passed;
-      return this.change(change);
+      return this.change(change, onTeamChange === undefined ? {} : { onTeamChange });
     }
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
-    return door.later(change, this.#observers);
+    return door.later(change, this.#observers, onTeamChange);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
@@ -346,4 +349,9 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#wake = [];
     for (const wake of waiting) wake();
   }
+}
+
+function checkChange(where: string, o: RunChangeOptions, more: { readonly name?: true } = {}): void {
+  checkKnownOptions(where, o, { onTeamChange: true, ...more });
+  checkOnTeamChange(o.onTeamChange);
 }

@@ -85,7 +85,10 @@ export function checkTeamOptions({ memory, poisonAfter, snapshotEvery, commandTi
 
 /** Options of a resumed run. */
 export interface ResumeOptions {
-  /** Limit on all rounds. Default: the limit of the run's record; 100 for a new run. */
+  /**
+   * Limit on the rounds of each turn of the run: they count from its beginning, and anew from the first activation after a message from outside
+   * that came to the run at rest. Default: the limit of the run's record; 100 for a new run.
+   */
   readonly rounds?: number;
   /**
    * Stops the run. Called after every round. Default: the condition of the run's record, which is refused with `STOP_CONDITION_NEEDED`
@@ -166,15 +169,19 @@ export interface ContinueOptions extends ResumeOptions {
 /** The names of the options. @internal */
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: true };
 
-/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
-export interface SendOptions {
-  readonly signal?: AbortSignal;
+/** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
+export interface RunChangeOptions {
   /**
    * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
    * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way.
    * Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
+}
+
+/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
+export interface SendOptions extends RunChangeOptions {
+  readonly signal?: AbortSignal;
 }
 
 /** The names of the options. @internal */

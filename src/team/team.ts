@@ -49,7 +49,7 @@ import {
 
 /**
  * A team: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
- * rounds of one run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
+ * rounds of one turn of a run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
  *
  * Team.T1 (`invest`): all runs of the team share one pool, and each is recorded with its own budget.
  *
@@ -182,7 +182,7 @@ export class Team {
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
    * returned as it is; one that another living process owns is followed there, see the option `onOwned`. A finished run goes on where a message
-   * came after its end, from {@link Team.send}, {@link Run.publish} or the option `add`; its bounds hold for the whole run. Without one its
+   * came after its end, from {@link Team.send}, {@link Run.publish} or the option `add`; its budget holds for the whole run, its rounds for what follows the message. Without one its
    * result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
@@ -340,8 +340,8 @@ export class Team {
       admits: nothing,
       follows: nothing,
     };
-    const work = async ({ epoch, begun, state }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state }, change, onTeamChange);
+    const work = async ({ epoch, begun, state, last }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state, last }, change, onTeamChange);
     return this.#runs.claimed(runId, signal, work);
   }
 

@@ -83,7 +83,7 @@ describe("resume refuses", () => {
   it.each([
     [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model <name>"],
     [["nobody"], "RUN_UNKNOWN", "troupe runs ls"],
-    [["--rounds", "1"], "ROUNDS_USED", "counts all rounds"],
+    [["--rounds", "1"], "ROUNDS_USED", "counts the rounds since"],
     [["--budget", "abc"], "OPTION_INVALID", "such as 3 or 0.50"],
     [["a", "b"], "COMMAND_INVALID", "troupe --help"],
   ])("%j", async (words, code, todo) => {

@@ -24,7 +24,11 @@ const kept = withRun();
 async function hostileRun(cwd: string, runId: string): Promise<void> {
   const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e";
   const say = defineAction({ name: `Say ${hostile}`, prompt: () => hostile });
-  const roles = [defineRole({ name: `Ann ${hostile}`, profile: hostile, actions: [say] })];
+  const fail = defineAction({ name: "Fail", run: () => Promise.reject(new Error(hostile)) });
+  const roles = [
+    defineRole({ name: `Ann ${hostile}`, profile: hostile, actions: [say] }),
+    defineRole({ name: "Ben", actions: [fail], onFailure: "skip" }),
+  ];
   const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
   const model = scriptedModel([hostile], { id: hostile });
   await new Team({ name: hostile, roles, model, journal }).run(hostile, { id: runId }).result;
@@ -134,6 +138,13 @@ describe("troupe runs show", () => {
       store: join(cwd, ".troupe/runs.db"),
     });
     expect((shown as { said: readonly { seq: number }[] }).said.map(({ seq }) => seq)).toEqual([1, 13, 27]);
+  });
+
+  it("names the activations that failed though the run finished", async () => {
+    const cwd = await hostile;
+    expect((await command(cwd, ["runs", "show", "bad"])).stdout).toMatch(/\nFailed +Ben#0~1: \\x1b.*\(ACTION_FAILED\)\n/);
+    const [shown] = linesIn((await command(cwd, ["runs", "show", "bad", "--json"])).stdout);
+    expect(shown).toMatchObject({ status: "finished", failures: [{ role: "Ben", act: "Ben#0~1", attempt: 1, code: "ACTION_FAILED" }] });
   });
 
   it.each(["ls", "show", "events"])("%s shows what a terminal would obey, and sends none of it", async (name) => {

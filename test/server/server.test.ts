@@ -34,7 +34,7 @@ describe("a server of runs and its client", () => {
     ];
     const { server, client } = served({ team: shouters(), tenants }, "acme-0123456789abcdef");
     const told = async (one: RunClient, text: string): Promise<readonly string[]> =>
-      (await one.say("table-4", text)).map(({ sentFrom, content }) => `${sentFrom}: ${content}`);
+      (await one.say("table-4", text)).messages.map(({ sentFrom, content }) => `${sentFrom}: ${content}`);
     expect((await Promise.all(["one", "two"].map((text) => told(client, text)))).flat()).toEqual(
       expect.arrayContaining(["Sam: ONE", "Sam: TWO"]),
     );

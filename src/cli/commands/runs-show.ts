@@ -15,6 +15,7 @@ import { counted, elapsed, momentText, plural, tokensText } from "../screen/amou
 import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shortId, shown, type Style } from "../screen/text.ts";
 import { questionRows } from "../screen/question.ts";
+import { failureRows } from "../screen/summary.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";
@@ -87,6 +88,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     tools: tools.uses(),
     said,
     deadLetters: state.dead,
+    failures: [...state.failures.values()],
     questions: pendingQuestions(state).map(plainQuestion),
     files: run.files.paths,
     trouble: trouble && { code: trouble.code, message: trouble.message },
@@ -174,6 +176,7 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
     ["Faults", run.edges.length === 0 ? undefined : faultCountsText(run.faults)],
     ["Cost", costText(run)],
     ["Tokens", tokensText(usage)],
+    ...failureRows(run.failures, resultStyle(session).style),
     ...questionRows(questions.map((question, nth) => ({ ...question, answer: next.answers[nth] }))),
     ["Go on", next.goOn],
   ];

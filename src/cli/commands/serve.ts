@@ -8,6 +8,7 @@ import type { ServerOptions } from "../../server/server-options.ts";
 import type { LogLevel } from "../../server/json-logger.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import type { ExitCode } from "../errors.ts";
+import { OPTION_WORDS } from "../command-options.ts";
 import { dollars, oneOf, portNumber } from "../option-values.ts";
 import { report } from "../output.ts";
 import { servedCompany } from "../served-company.ts";
@@ -29,6 +30,7 @@ const GRACE = 10_000;
 export function serve(session: Session, flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
   const port = portNumber("--port", flags.port ?? DEFAULT_PORT);
+  const onTeamChange = oneOf("--on-team-change", flags.onTeamChange ?? "refuse", OPTION_WORDS["--on-team-change"]);
   const level = oneOf("--log-level", flags.logLevel ?? "info", LEVELS);
   return withStore<ExitCode>(session, flags, async (store) => {
     const { createServer, jsonLogger } = await import("../../server/index.ts");
@@ -46,6 +48,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
         secrets,
         page: readPage,
         version: host.version,
+        onTeamChange,
         clock: host.clock,
       },
       ...users.options,

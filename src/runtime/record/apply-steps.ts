@@ -4,6 +4,7 @@ import type { Settlement } from "../../model/ledger.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { APPROVAL_STEP, isAlways } from "../../tool/approval.ts";
 import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
+import { work } from "./turn-count.ts";
 import type { StepEnded, StepStarted } from "./event.ts";
 import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 
@@ -15,6 +16,7 @@ export function openStep(state: RunState, event: StepStarted): void {
   const open = openNamed(state, event.act);
   const { steps } = open;
   open.isUnderWay = true;
+  work(state);
   const before = steps.get(event.key);
   if (before?.outcome !== undefined) throw damaged(`a step was tried again after its answer: ${event.act} ${event.key}`);
   if (before?.inFlight === true) settleAtHold(state, before.started);

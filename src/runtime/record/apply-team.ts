@@ -4,6 +4,7 @@ import { measureMailboxes, unblock } from "./delivery.ts";
 import type { HiredRole, RoleHired, RoleRetired } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
+import { read } from "./turn-count.ts";
 
 /** Applies that roles were hired on the way. One that was retired before comes back with its memory and its state. */
 export function hire(state: RunState, { roles }: RoleHired): void {
@@ -32,6 +33,7 @@ export function retire(state: RunState, { role: name, keeps }: RoleRetired): voi
   if (keeps === 0) giveUp(state, role);
   const left = role.mailbox.popAll();
   state.unread -= left.length - keeps;
+  read(state, left.slice(keeps));
   role.refill(left.slice(0, keeps));
   if (keeps === 0) leaveLine(state, role);
   for (const message of [...left.slice(keeps), ...heldFor(state, role)])

@@ -25,7 +25,9 @@ import {
   type RunStarted,
   type Sent,
 } from "./event.ts";
+import { noteEnd } from "./failed-activation.ts";
 import { changedState } from "./state-change.ts";
+import { beginTurn, countAct, hear, read, rest } from "./turn-count.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
 
 /**
@@ -140,6 +142,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
 function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
   state.takes = 0;
+  rest(state);
   if (status === "finished" && !hasMail(state)) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
@@ -149,6 +152,7 @@ function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.told.set(sent.message.id, sent);
+  if (sent.to.length > 0 && sent.dropped !== true) hear(state, sent.message);
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 
@@ -174,6 +178,7 @@ function resume(state: RunState, event: RunResumed): void {
     state.reused = 0;
     state.reusedCalls = 0;
     state.calls = 0;
+    state.turn = "at rest";
   }
   state.saved += event.saved ?? 0;
   if (event.budget !== undefined) state.budget = event.budget;
@@ -230,6 +235,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   if (role.open !== undefined) throw damaged(`${role.name} began ${act} while ${role.open.act} was open`);
   if (act !== role.nextAct) throw damaged(`${act} is not the next activation of ${role.name}`);
   if (take > role.waiting) throw damaged(`${act} takes ${take} messages of ${role.waiting}`);
+  beginTurn(state);
   beginRound(state);
   const open = { act, attempt, take, at, teamAt, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
   role.activation = { kind: "open", open, retry: role.retry };
@@ -244,6 +250,7 @@ function resumeActivation(state: RunState, event: ActResumed): void {
 /** Applies everything that an activation changed. */
 function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
+  noteEnd(state.failures, event);
   const taken = consume(state, role, event.take);
   if (event.memory.length > 0 || event.working.length > 0) rememberAll(role, event, taken);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
@@ -262,6 +269,7 @@ function endActivation(state: RunState, event: ActEnded): void {
  */
 function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
+  noteEnd(state.failures, event);
   const { retry } = role;
   const keepsAnswers = event.stepFailed || (event.then === "stop" && !blamesAnswers(event.error));
   const failed: RetryState = {
@@ -294,7 +302,7 @@ function completeActivation(state: RunState, role: RoleState): void {
   role.completeActivation();
   if (state.open.size > 0) state.open.delete(role.name);
   state.activations += 1;
-  if (role.n > state.busiest) state.busiest = role.n;
+  countAct(state, role);
   state.lastActed = role.index;
   state.next = undefined;
   if (state.clock === "rounds") {
@@ -314,8 +322,10 @@ function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
+  beginTurn(state);
   beginRound(state);
   const taken = takeFrom(role, take);
+  read(state, taken);
   state.unread -= take;
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);

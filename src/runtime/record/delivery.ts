@@ -7,6 +7,7 @@ import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } fro
 import { noFaults } from "./edge-fault.ts";
 import type { Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
+import { read } from "./turn-count.ts";
 import { QueueFullError } from "../../kernel/errors.ts";
 
 /**
@@ -123,6 +124,7 @@ function dropOldest(state: RunState, role: RoleState): void {
   role.refill(waiting);
   if (message === undefined) return;
   state.unread -= 1;
+  read(state, [message]);
   state.dropped += 1;
   state.justDropped.push({ role, message });
 }

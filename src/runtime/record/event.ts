@@ -56,7 +56,7 @@ export interface RecordedStop {
 export interface RecordedBounds {
   /** Micro-dollars that the run was given for itself. Without them its budget is the team's budget for each run. */
   readonly budget?: number;
-  /** Limit on all rounds; with a scheduler without rounds, on the activations of one role. */
+  /** Limit on the rounds of a turn; with a scheduler without rounds, on the activations of one role in it. */
   readonly rounds?: number;
   /** Null removes the condition. */
   readonly stopWhen?: RecordedStop | null;

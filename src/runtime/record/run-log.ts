@@ -7,7 +7,7 @@ import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEve
 import type { Journal } from "./journal.ts";
 import { maskedBody } from "./masking.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
-import type { SnapshotWriter } from "../snapshot/snapshot-writer.ts";
+import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot-writer.ts";
 
 /** A journal with the right to write one run into it. */
 export interface OwnedRun {
@@ -116,6 +116,11 @@ export class RunLog {
   /** The last event that was made. */
   get latest(): RunEvent | undefined {
     return this.#latest;
+  }
+
+  /** The last snapshot of the state; undefined where none are kept. */
+  get snapshot(): LastSnapshot | undefined {
+    return this.#snapshots?.last;
   }
 
   /** True when no recorded event is left that {@link durable} would wait for. */

@@ -9,8 +9,10 @@ import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.
 import type { Delayed } from "./delayed.ts";
 import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
+import type { FailedActivations } from "./failed-activation.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
+import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
 /** The phase of a run. */
 export type RunPhase =
@@ -131,6 +133,15 @@ export class RunState {
   activations: number = 0;
   /** The largest number of activations that one role has ended. */
   busiest: number = 0;
+  turn: TurnPhase = "at rest";
+  /** Undefined in the first turn. */
+  turnStart: TurnStart | undefined;
+  /** The activations that roles have ended in the present turn, by their places, where there are no rounds. Empty in the first turn. */
+  actsInTurn: Map<number, number> = new Map();
+  /** The largest of them. */
+  busiestInTurn: number = 0;
+  /** The ids of messages from outside that nobody has read, where a history is kept. */
+  readonly unheard: Set<string> = new Set();
   /** Every delivered message, in order of delivery. One that was delivered twice stands there twice. */
   readonly deliveries: Message[] = [];
   readonly hasHistory: boolean;
@@ -158,6 +169,7 @@ export class RunState {
   /** The last delivered message of a role. */
   lastSaid: Message | undefined;
   dead: DeadLetter[] = [];
+  readonly failures: FailedActivations = new Map();
   /** The number of dead letters when the last round ended. */
   deadBefore: number = 0;
   ledger: Ledger = new Ledger();

@@ -1,4 +1,5 @@
-import type { ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
+import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } from "./failed-activation.ts";
+import type { ActEnded, ActFailed, ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
@@ -41,6 +42,8 @@ export interface RunSummary {
   readonly questions?: readonly PendingQuestion[];
   /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
+  /** The activations that failed, the newest 20, with at most 500 characters of their messages. Left out without any. */
+  readonly failures?: readonly FailedActivation[];
   /** The code and the message of the error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -68,12 +71,15 @@ export interface RunTally {
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
-const TALLY_VERSION = 3;
+const TALLY_VERSION = 4;
 
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;
 /** Names of roles in a summary: a population of a million roles must not make its line in a list long. */
 const MOST_ROLES = 500;
+const MOST_FAILURES = 20;
+/** Characters of the message of a failed activation. */
+const LONGEST_MESSAGE = 500;
 
 /** Returns a tally that was kept as JSON; undefined for one of another run or version. */
 export function keptTally(value: unknown, runId: string): RunTally | undefined {
@@ -98,6 +104,7 @@ export function askedIn({ steps }: RunTally): readonly StepStarted[] {
 export class TallyFold {
   readonly #steps = new Map<string, OpenStep>();
   readonly #roles: Set<string>;
+  readonly #failures: FailedActivations;
   readonly #summary: SummaryDraft;
 
   /** @param from the tally of the first events; without it the fold begins with the first event */
@@ -105,6 +112,7 @@ export class TallyFold {
     const none = { idea: "", team: "", events: 0, started: null, moved: null, cost: 0, unpriced: 0, calls: 0, tokens: 0, roles: [] };
     this.#summary = from === undefined ? { id: runId, status: "empty", ...none } : { ...from.summary };
     this.#roles = new Set(this.#summary.roles);
+    this.#failures = failuresIn(this.#summary.failures ?? []);
     for (const step of from?.steps ?? []) this.#steps.set(nameOf(step), step);
   }
 
@@ -119,7 +127,9 @@ export class TallyFold {
   }
 
   get tally(): RunTally {
-    return { v: TALLY_VERSION, summary: { ...this.#summary, roles: [...this.#roles] }, steps: [...this.#steps.values()] };
+    const { failures: _before, ...summary } = this.#summary;
+    const failures = this.#failures.size === 0 ? {} : { failures: [...this.#failures.values()] };
+    return { v: TALLY_VERSION, summary: { ...summary, roles: [...this.#roles], ...failures }, steps: [...this.#steps.values()] };
   }
 
   add(event: RunEvent): void {
@@ -148,6 +158,7 @@ export class TallyFold {
         return this.#settle(event);
       case "act.ended":
       case "act.failed":
+        this.#end(event);
         for (const [name, { act }] of this.#steps) if (act === event.act) this.#steps.delete(name);
         return;
       case "role.hired":
@@ -174,6 +185,12 @@ export class TallyFold {
         return;
       default:
     }
+  }
+
+  #end(event: ActEnded | ActFailed): void {
+    noteEnd(this.#failures, event.type === "act.ended" ? event : shortened(event));
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > MOST_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
   #hire(roles: readonly { readonly name: string }[]): void {
@@ -217,6 +234,10 @@ export class TallyFold {
     if (step.unpriced === true) this.#summary.unpriced += 1;
     else this.#summary.cost += step.hold;
   }
+}
+
+function shortened({ error, ...failed }: ActFailed): ActFailed {
+  return { ...failed, error: { ...error, message: error.message.slice(0, LONGEST_MESSAGE) } };
 }
 
 function nameOf({ act, key }: { readonly act: string; readonly key: string }): string {

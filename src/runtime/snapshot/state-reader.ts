@@ -5,6 +5,7 @@ import { Memory } from "../../memory/memory.ts";
 import { frozenMessage, type Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import { Plan } from "../../role/plan.ts";
+import { failuresIn } from "../record/failed-activation.ts";
 import { delayedOf } from "../record/delayed.ts";
 import type { HiredRole, Sent, StepStarted } from "../record/event.ts";
 import { ReadyRoles } from "../record/ready-roles.ts";
@@ -73,6 +74,9 @@ class StateReader {
       allowedTools: new Set(json.allowedTools),
       idea: json.idea === undefined ? undefined : message(json.idea),
       told: new Map(told.map((sent) => [sent.message.id, sent])),
+      failures: failuresIn(json.failures),
+      actsInTurn: new Map(json.actsInTurn),
+      unheard: new Set(json.unheard),
     };
   }
 

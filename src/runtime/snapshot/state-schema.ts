@@ -4,6 +4,7 @@ import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import type { Message } from "../../message/message.ts";
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
 import type { HiredRole } from "../record/event.ts";
+import type { FailedActivation } from "../record/failed-activation.ts";
 import type { HiredAs } from "../record/role-state.ts";
 import { list, recordedParts } from "../record/event-schema.ts";
 import type { RoleJson } from "./role-json.ts";
@@ -82,6 +83,7 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     isAfresh: flag,
     phase: phaseSchema(),
     teamChanges: whole,
+    ...turnMembers(),
     acted: whole,
     round: whole,
     tick: number,
@@ -104,6 +106,15 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     seq: whole,
     edges: list(recordedEdge),
     faults: closed({ lost: whole, delayed: whole, copied: whole, rewritten: whole }),
+  };
+}
+
+function turnMembers(): SchemasOf<Pick<RunJson, "turn" | "turnStart" | "busiestInTurn">> {
+  const { number, whole } = plain();
+  return {
+    turn: z.enum(["at rest", "begins", "under way"]),
+    turnStart: closed({ rounds: whole, tick: number, deliveries: whole }).optional(),
+    busiestInTurn: whole,
   };
 }
 
@@ -139,6 +150,9 @@ function codedMembers(): SchemasOf<CodedMembers> {
     allowedTools: texts,
     idea: place,
     told: list(sent),
+    failures: list(closed<FailedActivation>({ role: text, act: text, attempt: whole, code: text, message: text })),
+    actsInTurn: entries(whole, whole),
+    unheard: texts,
   };
 }
 
