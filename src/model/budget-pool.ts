@@ -68,6 +68,7 @@ export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INV
 interface Waiter {
   readonly account: LocalAccount;
   readonly amount: number;
+  readonly repeats: readonly BudgetHold[];
   readonly ending: Cancellation;
   readonly resolve: (hold: BudgetHold) => void;
   readonly reject: (error: Error) => void;
@@ -76,22 +77,25 @@ interface Waiter {
 let made = 0;
 
 /**
- * A pool in memory. It owns its amount, its spending, its holds, and the queue of waiting reservations. The length of the queue is bounded
+ * A pool in memory. It owns its amount, its spending, its accounts, and the queue of waiting reservations. The length of the queue is bounded
  * by the calls that spenders have in flight, the number of accounts by the spenders that may come back.
  *
  * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the turn in which it was found to fit.
- * LocalPool.P2 (`#admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and is refused otherwise:
- * so none waits where nothing is open.
- * LocalPool.P3 (`LocalAccount.hold`) held is the sum of open holds; every one is settled once, or closed with its account.
- * LocalPool.P4 (`open`) an account is charged up to its record, never twice.
+ * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost holds of accounts
+ * that have not asked for anything yet. It is refused otherwise, so none waits where nothing is open.
+ * LocalPool.P3 (`LocalAccount.#hold`) held is the sum of open holds, and spent has the lost ones; every one is settled once, or kept as lost by its closed
+ * account.
+ * LocalPool.P4 (`open`) an account is charged up to its record, never twice: its former holds are over.
+ * LocalPool.P5 (`admit`) a call that repeats lost ones takes their room where it would be refused otherwise.
  */
 class LocalPool implements LocalBudgetPool {
   readonly id: string;
   readonly parent: BudgetPool | undefined;
   readonly rank: number;
   readonly #name: string;
-  /** Micro-dollars spent by account. */
-  readonly #spentBy = new Map<string, number>();
+  readonly #accounts = new Map<string, LocalAccount>();
+  /** Micro-dollars settled by account. */
+  readonly #settledBy = new Map<string, number>();
   #amount: number;
   #spent = 0;
   #held = 0;
@@ -120,36 +124,52 @@ class LocalPool implements LocalBudgetPool {
 
   invest(amount: number): void {
     this.#amount = wholeAmount(amount);
-    this.#admit();
+    this.admit();
   }
 
-  open(account: string, { spent }: AccountOptions): Promise<BudgetAccount> {
-    const known = this.#spentBy.get(account) ?? 0;
-    if (spent > known) this.add(account, spent - known);
-    return Promise.resolve(new LocalAccount(this, account));
+  open(name: string, { spent, lost = [] }: AccountOptions): Promise<BudgetAccount> {
+    const former = this.#accounts.get(name);
+    if (former?.isClosed === true) former.end();
+    this.settle(name, Math.max(spent - (this.#settledBy.get(name) ?? 0), 0));
+    const account = new LocalAccount(this, name);
+    account.lost = lost.map((amount) => account.lose(amount));
+    this.#accounts.set(name, account);
+    this.admit();
+    return Promise.resolve(account);
+  }
+
+  /** True for the account that was opened last under its name. */
+  isPresent(account: LocalAccount): boolean {
+    return this.#accounts.get(account.name) === account;
+  }
+
+  forget(name: string): void {
+    this.#accounts.delete(name);
+    this.#settledBy.delete(name);
   }
 
   /** Adds to the spending of an account. */
-  add(account: string, cost: number): void {
+  settle(name: string, cost: number): void {
     this.#spent += cost;
-    this.#spentBy.set(account, (this.#spentBy.get(account) ?? 0) + cost);
-    this.#admit();
+    this.#settledBy.set(name, (this.#settledBy.get(name) ?? 0) + cost);
   }
 
-  forget(account: string): void {
-    this.#spentBy.delete(account);
+  /** Adds to the holds. @param lost those of calls whose end is unknown */
+  hold({ lost = 0, held = 0 }: { readonly lost?: number; readonly held?: number }): void {
+    this.#spent += lost;
+    this.#held += held;
   }
 
-  reserve(account: LocalAccount, amount: number, ending: Cancellation): Promise<BudgetHold> {
+  reserve(account: LocalAccount, amount: number, ending: Cancellation, repeats: readonly BudgetHold[]): Promise<BudgetHold> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
-    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
+    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(account.take(amount));
     return new Promise((resolve, reject) => {
       const unsubscribe = ending.onEnd((reason) => {
         this.#queue = this.#queue.filter((other) => other !== waiter);
         reject(interruptionBy(reason));
       });
       const waiter: Waiter = {
-        ...{ account, amount, ending },
+        ...{ account, amount, repeats, ending },
         resolve: (hold) => {
           unsubscribe();
           resolve(hold);
@@ -160,36 +180,36 @@ class LocalPool implements LocalBudgetPool {
         },
       };
       this.#queue.push(waiter);
-      this.#admit();
+      this.admit();
     });
-  }
-
-  settle(account: string, hold: number, cost: number): void {
-    this.#held -= hold;
-    this.add(account, cost);
   }
 
   #fits(amount: number): boolean {
     return this.#spent + this.#held + amount <= this.#amount;
   }
 
-  #take(account: LocalAccount, amount: number): BudgetHold {
-    this.#held += amount;
-    return account.hold(amount);
-  }
-
-  /** Makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
-  #admit(): void {
+  /** Must be called when there may be room: makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
+  admit(): void {
     if (this.#queue.length === 0) return;
     const waiting = this.#queue;
     this.#queue = [];
     for (const waiter of waiting) {
-      const { account, amount, ending } = waiter;
+      const { account, amount, repeats, ending } = waiter;
+      const room = account.roomOf(repeats);
       if (ending.ended !== undefined) waiter.reject(interruptionBy(ending.ended.reason));
-      else if (this.#fits(amount)) waiter.resolve(this.#take(account, amount));
-      else if (this.#spent + amount > this.#amount) waiter.reject(this.#refusal(amount));
-      else this.#queue.push(waiter);
+      else if (this.#fits(amount)) waiter.resolve(account.take(amount));
+      else if (this.#spent + amount <= this.#amount) this.#queue.push(waiter);
+      else if (room > 0 && this.#fits(amount - room)) waiter.resolve(account.take(amount, repeats));
+      else if (this.#spent - room - this.#unasked + amount <= this.#amount) this.#queue.push(waiter);
+      else waiter.reject(this.#refusal(amount));
     }
+  }
+
+  /** The lost holds of accounts that have not asked for anything yet: their calls may be about to be repeated. */
+  get #unasked(): number {
+    let sum = 0;
+    for (const account of this.#accounts.values()) sum += account.unasked;
+    return sum;
   }
 
   #refusal(needed: number): BudgetError {
@@ -197,39 +217,94 @@ class LocalPool implements LocalBudgetPool {
   }
 }
 
-/** The account of one spender with a pool of this process. It owns the open holds of the spender. */
+interface LocalHold {
+  amount: number;
+  isLost: boolean;
+}
+
+/** The account of one spender with a pool of this process. It owns the open and lost holds of the spender. */
 class LocalAccount implements BudgetAccount {
+  readonly name: string;
+  lost: readonly BudgetHold[] = [];
+  isClosed = false;
   readonly #pool: LocalPool;
-  readonly #name: string;
-  readonly #open = new Map<BudgetHold, number>();
+  readonly #holds = new Map<BudgetHold, LocalHold>();
+  #hasAsked = false;
 
   constructor(pool: LocalPool, name: string) {
     this.#pool = pool;
-    this.#name = name;
+    this.name = name;
   }
 
-  reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
-    return this.#pool.reserve(this, amount, ending);
+  reserve(amount: number, ending: Cancellation, repeats: readonly BudgetHold[] = []): Promise<BudgetHold> {
+    const hold = this.#pool.reserve(this, amount, ending, repeats);
+    if (!this.#hasAsked) {
+      this.#hasAsked = true;
+      this.#pool.admit();
+    }
+    return hold;
   }
 
   charge(amount: number): void {
-    this.#pool.add(this.#name, amount);
+    this.#pool.settle(this.name, amount);
+    this.#pool.admit();
+  }
+
+  lose(amount: number): BudgetHold {
+    this.#pool.hold({ lost: amount });
+    return this.#hold({ amount, isLost: true });
   }
 
   close(isDone: boolean): Promise<void> {
-    for (const [hold, amount] of this.#open) hold.settle(amount);
-    if (isDone) this.#pool.forget(this.#name);
+    this.isClosed = true;
+    if (!this.#pool.isPresent(this)) this.end();
+    else {
+      for (const hold of this.#holds.values()) {
+        if (!hold.isLost) this.#pool.hold({ lost: hold.amount, held: -hold.amount });
+        hold.isLost = true;
+      }
+      if (isDone) this.#pool.forget(this.name);
+    }
+    this.#pool.admit();
     return Promise.resolve();
   }
 
-  /** A hold that the pool has taken. */
-  hold(amount: number): BudgetHold {
+  /** Takes a hold that fits, in place of the room of lost ones. */
+  take(amount: number, repeats: readonly BudgetHold[] = []): BudgetHold {
+    this.#pool.hold({ lost: -this.roomOf(repeats), held: amount });
+    for (const one of repeats) {
+      const kept = this.#holds.get(one);
+      if (kept !== undefined) kept.amount = 0;
+    }
+    return this.#hold({ amount, isLost: false });
+  }
+
+  /** Micro-dollars that lost holds keep. */
+  roomOf(repeats: readonly BudgetHold[]): number {
+    return repeats.reduce((sum, one) => sum + (this.#holds.get(one)?.amount ?? 0), 0);
+  }
+
+  /** Micro-dollars of lost holds while the spender has not asked for anything. */
+  get unasked(): number {
+    return this.#hasAsked || this.isClosed ? 0 : this.roomOf(this.lost);
+  }
+
+  /** Drops the holds, because the account was opened again with what the record of its spender has of them. */
+  end(): void {
+    for (const { amount, isLost } of this.#holds.values()) this.#pool.hold(isLost ? { lost: -amount } : { held: -amount });
+    this.#holds.clear();
+  }
+
+  #hold(kept: LocalHold): BudgetHold {
     const hold: BudgetHold = {
       settle: (cost) => {
-        if (this.#open.delete(hold)) this.#pool.settle(this.#name, amount, cost);
+        if (this.isClosed || !this.#holds.delete(hold)) return;
+        this.#pool.hold(kept.isLost ? { lost: -kept.amount } : { held: -kept.amount });
+        this.#pool.settle(this.name, cost);
+        this.#pool.admit();
       },
     };
-    this.#open.set(hold, amount);
+    this.#holds.set(hold, kept);
     return hold;
   }
 }

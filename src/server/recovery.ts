@@ -197,7 +197,11 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
     const spender = spenderOf(state);
     // A run that went on after its end has an account for each of the two parts.
     if (done !== undefined && done.spent > 0) await (await level.open(runId, { spent: done.spent })).close(true);
-    if (spender.spent > 0) await (await level.open(spender.name, { spent: spender.spent })).close(isFinished(state));
+    const lost = spender.lost?.map(([, amount]) => amount) ?? [];
+    if (spender.spent > 0 || lost.length > 0) {
+      const account = await level.open(spender.name, { spent: spender.spent, lost });
+      await account.close(isFinished(state) && lost.length === 0);
+    }
   }
 }
 

@@ -70,14 +70,14 @@ export interface Drive extends TeamRun {
 /** Drives a run until it ends, for now. */
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
-  // A step in flight at the last stop counts at its hold, as the record will show.
+  // A step in flight at the last stop is lost, as the record will show.
   const funds = await Funds.open(crew.pools, spenderOf(state));
   let isDone = false;
   try {
     const { clock = systemClock, snapshotEvery = EVENTS_BETWEEN } = run.options;
     const snapshots = { clock, every: snapshotEvery, last: run.last };
     const result = await driveOn(run, environmentOf(run, { funds, snapshots }));
-    isDone = isFinished(state);
+    isDone = isFinished(state) && state.lost.length === 0;
     return result;
   } finally {
     await funds?.close(isDone);
@@ -86,8 +86,8 @@ export async function drive(run: Drive): Promise<RunResult> {
 
 /** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
 export function spenderOf({ runId, done, ledger }: RunState): Spender {
-  const spent = ledger.spent + ledger.held;
-  return done === undefined ? { name: runId, spent } : { name: `${runId}#${done.seq}`, spent: spent - done.spent };
+  const { settled, holds: lost } = ledger;
+  return done === undefined ? { name: runId, spent: settled, lost } : { name: `${runId}#${done.seq}`, spent: settled - done.spent, lost };
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {

@@ -107,6 +107,7 @@ class CanonicalLog {
         return this.#push(-1, [{ type: event.type, role: event.role, keeps: event.keeps }]);
       case "act.started":
       case "act.resumed":
+      case "run.settled":
         return;
     }
   }
