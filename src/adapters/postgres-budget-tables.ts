@@ -2,7 +2,8 @@
  * The tables of shared budgets, and their functions: see `postgres-shared-tables.ts`. Amounts are micro-dollars.
  *
  * `spent` of a budget has the amounts of lost holds too: those of calls whose end is unknown, and those whose process is gone or has closed the
- * account. A lost hold has a holder from the opening of its account until the account asks for something: its call may be about to be repeated.
+ * account. A lost hold of an open account has a holder while its call may be about to be repeated: until the account asks for something else. While it is
+ * repeated, it is held.
  */
 
 /** Returns the statements that make them. @param s the quoted name of the schema */
@@ -86,28 +87,36 @@ CREATE FUNCTION ${s}.reserve_budget(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   room bigint;
-  unasked bigint;
+  repeatable bigint;
+  lost bigint;
+  more bigint;
 BEGIN
   SELECT b.amount, b.spent, b.held INTO amount, spent, held FROM ${s}.budgets b WHERE b.name = in_budget FOR UPDATE;
   IF EXISTS (SELECT FROM ${s}.budget_holds h WHERE h.id = as_id) THEN
     state := 'held';
   ELSIF by_opening IS DISTINCT FROM (SELECT a.opening FROM ${s}.budget_accounts a WHERE a.budget = in_budget AND a.account = of_account) THEN
     state := 'taken';
-  ELSIF spent + held + asked <= amount THEN
-    INSERT INTO ${s}.budget_holds VALUES (as_id, in_budget, of_account, by_opening, by_holder, asked);
-    PERFORM ${s}.change_budget(in_budget, 0, asked);
-    state := 'held';
   ELSE
-    UPDATE ${s}.budget_holds h SET holder = 0 WHERE h.budget = in_budget AND h.account = of_account AND h.is_lost AND h.holder <> 0;
+    UPDATE ${s}.budget_holds h SET holder = 0
+      WHERE h.budget = in_budget AND h.account = of_account AND h.is_lost AND h.holder <> 0 AND h.id <> ALL (repeats);
+    UPDATE ${s}.budget_holds h SET holder = by_holder WHERE h.id = ANY (repeats) AND h.is_lost;
     SELECT coalesce(sum(h.amount), 0) INTO room FROM ${s}.budget_holds h WHERE h.id = ANY (repeats) AND h.is_lost;
-    SELECT coalesce(sum(h.amount), 0) INTO unasked FROM ${s}.budget_holds h
+    SELECT coalesce(sum(h.amount), 0) INTO repeatable FROM ${s}.budget_holds h
       WHERE h.budget = in_budget AND h.is_lost AND h.holder <> 0 AND NOT ${s}.holder_is_gone(h.holder);
-    IF spent + asked > amount AND room > 0 AND spent - room + held + asked <= amount THEN
-      UPDATE ${s}.budget_holds h SET amount = 0 WHERE h.id = ANY (repeats) AND h.is_lost;
-      INSERT INTO ${s}.budget_holds VALUES (as_id, in_budget, of_account, by_opening, by_holder, asked);
-      PERFORM ${s}.change_budget(in_budget, -room, asked);
+    SELECT coalesce(sum(h.amount), 0) INTO lost FROM ${s}.budget_holds h WHERE h.budget = in_budget AND h.is_lost;
+    IF spent + held + asked <= amount THEN
+      more := asked;
+    ELSIF spent + asked > amount AND room > 0 AND (
+      spent + held + greatest(asked - room, 0) <= amount OR (room >= asked AND spent - lost + held + asked <= amount)
+    ) THEN
+      more := greatest(asked - room, 0);
+    END IF;
+    IF more IS NOT NULL THEN
+      UPDATE ${s}.budget_holds h SET is_lost = false WHERE h.id = ANY (repeats) AND h.is_lost;
+      INSERT INTO ${s}.budget_holds VALUES (as_id, in_budget, of_account, by_opening, by_holder, more);
+      PERFORM ${s}.change_budget(in_budget, -room, more + room);
       state := 'held';
-    ELSIF spent - room - unasked + asked > amount THEN
+    ELSIF spent + asked > amount AND (spent - repeatable + asked > amount OR (room > 0 AND held = 0)) THEN
       state := 'refused';
     ELSE
       state := 'waits';

@@ -43,7 +43,7 @@ export interface BudgetAccount {
    *
    * @param amount whole micro-dollars
    * @param repeats lost holds of the same call: where no room is left and none can come, their room is taken, so that a crash does not end
-   * what has the money to go on. They are still to be settled.
+   * what has the money to go on. They are to be settled before the new one.
    * @throws BudgetError when no open hold could make room; ControlError when the spender is cancelled first, and with the code
    * `BUDGET_UNREACHABLE` when a pool elsewhere gave no answer for too long.
    */

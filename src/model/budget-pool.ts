@@ -21,7 +21,7 @@ const poolOptions: Known<BudgetPoolOptions> = { parent: true, name: true };
 export interface LocalBudgetPool extends BudgetPool {
   /** Micro-dollars in all. */
   readonly amount: MicroUsd;
-  /** Micro-dollars of everything settled. */
+  /** Micro-dollars of everything settled, and of lost calls. */
   readonly spent: MicroUsd;
   /** Micro-dollars reserved by calls in flight. */
   readonly held: MicroUsd;
@@ -81,8 +81,8 @@ let made = 0;
  * by the calls that spenders have in flight, the number of accounts by the spenders that may come back.
  *
  * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the turn in which it was found to fit.
- * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost holds of accounts
- * that have not asked for anything yet. It is refused otherwise, so none waits where nothing is open.
+ * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost ones whose calls may
+ * be about to be repeated. It is refused otherwise, so none waits where nothing is open.
  * LocalPool.P3 (`LocalAccount.#hold`) held is the sum of open holds, and spent has the lost ones; every one is settled once, or kept as lost by its closed
  * account.
  * LocalPool.P4 (`open`) an account is charged up to its record, never twice: its former holds are over.
@@ -97,7 +97,8 @@ class LocalPool implements LocalBudgetPool {
   /** Micro-dollars settled by account. */
   readonly #settledBy = new Map<string, number>();
   #amount: number;
-  #spent = 0;
+  #settled = 0;
+  #lost = 0;
   #held = 0;
   #queue: Waiter[] = [];
 
@@ -116,7 +117,7 @@ class LocalPool implements LocalBudgetPool {
     return this.#amount as MicroUsd;
   }
   get spent(): MicroUsd {
-    return this.#spent as MicroUsd;
+    return (this.#settled + this.#lost) as MicroUsd;
   }
   get held(): MicroUsd {
     return this.#held as MicroUsd;
@@ -150,19 +151,19 @@ class LocalPool implements LocalBudgetPool {
 
   /** Adds to the spending of an account. */
   settle(name: string, cost: number): void {
-    this.#spent += cost;
+    this.#settled += cost;
     this.#settledBy.set(name, (this.#settledBy.get(name) ?? 0) + cost);
   }
 
-  /** Adds to the holds. @param lost those of calls whose end is unknown */
-  hold({ lost = 0, held = 0 }: { readonly lost?: number; readonly held?: number }): void {
-    this.#spent += lost;
+  /** Adds to the holds. */
+  count(lost: number, held: number): void {
+    this.#lost += lost;
     this.#held += held;
   }
 
   reserve(account: LocalAccount, amount: number, ending: Cancellation, repeats: readonly BudgetHold[]): Promise<BudgetHold> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
-    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(account.take(amount));
+    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(account.take(amount, repeats));
     return new Promise((resolve, reject) => {
       const unsubscribe = ending.onEnd((reason) => {
         this.#queue = this.#queue.filter((other) => other !== waiter);
@@ -185,7 +186,12 @@ class LocalPool implements LocalBudgetPool {
   }
 
   #fits(amount: number): boolean {
-    return this.#spent + this.#held + amount <= this.#amount;
+    return this.spent + this.#held + amount <= this.#amount;
+  }
+
+  /** True when what is kept for lost calls and `more` suffices for a call. */
+  #fitsBeside(amount: number, more: number): boolean {
+    return this.#fits(more) || (more === 0 && this.#settled + this.#held + amount <= this.#amount);
   }
 
   /** Must be called when there may be room: makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
@@ -196,30 +202,31 @@ class LocalPool implements LocalBudgetPool {
     for (const waiter of waiting) {
       const { account, amount, repeats, ending } = waiter;
       const room = account.roomOf(repeats);
+      const more = Math.max(0, amount - room);
       if (ending.ended !== undefined) waiter.reject(interruptionBy(ending.ended.reason));
-      else if (this.#fits(amount)) waiter.resolve(account.take(amount));
-      else if (this.#spent + amount <= this.#amount) this.#queue.push(waiter);
-      else if (room > 0 && this.#fits(amount - room)) waiter.resolve(account.take(amount, repeats));
-      else if (this.#spent - room - this.#unasked + amount <= this.#amount) this.#queue.push(waiter);
+      else if (this.#fits(amount)) waiter.resolve(account.take(amount, repeats));
+      else if (this.spent + amount <= this.#amount) this.#queue.push(waiter);
+      else if (room > 0 && this.#fitsBeside(amount, more)) waiter.resolve(account.take(more, repeats));
+      else if (this.spent - this.#repeatable(waiting) + amount <= this.#amount && (room === 0 || this.#held > 0)) this.#queue.push(waiter);
       else waiter.reject(this.#refusal(amount));
     }
   }
 
-  /** The lost holds of accounts that have not asked for anything yet: their calls may be about to be repeated. */
-  get #unasked(): number {
-    let sum = 0;
-    for (const account of this.#accounts.values()) sum += account.unasked;
-    return sum;
+  /** The lost holds whose calls wait to be repeated, or may be about to be: those of accounts that have not asked for anything yet. */
+  #repeatable(waiting: readonly Waiter[]): number {
+    const asked = waiting.reduce((sum, { account, repeats }) => sum + (account.unasked > 0 ? 0 : account.roomOf(repeats)), 0);
+    return [...this.#accounts.values()].reduce((sum, { unasked }) => sum + unasked, asked);
   }
 
   #refusal(needed: number): BudgetError {
-    return new BudgetError({ needed, left: Math.max(0, this.#amount - this.#spent), budget: this.#amount, of: this.#name });
+    return new BudgetError({ needed, left: Math.max(0, this.#amount - this.spent), budget: this.#amount, of: this.#name });
   }
 }
 
 interface LocalHold {
-  amount: number;
-  isLost: boolean;
+  readonly amount: number;
+  /** The sum in which it counts: lost holds are in `spent` until their calls are repeated. */
+  isIn: "spent" | "held" | "none";
 }
 
 /** The account of one spender with a pool of this process. It owns the open and lost holds of the spender. */
@@ -251,37 +258,32 @@ class LocalAccount implements BudgetAccount {
   }
 
   lose(amount: number): BudgetHold {
-    this.#pool.hold({ lost: amount });
-    return this.#hold({ amount, isLost: true });
+    return this.#hold(amount, "spent");
   }
 
   close(isDone: boolean): Promise<void> {
     this.isClosed = true;
     if (!this.#pool.isPresent(this)) this.end();
     else {
-      for (const hold of this.#holds.values()) {
-        if (!hold.isLost) this.#pool.hold({ lost: hold.amount, held: -hold.amount });
-        hold.isLost = true;
-      }
+      for (const kept of this.#holds.values()) this.#move(kept, "spent");
       if (isDone) this.#pool.forget(this.name);
     }
     this.#pool.admit();
     return Promise.resolve();
   }
 
-  /** Takes a hold that fits, in place of the room of lost ones. */
-  take(amount: number, repeats: readonly BudgetHold[] = []): BudgetHold {
-    this.#pool.hold({ lost: -this.roomOf(repeats), held: amount });
-    for (const one of repeats) {
-      const kept = this.#holds.get(one);
-      if (kept !== undefined) kept.amount = 0;
-    }
-    return this.#hold({ amount, isLost: false });
+  /** Takes a hold. The lost ones that its call repeats are held with it, so that others wait for their settlement too. */
+  take(amount: number, repeats: readonly BudgetHold[]): BudgetHold {
+    const lost = this.#lostOf(repeats);
+    for (const kept of lost) this.#move(kept, "held");
+    return this.#hold(amount, "held", () => {
+      for (const kept of lost) if (kept.isIn === "held") this.#move(kept, "spent");
+    });
   }
 
   /** Micro-dollars that lost holds keep. */
   roomOf(repeats: readonly BudgetHold[]): number {
-    return repeats.reduce((sum, one) => sum + (this.#holds.get(one)?.amount ?? 0), 0);
+    return this.#lostOf(repeats).reduce((sum, { amount }) => sum + amount, 0);
   }
 
   /** Micro-dollars of lost holds while the spender has not asked for anything. */
@@ -291,21 +293,35 @@ class LocalAccount implements BudgetAccount {
 
   /** Drops the holds, because the account was opened again with what the record of its spender has of them. */
   end(): void {
-    for (const { amount, isLost } of this.#holds.values()) this.#pool.hold(isLost ? { lost: -amount } : { held: -amount });
+    for (const kept of this.#holds.values()) this.#move(kept, "none");
     this.#holds.clear();
   }
 
-  #hold(kept: LocalHold): BudgetHold {
+  #lostOf(holds: readonly BudgetHold[]): readonly LocalHold[] {
+    return holds.flatMap((hold) => this.#holds.get(hold) ?? []).filter(({ isIn }) => isIn === "spent");
+  }
+
+  #hold(amount: number, isIn: "spent" | "held", ended?: () => void): BudgetHold {
+    const kept: LocalHold = { amount, isIn: "none" };
     const hold: BudgetHold = {
       settle: (cost) => {
         if (this.isClosed || !this.#holds.delete(hold)) return;
-        this.#pool.hold(kept.isLost ? { lost: -kept.amount } : { held: -kept.amount });
+        this.#move(kept, "none");
+        ended?.();
         this.#pool.settle(this.name, cost);
         this.#pool.admit();
       },
     };
     this.#holds.set(hold, kept);
+    this.#move(kept, isIn);
     return hold;
+  }
+
+  #move(kept: LocalHold, to: LocalHold["isIn"]): void {
+    const { amount, isIn } = kept;
+    const change = (sum: LocalHold["isIn"]): number => (to === sum ? amount : 0) - (isIn === sum ? amount : 0);
+    this.#pool.count(change("spent"), change("held"));
+    kept.isIn = to;
   }
 }
 

@@ -106,7 +106,7 @@ export class BudgetGate implements BudgetLender {
   /** Lets a try in that repeats lost ones, or refuses all. */
   #settledLast(): void {
     const refused = this.#queue;
-    const last = refused.find((waiter) => waiter.refused === undefined && waiter.room > 0 && this.#mayFit(waiter, waiter.room));
+    const last = refused.find((waiter) => waiter.refused === undefined && this.#fitsBeside(waiter));
     if (last !== undefined) {
       this.#queue = refused.filter((waiter) => waiter !== last);
       return last.enter(true);
@@ -151,7 +151,7 @@ export class BudgetGate implements BudgetLender {
   }
 
   /** Takes an amount of lent budget. @throws BudgetError, ControlError */
-  take(amount: number, ending: Cancellation, room: number): Promise<boolean> {
+  take(amount: number, ending: Cancellation, room: number): Promise<number> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     return new Promise((resolve, reject) => {
       const unsubscribe = ending.onEnd((reason) => reject(interruptionBy(reason)));
@@ -160,8 +160,9 @@ export class BudgetGate implements BudgetLender {
         then();
       };
       const enter = (isInRoom: boolean): void => {
-        this.#lentHeld += amount;
-        over(() => resolve(isInRoom));
+        const more = isInRoom ? Math.max(0, amount - room) : amount;
+        this.#lentHeld += more;
+        over(() => resolve(more));
       };
       this.#wait({ hold: amount, room, ending, enter, reject: (error) => over(() => reject(error)), isLent: true });
     });
@@ -235,9 +236,22 @@ export class BudgetGate implements BudgetLender {
     return most === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, most as MicroUsd);
   }
 
+  /** True when what is kept for the lost calls that a try repeats suffices for it, or makes room for it. */
+  #fitsBeside({ hold, room, share }: GateWaiter): boolean {
+    const most = this.#most(hold, share) ?? Infinity;
+    if (room === 0 || this.#reached !== undefined) return false;
+    return this.#spent - room + hold <= most || (room >= hold && this.#state.ledger.settled + hold <= most);
+  }
+
+  /** What is kept for lost calls that are repeated now, wait to be, or may be about to be. */
+  get #repeatable(): number {
+    const { ledger } = this.#state;
+    return this.#lentUnasked + this.#waitingRoom + (ledger.held > 0 ? ledger.spent - ledger.settled : 0);
+  }
+
   /** True when a hold could fit if all open holds cost nothing, and the lost calls that are repeated, or may be about to be. */
-  #mayFit({ hold, share }: GateWaiter, kept: number = this.#lentUnasked + this.#waitingRoom): boolean {
-    return this.#reached === undefined && this.#spent - kept + hold <= (this.#most(hold, share) ?? Infinity);
+  #mayFit({ hold, share }: GateWaiter): boolean {
+    return this.#reached === undefined && this.#spent - this.#repeatable + hold <= (this.#most(hold, share) ?? Infinity);
   }
 
   /** Micro-dollars within which a hold must stay; undefined for no bound. What costs nothing may always start. */

@@ -18,10 +18,10 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
    * Takes an amount as soon as it fits.
    *
    * @param room what is kept for the lost calls that this one repeats
-   * @returns true when it fits only without that
+   * @returns the amount taken: where it fits only beside that, no more than it needs besides
    * @throws BudgetError, ControlError
    */
-  take(amount: number, ending: Cancellation, room: number): Promise<boolean>;
+  take(amount: number, ending: Cancellation, room: number): Promise<number>;
   /** Adds to the lent amounts. Starts no waiting try. */
   lent(change: LentChange): void;
   /** Must be called when there may be room. */
@@ -120,8 +120,9 @@ export class LentBudget implements BudgetPool {
 
 /** A hold of an account. */
 interface LentHold {
-  amount: number;
-  readonly isLost: boolean;
+  readonly amount: number;
+  /** Lost holds count as spent until their calls are repeated. */
+  isHeld: boolean;
   /** The same amount in the pools above, where only this hold has it. */
   readonly above?: BudgetHold;
   /** The part that the step has recorded: it is paid for good. */
@@ -144,22 +145,21 @@ class LentAccount implements BudgetAccount {
 
   async reserve(amount: number, ending: Cancellation, repeats: readonly BudgetHold[] = []): Promise<BudgetHold> {
     if (this.#budget.isClosed) throw stepOver(this.#budget.id);
-    const lost = repeats.flatMap((one) => this.#holds.get(one) ?? []);
+    const lost = repeats.flatMap((one) => this.#holds.get(one) ?? []).filter(({ isHeld }) => !isHeld);
     const room = lost.reduce((sum, one) => sum + one.amount, 0);
     const taken = this.#budget.lender.take(amount, ending, room);
     this.#asked();
-    const isInRoom = await taken;
+    const more = await taken;
     if (this.#budget.isClosed) {
-      this.#budget.lender.lent({ held: -amount });
+      this.#budget.lender.lent({ held: -more });
       this.#budget.lender.settled();
       throw stepOver(this.#budget.id);
     }
-    this.#budget.takes(amount);
-    if (isInRoom) {
-      for (const one of lost) one.amount = 0;
-      this.#budget.change({ spent: -room });
-    }
-    return this.#hold({ amount, isLost: false, paid: 0 });
+    this.#budget.takes(more);
+    for (const one of lost) this.#move(one, true);
+    return this.#hold({ amount: more, isHeld: true, paid: 0 }, () => {
+      for (const one of lost) if (this.#isOpen(one)) this.#move(one, false);
+    });
   }
 
   charge(amount: number): void {
@@ -170,17 +170,13 @@ class LentAccount implements BudgetAccount {
   lose(amount: number, paid: number = 0): BudgetHold {
     const above = this.#budget.lender.lose(amount - paid);
     this.#budget.change({ spent: amount - paid });
-    return this.#hold({ amount: amount - paid, isLost: true, above, paid });
+    return this.#hold({ amount: amount - paid, isHeld: false, above, paid });
   }
 
   close(): Promise<void> {
     this.#asked();
     this.#isClosed = true;
-    for (const [hold, { amount, isLost, paid }] of this.#holds) {
-      if (isLost) continue;
-      this.#holds.set(hold, { amount, isLost: true, paid });
-      this.#budget.change({ spent: amount, held: -amount });
-    }
+    for (const kept of this.#holds.values()) this.#move(kept, false);
     return Promise.resolve();
   }
 
@@ -206,15 +202,26 @@ class LentAccount implements BudgetAccount {
     if (unasked > 0) this.#budget.change({ unasked: -unasked });
   }
 
-  #hold(kept: LentHold): BudgetHold {
+  #isOpen(kept: LentHold): boolean {
+    return [...this.#holds.values()].includes(kept);
+  }
+
+  #move(kept: LentHold, isHeld: boolean): void {
+    if (kept.isHeld === isHeld) return;
+    kept.isHeld = isHeld;
+    this.#budget.change(isHeld ? { spent: -kept.amount, held: kept.amount } : { spent: kept.amount, held: -kept.amount });
+  }
+
+  #hold(kept: LentHold, ended?: () => void): BudgetHold {
     const hold: BudgetHold = {
       settle: (cost) => {
         if (this.#isClosed || !this.#holds.delete(hold) || this.#budget.isClosed) return;
-        const { amount, isLost, above, paid } = kept;
+        ended?.();
+        const { amount, isHeld, above, paid } = kept;
         const more = Math.max(0, cost - paid);
         this.#budget.spends(this.#name, cost);
         above?.settle(more);
-        this.#budget.change(isLost ? { spent: more - amount } : { spent: more, held: -amount });
+        this.#budget.change(isHeld ? { spent: more, held: -amount } : { spent: more - amount });
       },
     };
     this.#holds.set(hold, kept);

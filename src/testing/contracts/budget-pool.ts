@@ -185,8 +185,7 @@ function lostChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void {
     await other.done;
     expect(other.state).toBe("refused");
     const again = await held(ask(ann, 80, never, ann.lost));
-    again.settle(20);
-    for (const hold of ann.lost) hold.settle(20);
+    for (const hold of [...ann.lost, again]) hold.settle(20);
     const [more, rest] = [ask(ann, 51), ask(ann, 50)];
     await Promise.all([more.done, rest.done]);
     expect([more.state, rest.state]).toEqual(["refused", "held"]);
@@ -200,7 +199,7 @@ function lostChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void {
     await turns();
     expect([fitting.state, waiting.state]).toEqual(["waits", "waits"]);
     const again = await held(ask(ann, 80, never, ann.lost));
-    for (const hold of [again, ...ann.lost]) hold.settle(10);
+    for (const hold of [...ann.lost, again]) hold.settle(10);
     await Promise.all([fitting.done, waiting.done]);
     expect([fitting.state, waiting.state]).toEqual(["held", "refused"]);
     (await held(fitting)).settle(60);
