@@ -65,6 +65,12 @@ export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INV
   throw new UsageError(code, `Expected budget to be a whole number of micro-dollars or a pool of them, got ${valueText(budget)}. ${todo}`);
 }
 
+/** Sets the amount of a pool. @throws UsageError `OPTION_INVALID` for one whose amount is kept elsewhere */
+export function investIn(pool: BudgetPool, amount: MicroUsd): void {
+  if (pool.invest !== undefined) return pool.invest(amount);
+  throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
+}
+
 interface Waiter {
   readonly account: LocalAccount;
   readonly amount: number;

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../../src/model/chat-model.ts";
+import { budgetPool } from "../../src/model/budget-pool.ts";
 import { usd } from "../../src/model/money.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
+import { createServer } from "../../src/server/index.ts";
 import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
@@ -57,6 +59,8 @@ class CountingServer {
 
 const worker = answering("Ann", async (rc) => rc.message(await rc.ask("one line")));
 
+const idle = answering("Bob", () => Promise.resolve());
+
 function teamIn({ journal }: Pick<SimulatedProcess, "journal">, model: ChatModel, more: TeamOptions = {}): Team {
   return new Team({ roles: [worker], model, journal, clock: simulatedClock(), budget: usd(2.5), poisonAfter: 100, ...more });
 }
@@ -92,5 +96,153 @@ describe("calls that were in flight when a process died", () => {
     expect(server.asked).toBeGreaterThan(100);
     expect(ledger(results)).toBeGreaterThanOrEqual(server.billed);
     expect(results.reduce((sum, { uncertain }) => sum + uncertain, 0)).toBeGreaterThanOrEqual((server.asked - 60) * BILL);
+  });
+});
+
+/** A run whose process dies while its call is in flight. */
+async function killed(server: CountingServer, model: ChatModel = server.model(), more: TeamOptions = {}) {
+  const host = simulatedProcesses(memoryJournal());
+  const first = host.start();
+  server.answer(0);
+  teamIn(first, model, more).run("go", { id: "r" });
+  await server.quiet();
+  first.kill();
+  server.answer(Infinity);
+  return host;
+}
+
+/** The most that a call without a limit of its own costs: 16,384 tokens. */
+const WORST = 49_152;
+
+describe("a call that a crash cut off", () => {
+  test("costs its worst case until its run goes on, and what the repeated call costs from then on, in each account of the run", async () => {
+    const server = new CountingServer();
+    const { journal } = (await killed(server)).start();
+    const before = fold(await eventsOf(journal, "r"));
+    expect([before.ledger.held, before.uncertain]).toEqual([WORST, 0]);
+    const result = await teamIn({ journal }, server.model()).resume("r").result;
+    expect(result).toMatchObject({ status: "finished", cost: { known: 2 * BILL }, uncertain: BILL });
+    expect(result.byRole["Ann"]?.cost.known).toBe(2 * BILL);
+    expect(result.byModel["counted"]?.cost.known).toBe(2 * BILL);
+    const events = await eventsOf(journal, "r");
+    expect(events.flatMap((event) => (event.type === "step.ended" ? [event.settles] : []))).toEqual([
+      [expect.objectContaining({ try: 1, hold: WORST, cost: BILL })],
+    ]);
+    const state = fold(events);
+    expect([state.lost, state.ledger.held, state.ledger.spent]).toEqual([[], 0, 2 * BILL]);
+  });
+
+  test("leaves the behaviour as it was: the canonical text is the same, and a replay tells the same cost", async () => {
+    const whole = new CountingServer();
+    const calm = memoryJournal();
+    await teamIn({ journal: calm }, whole.model(), { seed: 1 }).run("go", { id: "r" }).result;
+    const server = new CountingServer();
+    const { journal } = (await killed(server, server.model(), { seed: 1 })).start();
+    const team = teamIn({ journal }, server.model());
+    const { cost, uncertain } = await team.resume("r").result;
+    expect(canonical(await eventsOf(journal, "r"))).toBe(canonical(await eventsOf(calm, "r")));
+    const replayed = await team.replay("r").result;
+    expect([replayed.error, replayed.cost, replayed.uncertain]).toEqual([undefined, cost, uncertain]);
+    expect(server.asked).toBe(2);
+  });
+
+  test("counts nothing besides the repeated call where the server drops repeated keys", async () => {
+    const server = new CountingServer();
+    const model = server.model({ dropsRepeats: true });
+    const { journal } = (await killed(server, model)).start();
+    const result = await teamIn({ journal }, model).resume("r").result;
+    expect(result).toMatchObject({ status: "finished", cost: { known: BILL }, uncertain: 0 });
+    expect([...server.keys.values()]).toEqual([2]);
+  });
+
+  test("of a role that is retired meanwhile keeps its worst case, and the run stays one account of its pools", async () => {
+    const server = new CountingServer();
+    const { journal } = (await killed(server, server.model(), { roles: [worker, idle] })).start();
+    const team = new Team({ roles: [worker, idle], model: server.model(), journal, budget: usd(2.5) });
+    await team.retireFrom("r", "Ann", { onTeamChange: "continue" });
+    const result = await team.resume("r", { onTeamChange: "continue" }).result;
+    expect(result).toMatchObject({ status: "finished", cost: { known: WORST }, uncertain: WORST });
+    expect((await team.settle("r", { cost: usd(0.01) })).cost).toBe(usd(0.01));
+    expect((await team.resume("r", { onTeamChange: "continue" }).result).cost.known).toBe(usd(0.01));
+  });
+});
+
+describe("Team.settle", () => {
+  test("ends the wait for a call that nothing repeats, once, and gives the pools their room back", async () => {
+    const server = new CountingServer();
+    const { journal } = (await killed(server)).start();
+    const pool = budgetPool(usd(0.06));
+    const team = new Team({ roles: [worker], model: server.model(), journal, budget: pool });
+    await (await pool.open("r", { spent: 0, lost: [WORST] })).close(false);
+    expect((await team.run("other", { id: "other" }).result).status).toBe("budget");
+    expect(await team.settle("r")).toEqual({ runId: "r", calls: 1, kept: WORST, cost: 0 });
+    expect(pool.spent).toBe(0);
+    expect((await team.resume("other").result).status).toBe("finished");
+    await expect(team.settle("r")).rejects.toMatchObject({ code: "NOTHING_LOST" });
+    const result = await team.resume("r").result;
+    expect(result).toMatchObject({ status: "finished", cost: { known: BILL }, uncertain: 0 });
+  });
+
+  test("takes what the bill has for each call, and tells the next owner that the one before has died", async () => {
+    const server = new CountingServer();
+    const { journal } = (await killed(server)).start();
+    const team = teamIn({ journal }, server.model());
+    expect(await team.settle("r", { cost: usd(0.01) })).toMatchObject({ calls: 1, cost: usd(0.01) });
+    const run = team.resume("r");
+    const causes: unknown[] = [];
+    run.on("run.resumed", ({ cause, uncertain }) => causes.push([cause, uncertain]));
+    expect(await run.result).toMatchObject({ cost: { known: usd(0.01) + BILL }, uncertain: usd(0.01) });
+    expect(causes).toEqual([["died", []]]);
+  });
+
+  test("refuses an unknown run, one under way, one of a living process, one without lost calls, and a wrong cost", async () => {
+    const server = new CountingServer();
+    const host = await killed(server);
+    const [process, other] = [host.start(), host.start()];
+    const team = teamIn(process, server.model());
+    await expect(team.settle("nobody")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    await expect(team.settle("r", { cost: -1 as never })).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    await expect(team.settle("r", { price: 1 } as never)).rejects.toMatchObject({ code: "OPTION_UNKNOWN" });
+    server.answer(0);
+    const run = team.resume("r");
+    await server.quiet();
+    await expect(team.settle("r")).rejects.toMatchObject({ code: "RUN_OWNED" });
+    await expect(teamIn(other, server.model()).settle("r")).rejects.toMatchObject({ code: "RUN_OWNED" });
+    run.stop();
+    await run.result;
+    server.answer(Infinity);
+    await team.resume("r").result;
+    await expect(team.settle("r")).rejects.toMatchObject({ code: "NOTHING_LOST" });
+  });
+});
+
+describe("uncertainAfter", () => {
+  /** A run with a lost call that its present team does not repeat, found lost at time 0. */
+  async function leftOver(server: CountingServer) {
+    const { journal } = (await killed(server, server.model(), { roles: [worker, idle] })).start();
+    const clock = simulatedClock();
+    const team = (more: TeamOptions = {}) =>
+      new Team({ roles: [worker, idle], model: server.model(), journal, clock, budget: usd(2.5), ...more });
+    await team().retireFrom("r", "Ann", { onTeamChange: "continue" });
+    return { clock, team };
+  }
+
+  test("settles at nothing what was lost longer ago when the run is opened, and nothing before", async () => {
+    const server = new CountingServer();
+    const { clock, team } = await leftOver(server);
+    const waits = { uncertainAfter: 1_000 };
+    const open = async (more: TeamOptions) =>
+      (await team(more).resume("r", { onTeamChange: "continue", add: ["go on"] }).result).cost.known;
+    expect(await open(waits)).toBe(WORST);
+    await clock.advance(999);
+    expect(await open(waits)).toBe(WORST);
+    await clock.advance(1);
+    expect(await open({})).toBe(WORST);
+    expect(await open(waits)).toBe(0);
+  });
+
+  test("is refused where it is no time", () => {
+    expect(() => new Team({ uncertainAfter: -1 })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    expect(() => createServer({ team: new Team(), uncertainAfter: 0.5 })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
 });

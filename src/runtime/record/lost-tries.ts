@@ -48,8 +48,14 @@ export function lostAt({ lost }: RunState, { act, key }: Pick<LostTry, "act" | "
 }
 
 /** Returns the settlement of a lost try at a cost. */
-export function settledAt({ act, key, try: nth, hold, unpriced }: LostTry, cost: number | null): SettledTry {
+export function settledAt({ act, key, try: nth, hold, unpriced }: Omit<LostTry, "at">, cost: number | null): SettledTry {
   return { act, key, try: nth, hold, cost, ...(unpriced === undefined ? {} : { unpriced }) };
+}
+
+/** Returns the settlement of the tries that were lost before a time, at nothing. They are in no open activation that is about to repeat them. */
+export function overdueTries({ lost }: RunState, before: number): readonly [] | readonly [RunSettled] {
+  const settles = lost.filter(({ at }) => at <= before).map((one) => settledAt(one, 0));
+  return settles.length === 0 ? [] : [{ type: "run.settled", settles }];
 }
 
 /** Returns what settlements add to the spending in which the holds count. Micro-dollars, and calls without a known price. */
