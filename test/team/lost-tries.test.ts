@@ -90,13 +90,16 @@ const finished = (results: readonly RunResult[]): number => results.filter(({ st
 const ledger = (results: readonly RunResult[]): number => results.reduce((sum, { cost }) => sum + cost.known, 0);
 
 describe("calls that were in flight when a process died", () => {
-  test.each([0, 4, 20])("cost what repeats them costs: 60 runs under $2.50 survive nine deaths, each after %i answers", async (answers) => {
-    const { server, results } = await livedThrough(answers);
-    expect(finished(results)).toBe(60);
-    expect(server.asked).toBeGreaterThan(100);
-    expect(ledger(results)).toBeGreaterThanOrEqual(server.billed);
-    expect(results.reduce((sum, { uncertain }) => sum + uncertain, 0)).toBeGreaterThanOrEqual((server.asked - 60) * BILL);
-  });
+  test.each([0, 4, 20])(
+    "LocalPool.P5 cost what repeats them costs: 60 runs under $2.50 survive nine deaths, each after %i answers",
+    async (answers) => {
+      const { server, results } = await livedThrough(answers);
+      expect(finished(results)).toBe(60);
+      expect(server.asked).toBeGreaterThan(100);
+      expect(ledger(results)).toBeGreaterThanOrEqual(server.billed);
+      expect(results.reduce((sum, { uncertain }) => sum + uncertain, 0)).toBeGreaterThanOrEqual((server.asked - 60) * BILL);
+    },
+  );
 });
 
 /** A run whose process dies while its call is in flight. */
@@ -115,7 +118,7 @@ async function killed(server: CountingServer, model: ChatModel = server.model(),
 const WORST = 49_152;
 
 describe("a call that a crash cut off", () => {
-  test("costs its worst case until its run goes on, and what the repeated call costs from then on, in each account of the run", async () => {
+  test("Tries.Y6 costs its worst case until its run goes on, and what the repeated call costs from then on, in each account of the run", async () => {
     const server = new CountingServer();
     const { journal } = (await killed(server)).start();
     const before = fold(await eventsOf(journal, "r"));
@@ -146,6 +149,45 @@ describe("a call that a crash cut off", () => {
     expect(server.asked).toBe(2);
   });
 
+  test("BudgetGate.B6 is repeated in the room that is kept for it, where the budget of its run has no other", async () => {
+    const server = new CountingServer();
+    const small = { budget: usd(0.05) };
+    const { journal } = (await killed(server, server.model(), small)).start();
+    const result = await teamIn({ journal }, server.model(), small).resume("r").result;
+    expect(result).toMatchObject({ status: "finished", cost: { known: 2 * BILL } });
+    const less = (await killed(server, server.model(), small)).start();
+    const lowered = await teamIn(less, server.model(), { budget: usd(0.04) }).resume("r", { budget: usd(0.04) }).result;
+    expect(lowered).toMatchObject({ status: "budget", cost: { known: WORST } });
+  });
+
+  test("LentBudget.L3 of a run within a step is in the cost of the step once, and in the pool above", async () => {
+    const server = new CountingServer();
+    const host = simulatedProcesses(memoryJournal());
+    const pool = budgetPool(usd(1));
+    const pressIn = (process: SimulatedProcess): Team => {
+      const poets = new Team({ roles: [worker], model: server.model(), journal: process.journal, clock: simulatedClock() });
+      const editor = answering("Eda", async (rc) => {
+        await rc.step(
+          "have it written",
+          {},
+          async ({ budget, key }) => (await poets.run("go", { id: `inner ${key}`, budget }).result).status,
+        );
+      });
+      return new Team({ roles: [editor], journal: process.journal, clock: simulatedClock(), budget: pool });
+    };
+    const first = host.start();
+    server.answer(0);
+    pressIn(first).run("go", { id: "r" });
+    await server.quiet();
+    first.kill();
+    server.answer(Infinity);
+    const before = pool.held;
+    const result = await pressIn(host.start()).resume("r").result;
+    expect(result).toMatchObject({ status: "finished", cost: { known: 2 * BILL } });
+    // The dead process shares this pool with the living one here, so its hold stays.
+    expect([pool.spent, pool.held]).toEqual([2 * BILL, before]);
+  });
+
   test("counts nothing besides the repeated call where the server drops repeated keys", async () => {
     const server = new CountingServer();
     const model = server.model({ dropsRepeats: true });
@@ -168,7 +210,7 @@ describe("a call that a crash cut off", () => {
 });
 
 describe("Team.settle", () => {
-  test("ends the wait for a call that nothing repeats, once, and gives the pools their room back", async () => {
+  test("Funds.F4 ends the wait for a call that nothing repeats, once, and gives the pools their room back", async () => {
     const server = new CountingServer();
     const { journal } = (await killed(server)).start();
     const pool = budgetPool(usd(0.06));

@@ -162,7 +162,9 @@ function lostChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void {
       hold.settle(5);
       hold.settle(5);
     }
-    const [more, rest] = [ask(ann, 81), ask(ann, 80)];
+    await ann.close(false);
+    const again = await opened(pool, "Ann", 20);
+    const [more, rest] = [ask(again, 81), ask(again, 80)];
     await Promise.all([more.done, rest.done]);
     expect([more.state, rest.state]).toEqual(["refused", "held"]);
   });
