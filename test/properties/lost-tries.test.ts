@@ -11,7 +11,7 @@ import { restored, snapshotOf } from "../../src/runtime/snapshot/snapshot.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
-import { tries } from "../effort.ts";
+import { tries } from "../long.ts";
 import { answering } from "../runtime/town.ts";
 import { eventsOf } from "../team/recorded.ts";
 

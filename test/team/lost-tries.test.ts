@@ -7,7 +7,7 @@ import { canonical } from "../../src/runtime/record/canonical.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
-import { createServer } from "../../src/server/index.ts";
+import { createServer, type ServerOptions } from "../../src/server/index.ts";
 import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
@@ -281,6 +281,24 @@ describe("uncertainAfter", () => {
     await clock.advance(1);
     expect(await open({})).toBe(WORST);
     expect(await open(waits)).toBe(0);
+  });
+
+  test("of a server settles the calls of runs at rest at its start", async () => {
+    const server = new CountingServer();
+    const { clock, team } = await leftOver(server);
+    await team().resume("r", { onTeamChange: "continue" }).result;
+    const { journal } = team();
+    const lostAfter = async (o: Pick<ServerOptions, "uncertainAfter" | "budget">): Promise<number> => {
+      const served = createServer({ team: team(), clock, ...o });
+      await served.ready();
+      await served.close();
+      return fold(await eventsOf(journal, "r")).lost.length;
+    };
+    await clock.advance(999);
+    expect(await lostAfter({ budget: usd(1), uncertainAfter: 1_000 })).toBe(1);
+    await clock.advance(1);
+    expect(await lostAfter({ budget: usd(1) })).toBe(1);
+    expect(await lostAfter({ uncertainAfter: 1_000 })).toBe(0);
   });
 
   test("is refused where it is no time", () => {
