@@ -1,7 +1,7 @@
 // Many runs, one account: pools bound what teams, runs and agents spend together, and their calls share limits.
-import { defineRole, memoryJournal, Team, usd } from "troupe";
+import { defineRole, Team, usd } from "troupe";
 import { budgetPool, modelLimits } from "troupe/limits";
-import { scriptedModel, simulatedClock, simulatedProcesses } from "troupe/testing";
+import { scriptedModel } from "troupe/testing";
 
 // #region shared
 const model = scriptedModel(() => ({ content: "A line.", usage: { inputTokens: 100, outputTokens: 5_000 } }), {
@@ -38,17 +38,4 @@ const editor = defineRole({
 const press = new Team({ roles: [editor], budget: usd(0.02) });
 const printed = await press.run("print a line").result;
 console.log(`${printed.output?.content} It cost ${printed.cost.known} micro-dollars.`); // Printed: A line. It cost 5000 micro-dollars.
-// #endregion
-
-// #region lost
-const host = simulatedProcesses(memoryJournal());
-const [first, second] = [host.start(), host.start()];
-const silent = scriptedModel(() => new Promise<string>(() => undefined), { price: { input: 0, output: 1 }, maxOutputTokens: 10_000 });
-const cut = new Team({ roles: [poet], model: silent, journal: first.journal, clock: simulatedClock() }).run("a line", { id: "cut" });
-for await (const event of cut) if (event.type === "step.started") break; // its call is in flight
-first.kill();
-
-const later = new Team({ roles: [poet], model, journal: second.journal, uncertainAfter: 86_400_000 });
-const { calls, kept, cost } = await later.settle("cut", { cost: usd(0.005) });
-console.log(`${calls} call: ${cost} micro-dollars in place of ${kept}`); // 1 call: 5000 micro-dollars in place of 10000
 // #endregion

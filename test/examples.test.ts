@@ -69,11 +69,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "15-mcp": ["The server says: The sum of 2 and 40 is 42."],
   "16-rumour": [/^3\d{4} messages in \d\d rounds: 2[01]\.\d % never heard of it$/, "equal at concurrency 1 and 16: true"],
-  "17-money": [
-    "5 of 10 runs had the money; 25000 of 50000 micro-dollars are spent",
-    "Printed: A line. It cost 5000 micro-dollars.",
-    "1 call: 5000 micro-dollars in place of 10000",
-  ],
+  "17-money": ["5 of 10 runs had the money; 25000 of 50000 micro-dollars are spent", "Printed: A line. It cost 5000 micro-dollars."],
   "18-deps": ["apple: 5, sold for 5 today", "A pear costs 4 coins."],
   "20-models": [
     "openai, claude, gemini, azure, ollama",

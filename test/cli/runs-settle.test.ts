@@ -79,7 +79,7 @@ describe("troupe runs settle", () => {
     expect(await refused(["cut"])).toContain("NOTHING_LOST");
   });
 
-  it("is in the help, and the shell completes it with the runs of the store", async () => {
+  it("is in the help, with its option", async () => {
     const { cwd } = await store();
     expect((await command(cwd, ["runs", "--help"])).stdout).toMatch(/settle .*<id>/);
     expect((await command(cwd, ["runs", "settle", "--help"])).stdout).toContain("--cost <dollars>");
