@@ -161,6 +161,7 @@ export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
 export type { RunReceipt } from "./team/publishing.ts";
+export type { Settlement, SettleOptions } from "./team/settle.ts";
 export type { SubmitOptions } from "./team/submit.ts";
 export type { RolesFunction, RolesRequest, TeamRoles } from "./team/team-roles.ts";
 export type { OnTeamChange, TeamDifference } from "./team/team-change.ts";

@@ -28,6 +28,8 @@ export interface OpenAIOptions extends ServerOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Default: `max_completion_tokens` for OpenAI's own servers, which refuse the older name for newer models, `max_tokens` for others. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The server drops a request whose `Idempotency-Key` it has seen: see {@link ChatModel.dropsRepeats}. Default false. */
+  readonly dropsRepeats?: boolean | undefined;
   /** Time limits of its calls, in milliseconds. Default {@link DEFAULT_TIMEOUTS}. */
   readonly timeouts?: CallTimeouts | undefined;
 }
@@ -38,6 +40,7 @@ const openAIOptions: Known<OpenAIOptions> = {
   price: true,
   maxOutputTokens: true,
   maxTokensField: true,
+  dropsRepeats: true,
   timeouts: true,
 };
 
@@ -73,6 +76,7 @@ export function openai(options: OpenAIOptions): ChatModel {
     ...(options.price === undefined ? {} : { price: options.price }),
     ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
     ...(options.extra === undefined ? {} : { extra: options.extra }),
+    ...(options.dropsRepeats === undefined ? {} : { dropsRepeats: options.dropsRepeats }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),

@@ -60,6 +60,7 @@ const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,
+  "run.settled": true,
   "run.ended": true,
 };
 

@@ -178,7 +178,7 @@ function warnOfUncertain({ screen }: Session, { uncertain }: RunResumed): void {
   if (paid.length === 0) return;
   const amount = formatUsd(paid.reduce((sum, { hold }) => sum + hold, 0));
   const [calls, was] = [plural(paid.length, "model call"), paid.length === 1 ? "was" : "were"];
-  screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}), and asked again.`));
+  screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}) until asked again.`));
 }
 
 /** Follows a run to its end; with `--json` every event is printed as it becomes durable. */

@@ -13,6 +13,7 @@ Examples:
   $ troupe runs export mabc1234 --html game.html
   $ troupe runs export mabc1234 --otlp http://localhost:4318
   $ troupe runs import game.ndjson --as game
+  $ troupe runs settle mabc1234 --cost 0.01
   $ troupe runs rm mabc1234 --yes
   $ troupe runs gc --older-than 30d --yes
 
@@ -47,7 +48,7 @@ const CONFIRMED = ["-y, --yes", "do not ask"] as const;
 type Add = (name: string, description: string, options?: { readonly isDefault: boolean }) => Command;
 
 export function addRunsCommands(program: Command, run: RunCommand): void {
-  const runs = program.command("runs").description("list, show, compare, check, export, import and remove runs");
+  const runs = program.command("runs").description("list, show, compare, check, export, import, settle and remove runs");
   runs.addHelpText("after", RUNS_EXAMPLES).exitOverride().copyInheritedSettings(program);
   const add: Add = (name, description, options) => withTalk(withStoreOption(runs.command(name, options))).description(description);
   addRunsReading(add, run);
@@ -107,6 +108,9 @@ function addRunsWriting(add: Add, run: RunCommand): void {
     .argument("<file>", "- reads standard input")
     .option("--as <id>", "the id it gets here (default: the one it had)")
     .action((file: string, flags: Flags) => run(flags, runsFile, (commands, session) => commands.runsImport(session, file, flags)));
+  add("settle <id>", "end the wait for calls that a crash cut off and nothing repeats: their worst case counts as spent until then")
+    .option("--cost <dollars>", "what the bill of the provider has for each of them (default: nothing)")
+    .action((id: string, flags: Flags) => run(flags, runsFile, (commands, session) => commands.runsSettle(session, id, flags)));
   add("rm <ids...>", "forget runs; their projects stay")
     .option(...CONFIRMED)
     .action((ids: readonly string[], flags: Flags) => run(flags, runsFile, (commands, session) => commands.runsRm(session, ids, flags)));

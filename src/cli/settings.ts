@@ -46,6 +46,7 @@ export interface Flags extends ModelFlags, MetaGPTFlags, ServeFlags, FleetFlags,
   readonly store?: string;
   readonly as?: string;
   readonly olderThan?: string;
+  readonly cost?: string;
   /** Of `troupe agent`. */
   readonly tools?: string;
   readonly allow?: string;

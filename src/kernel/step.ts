@@ -86,10 +86,9 @@ export interface Attempts {
   /**
    * Reserves `hold` for the next try; waits while other reservations are open and it does not fit.
    *
-   * @param o `unpriced`: the cost is unknown; then it holds 0, and without a reported end its cost stays unknown
    * @throws BudgetError when it does not fit and nothing is open.
    */
-  open(hold: number, o?: { readonly unpriced?: boolean }): Promise<void>;
+  open(hold: number, o?: OpenedTry): Promise<void>;
   /** Closes the open try with its actual cost. */
   settle(outcome: AttemptOutcome): void;
   /** The try opened last. Undefined for steps without a record. */
@@ -108,6 +107,14 @@ export interface Attempts {
   run?<T>(effect: () => Promise<T>, o?: TriedEffect): Promise<T>;
   /** The budget that bounds the effect, for a run or an agent that it starts. Their spending is part of the step's cost. */
   readonly budget?: BudgetPool | undefined;
+}
+
+/** A try as it begins. */
+export interface OpenedTry {
+  /** The cost is unknown; then it holds 0, and without a reported end its cost stays unknown. */
+  readonly unpriced?: boolean;
+  /** The receiver drops a request whose idempotency key it has seen: a try that a crash cut off costs nothing once it is repeated. */
+  readonly dropsRepeats?: boolean;
 }
 
 /** An effect that differs from that of its step. */

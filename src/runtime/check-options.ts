@@ -26,6 +26,7 @@ export function checkOptions(options: EnvironmentOptions): void {
     throw refused("delivery", '"hire", "shuffled" or "sender"', delivery, "Leave it out for the order of hiring.");
   if (concurrency !== undefined) checkWhole(concurrency, "concurrency", 1);
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
+  if (options.uncertainAfter !== undefined) checkWhole(options.uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   if (onFailure !== undefined && !isFailurePolicy(onFailure))
     throw refused("onFailure", '"stop", "skip" or retry(n)', onFailure, 'Leave it out for "stop".');
   if (onDeadAddress !== undefined && onDeadAddress !== "warn" && onDeadAddress !== "fail")

@@ -86,6 +86,11 @@ export interface EnvironmentOptions {
   readonly journal?: Journal;
   /** The id of the run in the journal. Default: a new one. */
   readonly id?: string;
+  /**
+   * Milliseconds after which a call that a crash has cut off, and that no call has repeated, counts nothing. It is settled when its run is
+   * opened: resumed, answered, or found by a server that starts. Default never: its worst case counts as spent until `Team.settle`.
+   */
+  readonly uncertainAfter?: number;
   /** Texts that must never be recorded, besides texts that look like a key. */
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
@@ -121,6 +126,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   effects: true,
   journal: true,
   id: true,
+  uncertainAfter: true,
   secrets: true,
   messageLimit: true,
   edges: true,

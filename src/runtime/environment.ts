@@ -187,7 +187,8 @@ export class Environment {
   async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
     const bounds = boundsOf(o, this.state);
     const drive = async (): Promise<RunEnd> => this.drive(bounds);
-    const parts = { log: this.#log, mask: this.#mask, drive, warn: (text: string): void => this.warn(text) };
+    const warn = (text: string): void => this.warn(text);
+    const parts = { log: this.#log, mask: this.#mask, drive, warn, uncertainAfter: this.#options.uncertainAfter };
     return this.#alone(async () => {
       const result = this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask);
       // No event records the end of a run without a journal.

@@ -50,7 +50,10 @@ export interface RunResult {
   readonly byRole: Spendings;
   /** Spending by the id of the model or embedder. Spending of a run or an agent that a step started is only in `byRole`. */
   readonly byModel: Spendings;
-  /** Micro-dollars of calls that were in flight at a crash and are settled at their hold; part of `cost`. */
+  /**
+   * Micro-dollars of calls that were in flight at a crash; part of `cost`. Each counts as much as the call that repeats it, and its worst case while
+   * there is none.
+   */
   readonly uncertain: number;
   /** Questions to people that wait for an answer. */
   readonly questions: readonly PendingQuestion[];

@@ -4,10 +4,11 @@ import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/e
 import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
 import { askedIn } from "../runtime/record/run-summary.ts";
-import { isFinished, type RunState } from "../runtime/record/run-state.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
-import { spenderOf } from "../team/drive.ts";
+import { isDone, spenderOf } from "../team/drive.ts";
+import { Team } from "../team/team.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import { SERVER_CLOSING } from "./driven-run.ts";
 import type { ServedRuns } from "./served-runs.ts";
@@ -29,6 +30,8 @@ export interface RecoveryParts {
   readonly logger: Logger;
   /** False: money is counted, and no run goes on. */
   readonly recovers: boolean;
+  /** Milliseconds after which the lost calls of a run at rest are settled. */
+  readonly uncertainAfter: number | undefined;
 }
 
 /**
@@ -103,15 +106,29 @@ export class Recovery {
 
   /** Counts the money of a run. @returns true for a run that is to go on */
   async #counted(account: TenantAccount, runId: string): Promise<boolean> {
-    const { journal, recovers, runs } = this.#parts;
-    if (!isCharged(account) && (await hasNothingLeft(journal, runId))) return false;
-    const state = await stateOf(journal, runId);
+    const { journal, recovers, runs, uncertainAfter } = this.#parts;
+    if (!isCharged(account) && uncertainAfter === undefined && (await hasNothingLeft(journal, runId))) return false;
+    const state = await this.#settled(account, await stateOf(journal, runId));
     if (!this.#charged.has(runId)) await charge(account, state);
     this.#charged.add(runId);
     if (recovers && goesOn(state)) return true;
     this.#charged.delete(runId);
     if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
     return false;
+  }
+
+  /** Settles the lost calls of a run at rest whose time is over. One that goes on repeats its calls. @returns its state after it */
+  async #settled({ pool }: TenantAccount, state: RunState): Promise<RunState> {
+    const { journal, clock, uncertainAfter: olderThan } = this.#parts;
+    if (
+      olderThan === undefined ||
+      state.phase.phase === "running" ||
+      goesOn(state) ||
+      !state.lost.some(({ at }) => at <= clock.now() - olderThan)
+    )
+      return state;
+    await new Team({ journal, clock, ...(pool === undefined ? {} : { budget: pool }) }).settle(state.runId, { olderThan });
+    return stateOf(journal, state.runId);
   }
 
   async #tried(account: TenantAccount, runId: string): Promise<boolean> {
@@ -197,7 +214,11 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
     const spender = spenderOf(state);
     // A run that went on after its end has an account for each of the two parts.
     if (done !== undefined && done.spent > 0) await (await level.open(runId, { spent: done.spent })).close(true);
-    if (spender.spent > 0) await (await level.open(spender.name, { spent: spender.spent })).close(isFinished(state));
+    const lost = spender.lost?.map(([, amount]) => amount) ?? [];
+    if (spender.spent > 0 || lost.length > 0) {
+      const account = await level.open(spender.name, { spent: spender.spent, lost });
+      await account.close(isDone(state));
+    }
   }
 }
 

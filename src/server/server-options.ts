@@ -7,6 +7,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
 import { checkOnTeamChange, type OnTeamChange } from "../team/team-change.ts";
@@ -48,6 +49,8 @@ export interface ServerOptions {
    * by itself, and for requests that do not say. Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
+  /** As the option of the same name of a team, for every run of the server: checked at its start. Default never. */
+  readonly uncertainAfter?: number;
   /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
@@ -69,6 +72,7 @@ const serverOptions: Known<ServerOptions> = {
   version: true,
   recover: true,
   onTeamChange: true,
+  uncertainAfter: true,
   logger: true,
   secrets: true,
   clock: true,
@@ -90,6 +94,7 @@ export interface ServerSettings {
   readonly version: string;
   readonly recovers: boolean;
   readonly onTeamChange: OnTeamChange;
+  readonly uncertainAfter: number | undefined;
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -108,6 +113,7 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     origins = [],
     bodyLimit = DEFAULT_BODY_LIMIT,
     page,
+    uncertainAfter,
     secrets = [],
   } = options;
   const journal = options.journal ?? team?.journal;
@@ -124,12 +130,14 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
   checkOnTeamChange(options.onTeamChange);
+  if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {
     ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange },
     logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,
+    uncertainAfter,
     secrets: [...secrets, ...tenants.map((tenant) => tenant.token), ...(token === undefined ? [] : [token])],
   };
 }

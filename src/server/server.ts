@@ -103,7 +103,15 @@ class TroupeServer implements RunServer {
       (driven) => new RunSummaries(journal, driven),
     );
     const { accounts } = this.#tenants;
-    this.#recovery = new Recovery({ journal, accounts, runs: this.#runs, clock, logger, recovers: settings.recovers });
+    this.#recovery = new Recovery({
+      journal,
+      accounts,
+      runs: this.#runs,
+      clock,
+      logger,
+      recovers: settings.recovers,
+      uncertainAfter: settings.uncertainAfter,
+    });
     this.#app = this.#routed();
   }
 

@@ -7,6 +7,7 @@ import { Funds, type Spender } from "../model/funds.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
+import { holdKey } from "../runtime/record/apply-steps.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
@@ -72,19 +73,21 @@ export interface Drive extends TeamRun {
 /** Drives a run until it ends, for now. */
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
-  // A step in flight at the last stop counts at its hold, as the record will show.
+  // A step in flight at the last stop is lost, as the record will show.
   const funds = await Funds.open(crew.pools, spenderOf(state));
-  let isDone = false;
+  for (const event of run.opening)
+    if (event.type === "run.settled") for (const one of event.settles) funds?.settleLost(holdKey(one), one.cost ?? 0);
+  let isOver = false;
   try {
     const { clock = systemClock, snapshotEvery = EVENTS_BETWEEN } = run.options;
     const snapshots = { clock, every: snapshotEvery, last: run.last };
     const environment = environmentOf(run, { funds, snapshots });
     const result = await driveOn(run, environment);
-    isDone = isFinished(state);
+    isOver = isDone(state);
     if (state.phase.phase === "ended") keepState(run, environment);
     return result;
   } finally {
-    await funds?.close(isDone);
+    await funds?.close(isOver);
   }
 }
 
@@ -93,10 +96,15 @@ function keepState({ journal, state, last }: TeamRun, { log }: Environment): voi
   if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last }, log.latest);
 }
 
+/** True for a spender that never comes back: a lost call of it may still be settled. */
+export function isDone(state: RunState): boolean {
+  return isFinished(state) && state.lost.length === 0;
+}
+
 /** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
 export function spenderOf({ runId, done, ledger }: RunState): Spender {
-  const spent = ledger.spent + ledger.held;
-  return done === undefined ? { name: runId, spent } : { name: `${runId}#${done.seq}`, spent: spent - done.spent };
+  const { settled, holds: lost } = ledger;
+  return done === undefined ? { name: runId, spent: settled, lost } : { name: `${runId}#${done.seq}`, spent: settled - done.spent, lost };
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {

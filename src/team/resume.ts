@@ -1,3 +1,4 @@
+import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
@@ -8,6 +9,7 @@ import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from 
 import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
+import { overdueTries } from "../runtime/record/lost-tries.ts";
 import { resumption } from "../runtime/record/resumption.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
@@ -86,7 +88,18 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
   const changed = differences.length === 0 ? undefined : changeText(state.runId, differences);
-  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, news, changed, ...past });
+  const { clock = systemClock, uncertainAfter = Infinity } = options;
+  const overdue = overdueTries(state, clock.now() - uncertainAfter);
+  return drive({
+    ...run,
+    crew: inOrder,
+    stopWhen: bounds.stopWhen,
+    opening: [...first, ...overdue, opening],
+    said,
+    news,
+    changed,
+    ...past,
+  });
 }
 
 async function recalled(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {

@@ -9,7 +9,7 @@ import { maskSecrets } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, type Message } from "../message/message.ts";
-import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
@@ -25,6 +25,7 @@ import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, type OwnedClaim, Runs, type RunWork } from "./runs.ts";
+import type { Settlement, SettleOptions } from "./settle.ts";
 import type { SubmitOptions } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
@@ -258,6 +259,18 @@ export class Team {
   }
 
   /**
+   * Settles the calls of a run that a crash has cut off and that no call repeats: until then their worst case counts as spent, in the run
+   * and in the team's pools. Resolves when it is recorded. A run that is resumed repeats its calls, and settles them by itself.
+   *
+   * @throws UsageError `OPTION_INVALID`; JournalError `RUN_UNKNOWN`, `RUN_OWNED` for a run under way, `NOTHING_LOST`
+   */
+  async settle(runId: string, o: SettleOptions = {}): Promise<Settlement> {
+    // Loaded here because most programs settle nothing.
+    const { settleRun } = await import("./settle.ts");
+    return settleRun({ ...this.#parts, runs: this.#runs, pool: this.#pool }, runId, o);
+  }
+
+  /**
    * Answers a question to a person and resumes the run that waits for it. Resolves when the answer is recorded.
    *
    * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
@@ -380,12 +393,6 @@ export class Team {
   #now(): number {
     return (this.#parts.options.clock ?? systemClock).now();
   }
-}
-
-/** @throws UsageError `OPTION_INVALID` */
-function investIn(pool: BudgetPool, amount: MicroUsd): void {
-  if (pool.invest !== undefined) return pool.invest(amount);
-  throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
 }
 
 function isAlias(given: unknown): given is { readonly name: string } {

@@ -134,6 +134,8 @@ describe("events", () => {
           return `${event.role} ${event.keeps}`;
         case "run.resumed":
           return String(event.uncertain.length);
+        case "run.settled":
+          return String(event.settles.length);
         case "run.ended":
           return event.status;
         default:

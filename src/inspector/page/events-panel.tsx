@@ -106,6 +106,8 @@ function textOf(event: RunEvent): string {
       return event.role;
     case "run.resumed":
       return resumedWords(event);
+    case "run.settled":
+      return `${plural(event.settles.length, "lost call")} settled`;
     case "run.ended":
       return `The run ended: ${event.status}.`;
   }

@@ -4,7 +4,7 @@ import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
-import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
+import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf } from "./apply-steps.ts";
 import { advanceClock, beginRound, endRound, send } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
@@ -117,6 +117,8 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return retire(state, event);
     case "run.resumed":
       return resume(state, event);
+    case "run.settled":
+      return settleTries(state, event);
     case "run.ended":
       return end(state, event);
   }
@@ -143,7 +145,9 @@ function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
   state.takes = 0;
   rest(state);
-  if (status === "finished" && !hasMail(state)) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
+  // While a try is lost, the run stays the same spender: what is kept for the try is given back to it.
+  if (status === "finished" && !hasMail(state) && state.lost.length === 0)
+    state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
 function publish(state: RunState, event: MessagePublished): void {
@@ -169,9 +173,8 @@ function sentIn({ message, to, dead, dropped, due, faults }: MessagePublished): 
 function resume(state: RunState, event: RunResumed): void {
   for (const { role, record } of stepsInFlight(state)) {
     const { started } = record;
-    settleAtHold(state, started);
+    lose(state, started, timeOf(event));
     role.open?.steps.set(started.key, { ...record, inFlight: false });
-    state.uncertain += started.hold;
   }
   if (event.forked === true) {
     // The counts so far belong to the parent.

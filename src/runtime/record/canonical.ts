@@ -105,8 +105,7 @@ class CanonicalLog {
         return this.#push(-1, [{ type: event.type, roles: event.roles }]);
       case "role.retired":
         return this.#push(-1, [{ type: event.type, role: event.role, keeps: event.keeps }]);
-      case "act.started":
-      case "act.resumed":
+      default:
         return;
     }
   }

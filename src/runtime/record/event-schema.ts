@@ -146,7 +146,10 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
   const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
   const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
     closed({ ...envelope, type: z.literal(type), ...fields });
-  return { error, event, faults, lastLife, memoryOp, sentFields };
+  const settles = list(
+    closed({ act: text, key: text, try: whole, hold: whole, cost: whole.nullable(), unpriced: z.literal(true).exactOptional() }),
+  );
+  return { error, event, faults, lastLife, memoryOp, sentFields, settles };
 };
 
 type Parts = Values & ReturnType<typeof termSchemas> & ReturnType<typeof partSchemas>;
@@ -171,7 +174,7 @@ const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, te
   message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional(), order: z.int().min(0).exactOptional() }),
 });
 
-const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
+const stepEvents = ({ error, event, json, number, settles, text, whole }: Parts) => ({
   "act.started": event("act.started", {
     act: text,
     role: text,
@@ -196,6 +199,7 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
     deadline: number.exactOptional(),
     idempotent: z.literal(false).exactOptional(),
     reused: whole.exactOptional(),
+    dropsRepeats: whole.exactOptional(),
   }),
   "step.ended": event("step.ended", {
     act: text,
@@ -209,8 +213,9 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
     basis: z.enum(["usage", "hold", "none"]),
     usage: json.exactOptional(),
     at: number,
-    saved: whole.exactOptional(),
+    saved: z.int().exactOptional(),
     byDeadline: z.literal(true).exactOptional(),
+    settles: settles.exactOptional(),
   }),
 });
 
@@ -245,7 +250,7 @@ const activationEnds = ({ error, event, json, lastLife, memoryOp, number, sentFi
   }),
 });
 
-const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Parts) => ({
+const closings = ({ bounds, error, event, hiredRole, number, settles, text, whole }: Parts) => ({
   "round.ended": event("round.ended", { round: whole, stage: whole.exactOptional() }),
   "clock.advanced": event("clock.advanced", { tick: number, role: text.exactOptional() }),
   "role.hired": event("role.hired", { roles: list(hiredRole) }),
@@ -260,6 +265,7 @@ const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Part
     afresh: z.literal(true).exactOptional(),
     saved: whole.exactOptional(),
   }),
+  "run.settled": event("run.settled", { settles, saved: z.int().exactOptional() }),
   "run.ended": event("run.ended", {
     status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
     error: error.exactOptional(),

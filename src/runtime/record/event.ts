@@ -6,6 +6,7 @@ import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import type { EdgeFault, RecordedEdge } from "./edge-fault.ts";
+import type { RunSettled, SettledTry } from "./lost-tries.ts";
 import type { StateChange } from "./state-change.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
@@ -159,6 +160,8 @@ export interface StepStarted {
   readonly idempotent?: false;
   /** Sequence number of the parent's event that answered it: nothing was called. */
   readonly reused?: number;
+  /** The server drops a request whose idempotency key it has seen: tries with the same number here have the same key. */
+  readonly dropsRepeats?: number;
 }
 
 /** A try of a side effect ended. With `retry` another one follows; else this is the step's answer. */
@@ -181,6 +184,8 @@ export interface StepEnded {
   readonly saved?: number;
   /** The answer is the default of a question to a person, because its deadline passed. */
   readonly byDeadline?: true;
+  /** Lost tries of the same request, which count at the cost of this one from here on. */
+  readonly settles?: readonly SettledTry[];
 }
 
 /** The order of steps in an activation, as far as its step events do not show it: it may have run more than once, each time differently. */
@@ -257,7 +262,7 @@ export interface RunResumed {
   readonly type: "run.resumed";
   /** Left out after a recorded end. Earlier versions recorded none: there each such resume counts as a death. */
   readonly cause?: ResumeCause;
-  /** Steps that were in flight; their holds are settled for good. */
+  /** Steps that were in flight: their holds count as spent until they are settled. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;
   /** The bounds that change from here on. */
@@ -320,6 +325,7 @@ export type RunEventBody =
   | RoleHired
   | RoleRetired
   | RunResumed
+  | RunSettled
   | RunEnded;
 
 /** The members of every event. */
@@ -387,5 +393,6 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,
+  "run.settled": true,
   "run.ended": true,
 };

@@ -113,6 +113,11 @@ export class RunLog {
     if (event !== undefined) this.#send(event);
   }
 
+  /** Milliseconds: the time of the next event. */
+  get now(): number {
+    return this.#clock.now();
+  }
+
   /** The last event that was made. */
   get latest(): RunEvent | undefined {
     return this.#latest;
@@ -153,7 +158,7 @@ export class RunLog {
 
   get #envelope(): Envelope {
     const { runId, seq } = this.state;
-    return { v: EVENT_VERSION, runId, seq, time: this.#clock.now() };
+    return { v: EVENT_VERSION, runId, seq, time: this.now };
   }
 
   #send(event: RunEvent, taken?: readonly Message[]): void {

@@ -8,6 +8,7 @@ import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
 import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
+import type { LostTry } from "./lost-tries.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
 import type { FailedActivations } from "./failed-activation.ts";
 import { ReadyRoles } from "./ready-roles.ts";
@@ -68,7 +69,7 @@ const noBounds: RecordedBounds = Object.freeze({});
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
  * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
- * RunState.S4 (`endStep`) `ledger`, `byRole` and `byModel` are sums of the step events.
+ * RunState.S4 (`endStep`, `settleLost`) `ledger`, `byRole` and `byModel` are sums of the step events; each lost hold of the ledger is one of `lost`.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
  *
@@ -176,7 +177,9 @@ export class RunState {
   readonly byRole: SpendingTable = new SpendingTable();
   /** Spending of others inside a step belongs to no model. */
   readonly byModel: SpendingTable = new SpendingTable();
-  /** Micro-dollars of holds settled at a resume: it is unknown whether those calls were paid. */
+  /** Tries whose end is unknown, and whose holds are not settled yet. */
+  lost: readonly LostTry[] = [];
+  /** Micro-dollars of all tries whose end is unknown: their holds and, once they are settled, their costs. */
   uncertain: number = 0;
   /** Answers taken from the parent of a fork after the shared events. */
   reused: number = 0;

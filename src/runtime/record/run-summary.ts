@@ -1,6 +1,7 @@
 import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } from "./failed-activation.ts";
 import type { ActEnded, ActFailed, ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
+import { settledMore, type SettledTry } from "./lost-tries.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -97,7 +98,8 @@ export function askedIn({ steps }: RunTally): readonly StepStarted[] {
  * Folds the events of a run to its tally. It is much smaller than the state of the run. It owns the open steps; its sums are those of `RunState`.
  *
  * TallyFold.A1 (`add`) events that were added before are skipped, so a reader may repeat some.
- * TallyFold.A2 (`#settle`) a try without a recorded end costs its hold once the run is resumed or the step is tried again.
+ * TallyFold.A2 (`#settleAtHold`, `#correct`) a try without a recorded end costs its hold once the run is resumed or the step is tried again, until it
+ * is settled.
  * TallyFold.A3 (`tally`) a fold that begins with the tally of the first events, kept as JSON or not, ends as one that began with none.
  * TallyFold.A4 (`#settle`) only steps without an answer are kept.
  */
@@ -177,6 +179,12 @@ export class TallyFold {
         for (const step of this.#steps.values()) this.#settleAtHold(step);
         if (event.forked === true) Object.assign(draft, { calls: 0, started: event.time });
         return goesOn(draft);
+      case "run.settled":
+        for (const { act, key } of event.settles) {
+          const step = this.#steps.get(nameOf({ act, key }));
+          if (step !== undefined) this.#settleAtHold(step);
+        }
+        return this.#correct(event.settles);
       case "run.ended":
         draft.status = event.status;
         draft.ended = event.time;
@@ -210,7 +218,8 @@ export class TallyFold {
   }
 
   #settle(ended: StepEnded): void {
-    const { retry, cost, basis, usage } = ended;
+    const { retry, cost, basis, usage, settles } = ended;
+    this.#correct(settles);
     const name = nameOf(ended);
     const step = this.#steps.get(name);
     if (step === undefined) return;
@@ -226,6 +235,12 @@ export class TallyFold {
     }
     this.#steps.delete(name);
     if (step.kind === "model" && step.reused === undefined) this.#summary.calls += 1;
+  }
+
+  #correct(settles: readonly SettledTry[] | undefined): void {
+    const { known, unpriced } = settledMore(settles);
+    this.#summary.cost += known;
+    this.#summary.unpriced += unpriced;
   }
 
   #settleAtHold(step: OpenStep): void {

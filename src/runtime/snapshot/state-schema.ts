@@ -7,6 +7,7 @@ import type { HiredRole } from "../record/event.ts";
 import type { FailedActivation } from "../record/failed-activation.ts";
 import type { HiredAs } from "../record/role-state.ts";
 import { list, recordedParts } from "../record/event-schema.ts";
+import type { LostTry } from "../record/lost-tries.ts";
 import type { RoleJson } from "./role-json.ts";
 import { roleSchema } from "./role-schema.ts";
 import { closed, entries, isTexts, plain, type SchemasOf } from "./schema-parts.ts";
@@ -94,6 +95,7 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     smallestMailbox: whole,
     dropped: whole,
     deadBefore: whole,
+    lost: list(lostSchema()),
     uncertain: number,
     reused: whole,
     reusedCalls: whole,
@@ -178,7 +180,17 @@ function reasonSchema(): z.ZodType<CodedMembers["dead"][number]["reason"]> {
 function ledgerSchema(): z.ZodType<LedgerRecord> {
   const { text, whole } = plain();
   const hold = z.union([z.tuple([text, whole]), z.tuple([text, whole, z.literal("unpriced")])]);
-  return closed<LedgerRecord>({ spent: whole, unpriced: whole, usage: usageSchema(), open: list(hold) });
+  return closed<LedgerRecord>({ spent: whole, unpriced: whole, usage: usageSchema(), open: list(hold), lost: list(hold).exactOptional() });
+}
+
+function lostSchema(): z.ZodType<LostTry> {
+  const { number, text, whole } = plain();
+  return closed<LostTry>({
+    ...{ act: text, key: text, try: whole, hold: whole, at: number },
+    model: text.exactOptional(),
+    unpriced: z.literal(true).exactOptional(),
+    dropsRepeats: whole.exactOptional(),
+  });
 }
 
 function spendingSchema(): z.ZodType<Spending> {
