@@ -198,6 +198,16 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, 
   );
 }
 
+/** Returns a run in the list of a journal; undefined for one that the journal does not have. */
+export async function knownRun(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<RunInfo | undefined> {
+  try {
+    return await runInfo(journal, runId);
+  } catch (error) {
+    if (error instanceof JournalError && (error.code === "RUN_UNKNOWN" || error.code === "RUN_FORGOTTEN")) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Returns a part of the list of a journal, the newest first.
  *
