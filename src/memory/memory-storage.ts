@@ -102,8 +102,8 @@ export class MemoryStorage {
   }
 
   /** The time of a message that is added now. It never decreases. @internal */
-  get nextTime(): number {
-    return Math.max(this.#parts.clock.now(), this.#known.newestAdded + TICK);
+  nextTime(): Promise<number> {
+    return this.#inTurn(() => this.#nextTime());
   }
 
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
@@ -130,21 +130,22 @@ export class MemoryStorage {
   addBatch(messages: Iterable<Message>, { runId = this.runId, signal }: StorageCall = {}): Promise<number> {
     const given = [...messages];
     return this.#inTurn(async () => {
-      await this.#sync();
-      const first = this.nextTime;
-      const added = await this.#known.add(given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })));
-      await this.#vectors?.embed(signal);
-      return added;
+      const first = await this.#nextTime();
+      return this.#add(
+        given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })),
+        signal,
+      );
     });
   }
 
-  /** Stores messages of any runs with their times in another store. Returns the number of new ones. @internal */
+  /** Stores messages of any runs with their times, and computes their vectors. Returns the number of new ones. @internal */
+  addEntries(entries: readonly MessageToStore[], { signal }: StorageCall = {}): Promise<number> {
+    return this.#inTurn(() => this.#add(entries, signal));
+  }
+
+  /** Stores messages of any runs with their times in another store, without vectors. Returns the number of new ones. @internal */
   adopt(entries: readonly MessageToStore[]): Promise<number> {
-    return this.#inTurn(async () => {
-      await this.#known.readNew();
-      await this.#vectors?.load();
-      return this.#known.add(entries);
-    });
+    return this.#inTurn(() => this.#known.add(entries));
   }
 
   /** Deletes messages that were moved to another store. @internal */
@@ -249,6 +250,7 @@ export class MemoryStorage {
   /** Deletes expired messages, and returns their number. */
   cleanUp(): Promise<number> {
     return this.#inTurn(async () => {
+      if (this.#parts.ttl === undefined) return 0;
       await this.#sync();
       return this.#expire();
     });
@@ -264,18 +266,14 @@ export class MemoryStorage {
 
   /** Computes missing vectors, if there is an embedder. Messages are durable already: see MemoryStorage.L1. @throws MemoryError */
   persist({ signal }: StorageCall = {}): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#sync();
-      await this.#vectors?.embed(signal);
-    });
+    return this.#withVectors((vectors) => vectors.embed(signal));
   }
 
   /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
   rebuild({ signal }: StorageCall = {}): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#sync();
-      await this.#vectors?.restart();
-      await this.#vectors?.embed(signal);
+    return this.#withVectors(async (vectors) => {
+      await vectors.restart();
+      await vectors.embed(signal);
     });
   }
 
@@ -293,6 +291,27 @@ export class MemoryStorage {
     // A failure is the caller's; the next job runs anyway.
     this.#turn = done.catch(() => {});
     return done;
+  }
+
+  /** Works with the vectors of all messages. Nothing is read without an embedder. */
+  #withVectors(work: (vectors: PendingVectors) => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#vectors === undefined) return;
+      await this.#sync();
+      await work(this.#vectors);
+    });
+  }
+
+  async #nextTime(): Promise<number> {
+    return Math.max(this.#parts.clock.now(), (await this.#known.newestAdded()) + TICK);
+  }
+
+  /** The store knows which messages it has, so nothing is read before. */
+  async #add(entries: readonly MessageToStore[], signal: AbortSignal | undefined): Promise<number> {
+    await this.#vectors?.measure();
+    const added = await this.#known.add(entries);
+    await this.#vectors?.embed(signal);
+    return added;
   }
 
   /** Reads the changes of the store since the last read. */

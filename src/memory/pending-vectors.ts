@@ -60,6 +60,16 @@ export class PendingVectors {
     return this.#index;
   }
 
+  /** Learns from a stored vector how many numbers one has, where the embedder does not say it. */
+  async measure(): Promise<void> {
+    const { store, roleId } = this.#parts;
+    if (this.#dimensions !== undefined) return;
+    for await (const page of store.readVectors(roleId, this.#fingerprint, 0)) {
+      this.#dimensions = page.find(({ vector }) => isUsable(vector))?.vector.length;
+      if (this.#dimensions !== undefined) return;
+    }
+  }
+
   /** Loads stored vectors of the waiting messages. Damaged vectors and vectors of another embedder are computed again. */
   async load(): Promise<void> {
     if (this.#index instanceof StoreIndex) for (const place of await this.#index.lost()) this.#waiting.add(place);

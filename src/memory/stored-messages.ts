@@ -8,6 +8,8 @@ const MOST_REACH = 64;
 const NEAR = 4;
 /** So few new messages are read completely, even when the store has a lookup, because ranking all messages is better. */
 const FEW = 1_000;
+/** So many known messages are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
+const MANY = 10_000;
 
 /** Called when a message becomes known, and when it was removed. */
 export interface StoreWatch {
@@ -41,8 +43,8 @@ export class StoredMessages {
   #oldest = Infinity;
   /** Number of messages that could not be read. */
   damaged = 0;
-  /** The newest time at which a message was added to the store. */
-  newestAdded = 0;
+  /** The newest time at which a known message was added to the store. */
+  #newestAdded = 0;
 
   constructor(parts: StorageParts, watch: StoreWatch) {
     const { vectors, lexical, ttl, store } = parts;
@@ -94,12 +96,24 @@ export class StoredMessages {
     this.#state = { last: Math.max(seen, state.last), removals: state.removals };
   }
 
-  /** Reads all new messages when they are few or there is no lookup. @returns the lookup when they are many */
+  /** Returns the newest time at which a message was added to the store. Of unread messages only the last is read. */
+  async newestAdded(): Promise<number> {
+    const { store, roleId } = this.#parts;
+    const { last } = await store.state(roleId);
+    if (last > this.#lastPlace && last > this.#state.last) {
+      for await (const { messages } of store.read(roleId, last - 1)) {
+        for (const { addedAt } of messages) this.#newestAdded = Math.max(this.#newestAdded, addedAt);
+      }
+    }
+    return this.#newestAdded;
+  }
+
+  /** Reads all new messages, unless the store finds the right ones faster. @returns the lookup of the store then */
   async readNew(): Promise<MessageLookup | undefined> {
     if (this.#lookup !== undefined) {
       const { store, roleId } = this.#parts;
       const { last, removals } = await store.state(roleId);
-      if (last - this.#state.last > FEW) {
+      if (last - this.#state.last > FEW || this.size > MANY) {
         if (removals !== this.#state.removals) await this.#forgetRemoved(removals);
         return this.#lookup;
       }
@@ -177,7 +191,7 @@ export class StoredMessages {
       let run = this.#places.get(runId);
       if (run === undefined) this.#places.set(runId, (run = new Map<string, number>()));
       run.set(message.id, place);
-      this.newestAdded = Math.max(this.newestAdded, addedAt);
+      this.#newestAdded = Math.max(this.#newestAdded, addedAt);
       this.#oldest = Math.min(this.#oldest, timeOf(entry));
       this.#watch.added(place);
     }
