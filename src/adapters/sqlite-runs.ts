@@ -239,6 +239,15 @@ export function removeRun(db: Database, runId: string): void {
   db.run("DELETE FROM runs WHERE number = ?", [number]);
 }
 
+/** Bytes that {@link writeAndRemove} writes: they need some pages, as an append does. */
+const PROBE = 16 * 1024;
+
+/** Writes as much as an append may, and removes it. No run has the number 0. */
+export function writeAndRemove(db: Database): void {
+  db.run("INSERT OR REPLACE INTO snapshots VALUES (0, 0, x'', ?)", ["x".repeat(PROBE)]);
+  db.run("DELETE FROM snapshots WHERE number = 0", []);
+}
+
 /** Encodes an id without NUL and lone surrogates, which SQLite does not keep. */
 function keyOf(runId: string): string {
   return JSON.stringify(runId);

@@ -171,6 +171,13 @@ export interface Journal {
    * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
    */
   info?(runId: string): Promise<RunInfo>;
+  /**
+   * Writes something that belongs to no run, as durably as an append. Optional: without it a server that is asked whether it is ready makes a
+   * run and removes it.
+   *
+   * @throws JournalError `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`
+   */
+  probe?(): Promise<void>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
