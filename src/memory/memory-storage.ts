@@ -1,7 +1,14 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
-import { identityOf, memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import {
+  identityOf,
+  memoryClosed,
+  type MessageIdentity,
+  type MessageLookup,
+  type MessageToStore,
+  type StoredMessage,
+} from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
   checkSearch,
@@ -13,7 +20,7 @@ import {
   type StorageParts,
   type VectorParts,
 } from "./storage-options.ts";
-import { type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
+import { type FewMessages, type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
 import { StoredMessages } from "./stored-messages.ts";
 
 /** Milliseconds between the times of two messages that were added together. @internal */
@@ -72,6 +79,7 @@ export class MemoryStorage {
         await this.#vectors?.forget(place);
         await this.#ranking.forget(place);
       },
+      kept: (places) => this.#vectors?.keepOnly(places),
     });
     this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#known);
     this.#ranking = new StorageRanking(this.#parts, this.#known);
@@ -188,12 +196,7 @@ export class MemoryStorage {
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
       if (lookup !== undefined) {
-        const found = await this.#ranking.byCandidates(text, o, async (words, most) => {
-          throwIfAborted(o.signal);
-          const places = await lookup.likeliest(this.roleId, words, most);
-          if (places !== undefined) await this.#known.readAt(lookup, places);
-          return places;
-        });
+        const found = await this.#ranking.byCandidates(text, o, this.#fewOf(lookup, o.signal).likeliest);
         if (found !== undefined) return found;
         await this.#known.readAll();
       }
@@ -204,17 +207,40 @@ export class MemoryStorage {
   }
 
   async #searchVectors(text: string, vectors: VectorParts, pending: PendingVectors, o: Search): Promise<RankedMessage[]> {
-    await this.#inTurn(() => this.#sync());
+    const isEmpty = await this.#inTurn(async () => {
+      await this.#syncVectors(pending);
+      return this.size === 0 && (await pending.index()).size === 0;
+    });
     const { clock } = this.#parts;
     const { embedder, timeout } = embedderOf(vectors, o.embedder);
     const { dimensions } = pending;
-    const query = this.size === 0 ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
+    const query = isEmpty ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
     return this.#inTurn(async () => {
-      await this.#sync();
+      const lookup = await this.#syncVectors(pending);
       await this.#expire();
       await pending.embed(o.signal, o.embedder);
-      return this.#ranking.bySimilarity(text, query, await pending.index(), { ...o, threshold: o.threshold ?? vectors.threshold });
+      const search = { ...o, threshold: o.threshold ?? vectors.threshold };
+      const index = await pending.index();
+      if (lookup !== undefined) {
+        const found = await this.#ranking.byFew(text, query, index, search, this.#fewOf(lookup, o.signal));
+        if (found !== undefined) return found;
+        await this.#known.readAll();
+      }
+      return this.#ranking.bySimilarity(text, query, index, search);
     });
+  }
+
+  /** Reads only the messages that a search needs. */
+  #fewOf(lookup: MessageLookup, signal: AbortSignal | undefined): FewMessages {
+    return {
+      read: (places) => this.#known.readAt(lookup, places),
+      likeliest: async (words, most) => {
+        throwIfAborted(signal);
+        const places = await lookup.likeliest(this.roleId, words, most);
+        if (places !== undefined) await this.#known.readAt(lookup, places);
+        return places;
+      },
+    };
   }
 
   /** Returns the neighbours of a place in its run: nearest first, `count` on each side. @internal */
@@ -272,6 +298,7 @@ export class MemoryStorage {
   /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
   rebuild({ signal }: StorageCall = {}): Promise<void> {
     return this.#withVectors(async (vectors) => {
+      await this.#known.readAll();
       await vectors.restart();
       await vectors.embed(signal);
     });
@@ -297,7 +324,7 @@ export class MemoryStorage {
   #withVectors(work: (vectors: PendingVectors) => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#vectors === undefined) return;
-      await this.#sync();
+      await this.#syncVectors(this.#vectors);
       await work(this.#vectors);
     });
   }
@@ -316,8 +343,22 @@ export class MemoryStorage {
 
   /** Reads the changes of the store since the last read. */
   async #sync(): Promise<void> {
+    if (this.#vectors !== undefined) await this.#syncVectors(this.#vectors);
     await this.#known.readAll();
-    await this.#vectors?.load();
+  }
+
+  /** Reads the changes of vectors, and of all messages unless they are read as they are needed. @returns the lookup then */
+  async #syncVectors(vectors: PendingVectors): Promise<MessageLookup | undefined> {
+    const { lookup } = this.#parts.store;
+    if (lookup === undefined || !(await vectors.isSketched())) {
+      await this.#known.readAll();
+      await vectors.load();
+      return undefined;
+    }
+    this.#known.readLazily();
+    await this.#known.readNew();
+    await vectors.loadSketches((places) => this.#known.readAt(lookup, places));
+    return lookup;
   }
 
   async #expire(): Promise<number> {

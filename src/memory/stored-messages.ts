@@ -15,6 +15,8 @@ const MANY = 10_000;
 export interface StoreWatch {
   added(place: number): void;
   removed(place: number): Promise<void>;
+  /** Called with all places that the store still has, after others have removed some. */
+  kept(places: ReadonlySet<number>): void;
 }
 
 /**
@@ -29,7 +31,9 @@ export class StoredMessages {
   readonly #parts: StorageParts;
   readonly #watch: StoreWatch;
   /** Undefined when all messages are needed: for vectors, ages, or an index that keeps them. */
-  readonly #lookup: MessageLookup | undefined;
+  #lookup: MessageLookup | undefined;
+  /** True when messages are read only as they are needed. */
+  #isLazy = false;
   /** By place. */
   #messages = new Map<number, StoredMessage>();
   /** True while `#messages` is in order of arrival. */
@@ -113,13 +117,19 @@ export class StoredMessages {
     if (this.#lookup !== undefined) {
       const { store, roleId } = this.#parts;
       const { last, removals } = await store.state(roleId);
-      if (last - this.#state.last > FEW || this.size > MANY) {
+      if (this.#isLazy || last - this.#state.last > FEW || this.size > MANY) {
         if (removals !== this.#state.removals) await this.#forgetRemoved(removals);
         return this.#lookup;
       }
     }
     await this.readAll();
     return undefined;
+  }
+
+  /** From now on messages are read as they are needed, although there are vectors: those are searched without them. */
+  readLazily(): void {
+    this.#isLazy = true;
+    this.#lookup = this.#parts.store.lookup;
   }
 
   /** Reads the messages at some places. */
@@ -199,19 +209,20 @@ export class StoredMessages {
   }
 
   async #forget(place: number): Promise<void> {
+    await this.#watch.removed(place);
     const entry = this.#messages.get(place);
     if (entry === undefined) return;
     this.#messages.delete(place);
     const run = this.#places.get(entry.runId);
     if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
     if (run?.size === 0) this.#places.delete(entry.runId);
-    await this.#watch.removed(place);
   }
 
   async #forgetRemoved(removals: number): Promise<void> {
-    if (this.size > 0) {
+    if (this.size > 0 || this.#isLazy) {
       const { store, roleId } = this.#parts;
       const there = new Set(await store.places(roleId));
+      this.#watch.kept(there);
       for (const { place } of this.all()) if (!there.has(place)) await this.#forget(place);
     }
     this.#state = { ...this.#state, removals };
