@@ -11,6 +11,8 @@ export interface BodyBounds {
   readonly limit: number;
   /** Called before bytes are kept, with their number. @throws UsageError when there is no room for them */
   readonly take: (bytes: number) => void;
+  /** Called before a body is read, with the bytes that it declares. It may be a while until it resolves: an unread body is kept by its client. */
+  readonly begin: (declared: number) => Promise<void>;
 }
 
 /** A request with its body in memory. */
@@ -20,7 +22,7 @@ export interface ReadRequest {
 }
 
 /** Reads the body of a request. Room is taken for what it declares before any of it is read. @throws UsageError `BODY_TOO_LONG`, and that of `take` */
-export async function boundedBody(request: Request, { limit, take }: BodyBounds): Promise<ReadRequest> {
+export async function boundedBody(request: Request, { limit, take, begin }: BodyBounds): Promise<ReadRequest> {
   const { headers, body, method } = request;
   if (body === null) return { request, bytes: 0 };
   let taken = 0;
@@ -32,6 +34,7 @@ export async function boundedBody(request: Request, { limit, take }: BodyBounds)
   // The HTTP server holds a body to the length that it declares.
   const declared = headers.has("transfer-encoding") ? 0 : Number(headers.get("content-length"));
   if (declared <= limit) room(declared);
+  await begin(taken);
   const kept = await readBody(body, limit, room);
   if (kept === undefined)
     throw new UsageError("BODY_TOO_LONG", `Expected a body of at most ${limit} bytes, got a longer one. Send long texts in parts.`);

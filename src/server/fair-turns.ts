@@ -7,6 +7,15 @@ const LEAST = 16 * 1024;
 /** Milliseconds after which others begin although a request still works: it may wait for a run, a team or a person. */
 const LONGEST_TURN = 250;
 
+/** Turns of the event loop between two turns of requests. Each may accept one connection only, and takes microseconds when there is none. */
+const BETWEEN = 50;
+
+/** The turn of a request. */
+export interface Turn {
+  readonly isOver: boolean;
+  end(): void;
+}
+
 interface Waiting {
   readonly size: number;
   readonly begin: () => void;
@@ -17,7 +26,7 @@ interface Waiting {
  *
  * FairTurns.F1 (`#next`) tenants that wait have turns one after the other, however many requests each has. FairTurns.F2 (`#next`) requests
  * at work have at most {@link AT_WORK} bytes together, or there is one. FairTurns.F3 (`#ended`) between the end of a turn and the next one the
- * event loop turns, so that everything else gets its time. FairTurns.F4 (`take`) a turn ends once: by its owner, or by its time.
+ * event loop turns {@link BETWEEN} times, so that everything else gets its time. FairTurns.F4 (`take`) a turn ends once: by its owner, or by its time.
  */
 export class FairTurns {
   readonly #clock: Clock;
@@ -29,8 +38,8 @@ export class FairTurns {
     this.#clock = clock;
   }
 
-  /** Resolves when it is the request's turn. The returned function ends the turn. */
-  take(tenant: string, bytes: number): Promise<() => void> {
+  /** Resolves when it is the request's turn. */
+  take(tenant: string, bytes: number): Promise<Turn> {
     const size = Math.max(bytes, LEAST);
     return new Promise((resolve) => {
       const begin = (): void => {
@@ -43,7 +52,12 @@ export class FairTurns {
           void this.#ended(size);
         };
         const cancel = this.#clock.timer(LONGEST_TURN, end);
-        resolve(end);
+        resolve({
+          get isOver() {
+            return isOver;
+          },
+          end,
+        });
       };
       const queue = this.#waiting.get(tenant) ?? [];
       queue.push({ size, begin });
@@ -53,7 +67,7 @@ export class FairTurns {
   }
 
   async #ended(size: number): Promise<void> {
-    await nextMacrotask();
+    for (let n = 0; n < BETWEEN; n += 1) await nextMacrotask();
     this.#atWork -= size;
     this.#next();
   }

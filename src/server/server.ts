@@ -4,7 +4,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { boundedBody } from "./body-limit.ts";
-import { FairTurns } from "./fair-turns.ts";
+import { FairTurns, type Turn } from "./fair-turns.ts";
 import { EventFrames } from "./event-frames.ts";
 import { EventStream } from "./event-stream.ts";
 import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
@@ -213,11 +213,18 @@ class TroupeServer implements RunServer {
     const { bodyLimit: limit } = this.#settings;
     const account = this.#tenants.of(request.headers.get("authorization"));
     const leaves = [account.takeConnection()];
+    const take = (bytes: number): void => void leaves.push(account.bytes.take(bytes));
+    let turn: Turn | undefined;
+    // A client that sends slowly loses its turn, and gets another one when its body is there.
+    const begin = async (bytes: number): Promise<void> => {
+      if (turn?.isOver !== false) turn = await this.#turns.take(account.name, bytes);
+    };
     try {
-      const read = await boundedBody(request, { limit, take: (bytes) => void leaves.push(account.bytes.take(bytes)) });
-      if (read.bytes > 0) leaves.push(await this.#turns.take(account.name, read.bytes));
+      const read = await boundedBody(request, { limit, take, begin });
+      if (read.bytes > 0) await begin(read.bytes);
       await work(read.request);
     } finally {
+      turn?.end();
       for (const leave of leaves.reverse()) leave();
     }
   }
