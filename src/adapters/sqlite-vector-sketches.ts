@@ -42,6 +42,7 @@ export function decodeSketches(block: number, [given, bytes, checksum]: readonly
   const dimensions = Number(given);
   if (!(bytes instanceof Uint8Array) || !IS_LITTLE || checksumOf(block, dimensions, bytes) !== Number(checksum)) return undefined;
   const sketches: Sketches = new Sketcher(dimensions).room(BLOCK);
+  if (bytes.length !== sketches.scales.byteLength + sketches.bits.byteLength + sketches.codes.byteLength) return undefined;
   let from = 0;
   for (const { buffer, byteLength } of [sketches.scales, sketches.bits, sketches.codes]) {
     new Uint8Array(buffer).set(bytes.subarray(from, from + byteLength));

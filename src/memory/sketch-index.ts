@@ -13,7 +13,7 @@ const MOST_EXACT = 512;
 const CANDIDATES_PER_HIT = 200;
 /** At most so many are compared, or this share of all where that is more. */
 const COMPARED = 150_000;
-const COMPARED_SHARE = 0.3;
+const COMPARED_SHARE = 0.2;
 
 /** Returns the vectors at some places as they were stored. */
 type ReadVectors = (places: readonly number[]) => Promise<readonly { readonly place: number; readonly vector: Float32Array }[]>;

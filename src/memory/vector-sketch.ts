@@ -2,14 +2,16 @@ import type { StoredVector } from "./message-store.ts";
 import { SignSketch, squareOf } from "./vector-math.ts";
 
 /*
- * Vectors in a short form. Each number of the unit vector is one byte, the quotient by a common factor, and one bit, its sign after a rotation.
- * That is a quarter of the room of the vectors, and enough to find the few that have to be compared exactly.
+ * Vectors in a short form. Each number of the unit vector is one byte, the quotient by a common factor, and two bits, signs after rotations.
+ * That is about a quarter of the room of the vectors, and enough to find the few that have to be compared exactly.
  */
 
 /** The scale of a message that cannot be embedded. A place without a vector has the scale 0. */
 export const BLANK = -1;
 
 const LARGEST = 127;
+/** Twice as many bits as numbers: with fewer, vectors without structure are missed. */
+const ROTATIONS = 2;
 
 /** The sketches of the vectors at consecutive places. */
 export interface Sketches {
@@ -26,7 +28,7 @@ export class Sketcher {
 
   constructor(dimensions: number) {
     this.#dimensions = dimensions;
-    this.signs = new SignSketch(dimensions);
+    this.signs = new SignSketch(dimensions, ROTATIONS);
   }
 
   /** Returns room for the sketches of `count` places without vectors. */
