@@ -78,6 +78,7 @@ export type {
   VectorLookup,
   VectorPlace,
 } from "./memory/message-store.ts";
+export type { PlacedSketches, Sketches, SketchLookup, SketchPage } from "./memory/vector-sketch.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";

@@ -15,7 +15,16 @@ import type { ModelPrice } from "../model/price.ts";
 import { checkTimeouts } from "../model/timeout-check.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import { ReplyReader } from "./openai-reply.ts";
-import { clientOf, type OpenAIServer, secretsOf, serverOf, type ServerOptions, serverOptions, Unanswered } from "./openai-server.ts";
+import {
+  clientOf,
+  forOneRequest,
+  type OpenAIServer,
+  secretsOf,
+  serverOf,
+  type ServerOptions,
+  serverOptions,
+  Unanswered,
+} from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
@@ -153,7 +162,7 @@ class Connection {
     const { client } = await this.#load();
     const body = requestBody(request, this.#dialect, stream) as unknown as ChatCompletionCreateParams;
     const headers = key === undefined ? {} : { headers: { "Idempotency-Key": key } };
-    return client.chat.completions.create(body, { signal, ...headers }).asResponse();
+    return client.chat.completions.create(body, { signal: forOneRequest(signal), ...headers }).asResponse();
   }
 
   /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */
@@ -167,7 +176,7 @@ class Connection {
     });
     const tapped = new Response(response.body?.pipeThrough(tap) ?? null, { headers: response.headers });
     const controller = new AbortController();
-    o.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    forOneRequest(o.signal).addEventListener("abort", () => controller.abort(), { once: true });
     return Stream.fromSSEResponse<unknown>(tapped, controller, client)[Symbol.asyncIterator]();
   }
 

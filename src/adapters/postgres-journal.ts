@@ -172,6 +172,11 @@ export class PostgresJournal implements Journal {
     return this.#tallied(await infoOf(this.#db, runId));
   }
 
+  /** Notes a run that nobody has as removed: the sweep after the next removal drops the note. */
+  async probe(): Promise<void> {
+    await this.#db.rows(`INSERT INTO ${this.#db.schema}.removed VALUES (0) ON CONFLICT (number) DO UPDATE SET number = 0`);
+  }
+
   watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {
     return this.#watch.watch(runId, signal);
   }

@@ -24,6 +24,7 @@ import {
   knownRun,
   newestOf,
   removeRun,
+  writeAndRemove,
 } from "./sqlite-runs.ts";
 import { OwnedTallies, tallyAfter } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -114,6 +115,12 @@ export class SqliteJournal implements Journal {
 
   async info(runId: string): Promise<RunInfo> {
     return this.#tallied(await this.#info(runId));
+  }
+
+  /** In a transaction of its own: an append beside it may need less room. */
+  async probe(): Promise<void> {
+    const { db } = await this.#opened();
+    await this.#ask(() => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {

@@ -41,6 +41,10 @@ export const STORE: FileKind = {
    ) STRICT;`,
     // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
     `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
+    // The short form of the vectors of a block; see sqlite-vector-sketches.ts. That of older blocks is made when they are read.
+    `CREATE TABLE IF NOT EXISTS file.vector_sketches (
+     block INTEGER PRIMARY KEY, dimensions INTEGER NOT NULL, sketch BLOB NOT NULL, checksum INTEGER NOT NULL
+   ) STRICT;`,
   ],
   error: (fault, message, o) => new MemoryError(faultCodes[fault], message, o),
 };

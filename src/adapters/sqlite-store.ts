@@ -13,6 +13,7 @@ import type {
   StoredVector,
   StoreState,
 } from "../memory/message-store.ts";
+import type { SketchLookup, SketchPage } from "../memory/vector-sketch.ts";
 import { type Database, patiently } from "./sqlite-database.ts";
 import { fileError, isBroken } from "./sqlite-errors.ts";
 import { type FileOptions, openFile } from "./sqlite-file.ts";
@@ -27,7 +28,17 @@ import {
 import { baseOf, madeRole, roleOf, STORE } from "./sqlite-store-file.ts";
 import { decodeMessage, encodeMessage, identityDigest, messageChecksum, SPAN } from "./message-rows.ts";
 import { BLOCK, blockOf, type BlockTable, MESSAGE_LINE, nextPage, type RowPage } from "./sqlite-store-rows.ts";
-import { gatherVectors, removeFromVectorBlocks, vectorTable, writeVectors } from "./sqlite-vector-blocks.ts";
+import {
+  gatherVectors,
+  looseVectors,
+  removeFromVectorBlocks,
+  renewSketches,
+  sketchedBlocks,
+  vectorsAt,
+  vectorTable,
+  writeVectors,
+} from "./sqlite-vector-blocks.ts";
+import { removeSketches } from "./sqlite-vector-sketches.ts";
 import { clearWords, lacksWords, likeliestRows, removeWords, renewWords } from "./sqlite-words.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */
@@ -84,6 +95,14 @@ export class SqliteStore implements MessageStore {
     likeliest: (roleId, words, most) => this.#likeliest(roleId, words, most),
     read: (roleId, places) => this.#readAt(roleId, places),
     placesOf: (roleId, identities) => this.#placesOf(roleId, identities),
+  };
+  readonly sketches: SketchLookup = {
+    read: (roleId, fingerprint, after) => this.#readSketches(roleId, fingerprint, after),
+    vectorsAt: (roleId, fingerprint, places) =>
+      this.#ask((db) => {
+        const base = baseOf(db, roleId);
+        return base === undefined ? [] : vectorsAt(db, fingerprint, rowsOf(places, base), base);
+      }),
   };
   #opened: Promise<Database> | undefined;
 
@@ -177,6 +196,7 @@ export class SqliteStore implements MessageStore {
       if (base === undefined) return;
       db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
       db.run("DELETE FROM vector_blocks WHERE block >= ? AND block < ?", [base, base + SPAN]);
+      removeSketches(db, base, base + SPAN);
       clearWords(db, base, base + SPAN);
     });
   }
@@ -210,12 +230,33 @@ export class SqliteStore implements MessageStore {
     }
   }
 
+  async *#readSketches(roleId: string, fingerprint: string, after: number): AsyncGenerator<SketchPage> {
+    const base = await this.#ask((db) => baseOf(db, roleId));
+    if (base === undefined) return;
+    for (let from: number | undefined = base + after + 1; from !== undefined; await nextMacrotask()) {
+      const first: number = from;
+      const page = await this.#ask((db) => db.transaction("DEFERRED", () => sketchedBlocks(db, fingerprint, first, base, base + SPAN)));
+      yield page;
+      from = page.behind;
+      if (page.lacking.length === 0) continue;
+      // As for other blocks: a reader does not wait for writers.
+      const renew = (db: Database): void => db.transaction("IMMEDIATE", () => renewSketches(db, page.lacking), "the process");
+      await this.#ask(renew, 0).catch(() => undefined);
+    }
+    for (let from = base + after; ; await nextMacrotask()) {
+      const first = from;
+      const page = await this.#ask((db) => looseVectors(db, fingerprint, first, base, base + SPAN));
+      if (page.count === 0) return;
+      yield { sketches: [], vectors: page.items };
+      from = page.upTo;
+    }
+  }
+
   #readAt(roleId: string, places: readonly number[]): Promise<MessagePage> {
     return this.#ask((db) => {
       const base = baseOf(db, roleId);
       if (base === undefined) return { messages: [], damaged: 0 };
-      const rows = places.filter((place) => place > 0 && place < SPAN).map((place) => base + place);
-      return messagesAt(db, rows, base);
+      return messagesAt(db, rowsOf(places, base), base);
     });
   }
 
@@ -286,6 +327,10 @@ export class SqliteStore implements MessageStore {
       throw fileError(STORE, file, error);
     }
   }
+}
+
+function rowsOf(places: readonly number[], base: number): readonly number[] {
+  return places.filter((place) => place > 0 && place < SPAN).map((place) => base + place);
 }
 
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";

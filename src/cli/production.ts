@@ -22,11 +22,11 @@ import { type ChangeReport, nextSteps, type ResultReport, resultReport } from ".
 import type { Progress } from "./screen/progress.ts";
 import { printResult } from "./screen/summary.ts";
 import { plural } from "./screen/amounts.ts";
-import { shortId, shown } from "./screen/text.ts";
+import { shown } from "./screen/text.ts";
 import { printError, type Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 import { sealOf, type Store } from "./store.ts";
-import { runIds } from "./stored-run.ts";
+import { shortIdIn } from "./stored-run.ts";
 
 export interface Production {
   readonly settings: CompanySettings;
@@ -99,7 +99,7 @@ async function produced(session: Session, production: Production, company: Compa
   await store.ready();
   await production.prepare?.(company);
   const folder = folderName(host, production.folder);
-  const short = shortId(runId, await runIds(store.journal));
+  const short = await shortIdIn(store.journal, runId);
   screen.say(screen.style.faint(`${boundsText(production, folder)}, run ${shown(short)}`));
   const { git } = company.workspace;
   if (git.kind === "none" && !worksInNamedFolder(settings)) {

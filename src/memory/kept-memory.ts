@@ -243,7 +243,7 @@ export class KeptMemory {
       return;
     }
     const { runId } = this.#o;
-    const time = this.#storage.nextTime;
+    const time = await this.#storage.nextTime();
     const messages = changes.flatMap((change) => (change.type === "add" ? [change.message] : []));
     await this.#storage.adopt(messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })));
   }

@@ -1,5 +1,6 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
+import type { SketchLookup } from "./vector-sketch.ts";
 
 /** A message to store. */
 export interface MessageToStore {
@@ -136,6 +137,8 @@ export interface MessageStore {
   clearVectors(roleId: string): Promise<void>;
   /** Optional: without it a memory reads all messages of its role. */
   readonly lookup?: MessageLookup;
+  /** Optional: without it a memory with an embedder keeps all of its vectors in the process. */
+  readonly sketches?: SketchLookup;
   /** Optional: without it, or where it is not available, vectors are compared in the process. */
   readonly nearest?: VectorLookup;
   close(): Promise<void>;

@@ -91,22 +91,18 @@ export class ShardedStorage {
 
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
   async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
+    const given = [...messages];
+    const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
     const runId = o?.runId ?? this.#runId;
-    for (const message of messages) {
+    for (const message of given) {
       assertMessage(message);
       const shard = this.#shardOf(message.id, runId);
       const part = parts.get(shard) ?? [];
-      part.push({ runId, addedAt: this.#nextTime(), message });
+      part.push({ runId, addedAt: this.#nextTime(newest), message });
       parts.set(shard, part);
     }
-    const ended = await Promise.allSettled(
-      [...parts].map(async ([shard, part]) => {
-        const count = await shard.adopt(part);
-        await shard.persist(o);
-        return count;
-      }),
-    );
+    const ended = await Promise.allSettled([...parts].map(([shard, part]) => shard.addEntries(part, o)));
     let added = 0;
     for (const one of ended) {
       if (one.status === "rejected") throw one.reason;
@@ -150,8 +146,8 @@ export class ShardedStorage {
   }
 
   /** Times grow over all shards, so that messages of different shards keep their order. */
-  #nextTime(): number {
-    this.#newest = Math.max(this.#newest + TICK, ...this.#everywhere.map((shard) => shard.nextTime));
+  #nextTime(newest: number): number {
+    this.#newest = Math.max(this.#newest + TICK, newest);
     return this.#newest;
   }
 

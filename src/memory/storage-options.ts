@@ -6,6 +6,7 @@ import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import type { VectorIndex } from "./exact-index.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
+import type { SketchLookup } from "./vector-sketch.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 
 /** Options of a {@link MemoryStorage}. */
@@ -81,6 +82,8 @@ export interface StorageParts {
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
+  /** The sketches of the store's vectors, where no other part needs all messages. */
+  readonly sketches: SketchLookup | undefined;
   /** Undefined for a search by words alone. */
   readonly vectors: VectorParts | undefined;
   readonly lexical: LexicalIndex | undefined;
@@ -109,7 +112,10 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   if (ttl !== undefined && !(ttl > 0)) throw invalid("ttl", "milliseconds above 0", ttl);
   if (!(timeout > 0)) throw invalid("timeout", "milliseconds above 0", timeout);
   if (embedder === undefined) assertNoVectorOptions(options);
-  const base = { roleId, runId, store: options.store ?? inMemoryStore(), ttl, clock: options.clock ?? systemClock };
+  const { store = inMemoryStore() } = options;
+  const findsFew = store.lookup !== undefined && ttl === undefined && (lexical === undefined || lexical.candidates !== undefined);
+  const sketches = findsFew && options.index === undefined ? store.sketches : undefined;
+  const base = { roleId, runId, store, sketches, ttl, clock: options.clock ?? systemClock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
   checkThreshold(threshold);

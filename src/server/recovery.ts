@@ -15,11 +15,13 @@ import type { ServedRuns } from "./served-runs.ts";
 import { serverMark } from "./server-mark.ts";
 import type { TenantAccount } from "./tenants.ts";
 
-/** Runs that go on at the same time while the server starts. */
+/** Runs that are read, or go on, at the same time while the server starts: a journal on another machine answers each after a way there and back. */
 const AT_ONCE = 16;
 /** Milliseconds until a run that did not go on is tried again; twice as many after each failure, up to the longest. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 300_000;
+
+type ServedRun = readonly [TenantAccount, runId: string];
 
 /** The parts of a recovery. */
 export interface RecoveryParts {
@@ -65,24 +67,30 @@ export class Recovery {
   /** @returns how many runs go on */
   async recover(): Promise<number> {
     const { journal, accounts, runs } = this.#parts;
-    const unfinished: (readonly [TenantAccount, string])[] = [];
-    for (const { runId } of await journal.runs()) {
-      if (runs.signal.aborted) return 0;
+    const recorded = (await journal.runs()).flatMap(({ runId }): ServedRun[] => {
       const account = accounts.find((one) => one.owns(runId));
-      if (account === undefined) continue;
-      const wantsToGoOn = await this.#orLater(account, runId, () => this.#counted(account, runId));
-      if (wantsToGoOn === true) unfinished.push([account, runId]);
-    }
-    let gone = 0;
-    const work = unfinished[Symbol.iterator]();
-    const goOn = async (): Promise<void> => {
-      for (const [account, runId] of work) {
-        if (runs.signal.aborted) return;
-        if ((await this.#orLater(account, runId, () => this.#tried(account, runId))) === true) gone += 1;
+      return account === undefined ? [] : [[account, runId]];
+    });
+    const unfinished = await this.#those(recorded, (account, runId) => this.#counted(account, runId));
+    const gone = await this.#those(unfinished, (account, runId) => this.#tried(account, runId));
+    return runs.signal.aborted ? 0 : gone.length;
+  }
+
+  /** Does the work for some runs at a time, until the server closes. Returns those for which it returned true, in their order. */
+  async #those(
+    all: readonly ServedRun[],
+    work: (account: TenantAccount, runId: string) => Promise<boolean>,
+  ): Promise<readonly ServedRun[]> {
+    const isOne = new Set<ServedRun>();
+    const left = all[Symbol.iterator]();
+    const some = async (): Promise<void> => {
+      for (const run of left) {
+        if (this.#parts.runs.signal.aborted) return;
+        if ((await this.#orLater(...run, () => work(...run))) === true) isOne.add(run);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, goOn));
-    return gone;
+    await Promise.all(Array.from({ length: AT_ONCE }, some));
+    return all.filter((run) => isOne.has(run));
   }
 
   /** Takes note of a run that this server has driven. */

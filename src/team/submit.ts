@@ -1,9 +1,9 @@
-import { JournalError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import { type Journal, runInfo } from "../runtime/record/journal.ts";
+import { type Journal, knownRun } from "../runtime/record/journal.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunDriver } from "./run-driver.ts";
 
@@ -55,10 +55,5 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
 
 /** Returns the number of events of a run; 0 for one that the journal does not have. */
 export async function eventsOf(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<number> {
-  try {
-    return (await runInfo(journal, runId)).events;
-  } catch (error) {
-    if (error instanceof JournalError && (error.code === "RUN_UNKNOWN" || error.code === "RUN_FORGOTTEN")) return 0;
-    throw error;
-  }
+  return (await knownRun(journal, runId))?.events ?? 0;
 }

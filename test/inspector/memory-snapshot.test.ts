@@ -152,7 +152,7 @@ describe("a snapshot of a long-term memory", () => {
     }));
     const back = storageOver(inMemoryStore(), { clock });
     await importSnapshot(text, back);
-    expect(back.nextTime).toBeLessThan(50_001);
+    expect(await back.nextTime()).toBeLessThan(50_001);
     expect((await back.entries()).map(({ message }) => message.content)).toEqual(["words of 1", "undated", "of another run"]);
   });
 });

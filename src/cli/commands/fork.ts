@@ -8,7 +8,7 @@ import type { Message } from "../../message/message.ts";
 import type { Action } from "../../role/action.ts";
 import { roleSpec } from "../../role/role-spec.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import type { Journal } from "../../runtime/record/journal.ts";
+import { type Journal, runInfo } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
 import { aboutFor, aboutOf, crewIn, readAbout, recordedModel, recordedSettings, type RunAbout, standingOf } from "../about.ts";
@@ -136,7 +136,7 @@ interface WithEvent<T> {
 
 /** @throws UsageError `OPTION_INVALID`, `FILE_UNREADABLE`; JournalError `FORK_POINT` when the run has no such event */
 async function forkRequest(host: Host, journal: Journal, runId: string, flags: Flags) {
-  const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+  const info = await runInfo(journal, runId);
   const drops = (flags.drop ?? []).map(wantedDrop);
   const wanted = (flags.edit ?? []).map(wantedEdit);
   const last = Math.max(...[...drops, ...wanted].map(({ seq }) => seq));

@@ -20,12 +20,12 @@ import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
-import { shortId, shown } from "../screen/text.ts";
+import { shown } from "../screen/text.ts";
 import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
 import { type Flags, reuseOf } from "../settings.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
-import { holdingRun, type LoadedRun, loadRun, runIds } from "../stored-run.ts";
+import { holdingRun, type LoadedRun, loadRun, shortIdIn } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 /** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
@@ -71,7 +71,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
   const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
-  const short = shortId(runId, await runIds(store.journal));
+  const short = await shortIdIn(store.journal, runId);
   const report = resultReport(result, {
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),

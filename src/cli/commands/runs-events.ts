@@ -12,7 +12,7 @@ import {
   type StepEnded,
   type StepStarted,
 } from "../../runtime/record/event.ts";
-import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
+import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
 import { settledMore, type SettledTry } from "../../runtime/record/lost-tries.ts";
 import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
@@ -35,7 +35,7 @@ export async function runsEvents(session: Session, id: string, flags: Flags): Pr
   const from = eventNumber("--from", flags.from ?? "0");
   const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
-    const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+    const info = await runInfo(journal, runId);
     await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
     return 0;
   });

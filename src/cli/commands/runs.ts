@@ -17,7 +17,7 @@ import type { Flags } from "../settings.ts";
 import { Team } from "../../team/team.ts";
 import { ageOf, dollars, invalidOption } from "../option-values.ts";
 import { withRuns, withStore } from "../store.ts";
-import { findRun, runIds, withRun } from "../stored-run.ts";
+import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 import { allSummaries } from "./runs-ls.ts";
 
@@ -109,8 +109,7 @@ const DEFAULT_AGE = "30d";
 /** `troupe runs rm <id>...`: removes runs. Their projects stay. */
 export function runsRm(session: Session, given: readonly string[], flags: Flags): Promise<ExitCode> {
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
-    const ids = await runIds(journal);
-    const chosen = [...new Set(given.map((id) => findRun(ids, id)))];
+    const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
     await assertFree(journal, chosen);
     await confirmRemoval(session, `Forget ${chosen.map((id) => shown(id, 60)).join(", ")}? Their projects stay.`, flags.yes === true);
     await removeRuns(session, journal, chosen);

@@ -171,6 +171,13 @@ export interface Journal {
    * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
    */
   info?(runId: string): Promise<RunInfo>;
+  /**
+   * Writes something that belongs to no run, as durably as an append. Optional: without it a server that is asked whether it is ready makes a
+   * run and removes it.
+   *
+   * @throws JournalError `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`
+   */
+  probe?(): Promise<void>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
@@ -196,6 +203,16 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, 
     "RUN_UNKNOWN",
     `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`,
   );
+}
+
+/** Returns a run in the list of a journal; undefined for one that the journal does not have. */
+export async function knownRun(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<RunInfo | undefined> {
+  try {
+    return await runInfo(journal, runId);
+  } catch (error) {
+    if (error instanceof JournalError && (error.code === "RUN_UNKNOWN" || error.code === "RUN_FORGOTTEN")) return undefined;
+    throw error;
+  }
 }
 
 /**
