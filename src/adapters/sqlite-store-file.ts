@@ -1,12 +1,13 @@
+import { hash } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
 import type { StoreState } from "../memory/message-store.ts";
-import type { Database, SqlRow } from "./sqlite-database.ts";
+import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 import type { FileFault, FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
 import { decodeMessage, SPAN } from "./message-rows.ts";
 import { MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
-import { CREATE_WORDS } from "./sqlite-words.ts";
+import { CREATE_WORDS, renewWords } from "./sqlite-words.ts";
 
 const faultCodes: Readonly<Record<FileFault, string>> = {
   foreign: "MEMORY_FOREIGN",
@@ -41,6 +42,8 @@ export const STORE: FileKind = {
    ) STRICT;`,
     // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
     `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
+    // The digests of messages that were removed for good.
+    `CREATE TABLE IF NOT EXISTS file.removed (number INTEGER NOT NULL, identity BLOB NOT NULL, PRIMARY KEY (number, identity)) STRICT, WITHOUT ROWID;`,
   ],
   error: (fault, message, o) => new MemoryError(faultCodes[fault], message, o),
 };
@@ -52,9 +55,11 @@ interface RoleRow extends StoreState {
 
 /** Returns the row of a role, if there is one. */
 export function roleOf(db: Database, roleId: string): RoleRow | undefined {
+  const name = JSON.stringify(roleId);
   const [number, last, removals] =
-    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role = ?", [
-      JSON.stringify(roleId),
+    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role IN (?, ?)", [
+      name,
+      tracelessName(name),
     ]) ?? [];
   return number === undefined ? undefined : { number: Number(number), last: Number(last), removals: Number(removals) };
 }
@@ -70,6 +75,30 @@ export function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
   return roleOf(db, roleId) as RoleRow;
 }
+
+/** Stands in place of the name of a role without messages, which may name a person. A role is found by it too. */
+function tracelessName(name: string): string {
+  return `${TRACELESS}${hash("sha256", name)}`;
+}
+
+const TRACELESS = "#";
+
+/** Returns the keys of all roles with messages. */
+export function scopesIn(db: Database): readonly string[] {
+  const named = db.all(`SELECT CAST(role AS BLOB) FROM roles WHERE ${HAS_MESSAGES} ORDER BY number`);
+  return named.flatMap(([name]) => nameIn(name) ?? []);
+}
+
+/** Removes the names of emptied roles, and the index of words, which has those of removed messages and is made again from the others. */
+export function withoutTraces(db: Database): void {
+  for (const [number, name] of db.all(`SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE NOT ${HAS_MESSAGES}`)) {
+    const text = textOf(name) ?? "";
+    if (!text.startsWith(TRACELESS)) db.run("UPDATE roles SET role = ? WHERE number = ?", [tracelessName(text), Number(number)]);
+  }
+  renewWords(db);
+}
+
+const HAS_MESSAGES = `EXISTS (SELECT 1 FROM messages WHERE place > roles.number * ${SPAN} AND place < (roles.number + 1) * ${SPAN})`;
 
 /** The contents of a store for one role. */
 export interface StoredRole {
@@ -98,7 +127,7 @@ export interface StoredRoles {
  */
 export function storedRoles(path: string): Promise<StoredRoles> {
   return withFile(path, STORE, (db) => {
-    const rows = db.all("SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles ORDER BY number");
+    const rows = db.all(`SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE role NOT LIKE '${TRACELESS}%' ORDER BY number`);
     const found = rows.map((row) => roleIn(db, row));
     const roles = found.filter((role) => role !== undefined);
     return { roles: roles.filter(({ messages }) => messages > 0), damaged: found.length - roles.length };

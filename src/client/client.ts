@@ -55,6 +55,12 @@ export interface ListOptions extends CallOptions {
   readonly status?: SummaryStatus;
 }
 
+/** Options of saying something in a conversation. */
+export interface SayOptions extends CallOptions {
+  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: nobody in particular. */
+  readonly user?: string;
+}
+
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {
   /** The first event. Default 0. */
@@ -188,9 +194,9 @@ export class RunClient {
    * start it, and later ones are published into it, so it goes on wherever it stands. Two who speak at the same time hear each other's replies.
    *
    * @param conversation at most 64 letters, digits, `_` and `-`
-   * @throws the errors of `start`, `publish`, `resume` and `events`
+   * @throws the errors of `start`, `publish`, `resume` and `events`; UsageError `USER_DIFFERS` in a conversation of another user
    */
-  async say(conversation: string, text: string, o: CallOptions = {}): Promise<readonly Message[]> {
+  async say(conversation: string, text: string, o: SayOptions = {}): Promise<readonly Message[]> {
     const from = await this.#told(conversation, text, o);
     const said: Message[] = [];
     for await (const event of this.events(conversation, { ...o, from }))
@@ -253,15 +259,16 @@ export class RunClient {
   }
 
   /** Tells a conversation a text. @returns the number of its events before */
-  async #told(conversation: string, text: string, o: CallOptions): Promise<number> {
+  async #told(conversation: string, text: string, o: SayOptions): Promise<number> {
+    const by = o.user === undefined ? {} : { user: o.user };
     const known = await unlessCode(this.read(conversation, o), "RUN_UNKNOWN");
     if (known !== undefined) {
-      const { waits } = await this.publish(conversation, text, o);
+      const { waits } = await this.publish(conversation, { content: text, ...by }, o);
       if (waits) await this.resume(conversation, {}, o);
       return known.events;
     }
     // Someone else may have begun it meanwhile, with other words.
-    const started = await unlessCode(this.start({ idea: text, id: conversation }, o), "RUN_IDEA_DIFFERS");
+    const started = await unlessCode(this.start({ idea: text, id: conversation, ...by }, o), "RUN_IDEA_DIFFERS");
     return started === undefined ? this.#told(conversation, text, o) : 0;
   }
 

@@ -5,6 +5,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
+import type { Scope } from "../memory/memory-scope.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
@@ -98,13 +99,14 @@ export class ServedRuns {
 
   /** Starts a run. @param key makes the request safe to repeat, where it names no id @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
-    const { idea, rounds, budget } = asked;
+    const { idea, rounds, budget, user } = asked;
     const id = this.#idFor(account, asked.id, key);
-    const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null }));
+    const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null, ...(user === undefined ? {} : { user }) }));
+    const scope = scopeOf(account, id, user);
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
         this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
-          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request) }),
+          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
         ),
       ),
     );
@@ -168,8 +170,9 @@ export class ServedRuns {
   }
 
   /** Publishes a message into a run, wherever it stands. */
-  publish(account: TenantAccount, runId: string, asked: OutsideMessage): Promise<RunReceipt> {
+  async publish(account: TenantAccount, runId: string, asked: OutsideMessage): Promise<RunReceipt> {
     const message = messageOf(asked);
+    if (asked.user !== undefined) await this.#assertUser(runId, asked.user);
     return this.change(account, runId, (team) => team.send(runId, message));
   }
 
@@ -259,6 +262,13 @@ export class ServedRuns {
     await this.#driven.close(grace, () => Promise.allSettled(this.#turns.values()));
   }
 
+  /** @throws UsageError `USER_DIFFERS` */
+  async #assertUser(runId: string, user: string): Promise<void> {
+    const { scope } = await this.#summaries.of(runId);
+    if (scope?.user === user) return;
+    throw new UsageError("USER_DIFFERS", `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`);
+  }
+
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {
     if (id !== undefined) return account.runIdOf(id);
     if (key === undefined) return `${account.prefix}${freshRunId(this.#parts.clock.now())}`;
@@ -300,6 +310,11 @@ function bounds(
 ): Pick<ResumeOptions, "rounds"> & { readonly budget?: MicroUsd } {
   const most = rounds ?? opened.rounds;
   return { ...(most === undefined ? {} : { rounds: most }), ...(budget === undefined ? {} : { budget: budget as MicroUsd }) };
+}
+
+/** Returns whose words a run has: those of the user that the tenant names, in its own conversation. */
+function scopeOf({ name }: TenantAccount, conversation: string, user: string | undefined): Scope {
+  return { ...(name === "" ? {} : { tenant: name }), ...(user === undefined ? {} : { user }), conversation };
 }
 
 function messageOf({ content, id, sendTo, causeBy }: OutsideMessage): Message | string {

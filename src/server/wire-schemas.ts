@@ -28,11 +28,13 @@ const budget = z.int().nonnegative().describe("Micro-dollars that the run may sp
 const rounds = z.int().positive().max(1_000_000).describe("Most rounds of the run in all.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
 const words = z.string().min(1).max(10_000_000);
+const user = z.string().min(1).max(200);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
 
 export const NewRun: z.ZodType<StartRequest> = z.strictObject({
   idea: words,
   id: runId.exactOptional().describe("Default: a new one, or one that follows from Idempotency-Key."),
+  user: user.exactOptional().describe("The person it is for: what roles remember for one is not recalled for another. Default: the conversation."),
   rounds: rounds.exactOptional(),
   budget: budget.exactOptional(),
 });
@@ -46,6 +48,7 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
     .regex(MESSAGE_ID, "an id of 1 to 200 characters without #, which ids of roles' messages have")
     .exactOptional()
     .describe("A message with the id of one that the run has is not published again."),
+  user: user.exactOptional().describe("The person who says it. A run that was begun for another refuses it. Default: not checked."),
 });
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
@@ -149,6 +152,10 @@ export const RunSummarySchema: z.ZodType = z
     roles: z.array(z.string()),
     questions: z.array(question).exactOptional(),
     parent: z.object({ runId: z.string(), at: z.int() }).exactOptional(),
+    scope: z
+      .object({ tenant: z.string().exactOptional(), user: z.string().exactOptional(), conversation: z.string().exactOptional() })
+      .exactOptional()
+      .describe("Whose words it has."),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   })
   .describe("A run in a list.");

@@ -42,6 +42,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     bounds: bounds.recorded,
     ...(crew.budget === undefined ? {} : { budget: crew.budget }),
     ...(o.about === undefined ? {} : { about: o.about }),
+    ...(o.scope === undefined ? {} : { scope: o.scope }),
   };
   return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
 }

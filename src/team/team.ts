@@ -7,6 +7,7 @@ import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
+import { checkScope } from "../memory/memory-scope.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
@@ -147,6 +148,7 @@ export class Team {
    */
   run(idea: string | Message, o: RunOptions = {}): Run {
     checkKnownOptions("run of a team", o, runOptions);
+    checkScope("run of a team", o.scope);
     const said = this.#idea(idea);
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
@@ -173,9 +175,10 @@ export class Team {
     // Loaded here because most programs submit nothing.
     const { submitOptions, submitRun } = await import("./submit.ts");
     checkKnownOptions("submit", o, submitOptions);
+    checkScope("submit", o.scope);
     const { name, journal, mask, options } = this.#parts;
     const runId = this.#id(o.id);
-    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about });
+    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about, scope: o.scope });
     return runId;
   }
 

@@ -132,6 +132,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   if (event.edges !== undefined) state.edges = event.edges;
   measureMailboxes(state);
   state.about = event.about ?? null;
+  state.scope = event.scope;
   state.parent = event.parent;
   state.team = event.roles;
   for (const role of event.roles) addRoleState(state, role.name, role);

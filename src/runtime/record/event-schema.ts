@@ -90,7 +90,8 @@ const termSchemas = ({ json, jsonRecord, text, texts, whole }: Values) => {
 
   const definition = { fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional(), mailbox };
   const recordedEdge = closed({ name: text, parameters: jsonRecord.exactOptional(), pairs: texts.exactOptional() });
-  return { bounds, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
+  const scope = closed({ tenant: text.exactOptional(), user: text.exactOptional(), conversation: text.exactOptional() });
+  return { bounds, scope, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
 };
 
 /** Parts that several types of events have. */
@@ -149,7 +150,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
 
 type Parts = Values & ReturnType<typeof termSchemas> & ReturnType<typeof partSchemas>;
 
-const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, text, whole }: Parts) => ({
+const openings = ({ bounds, event, hiredRole, json, recordedEdge, scope, sentFields, text, whole }: Parts) => ({
   "run.started": event("run.started", {
     team: text,
     roles: list(hiredRole),
@@ -164,6 +165,7 @@ const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, te
     bounds: bounds.exactOptional(),
     edges: list(recordedEdge).exactOptional(),
     about: json.exactOptional(),
+    scope: scope.exactOptional(),
     parent: closed({ runId: text, at: whole }).exactOptional(),
   }),
   message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional(), order: z.int().min(0).exactOptional() }),

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MemoryOp } from "../../memory/memory-draft.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
@@ -92,6 +93,8 @@ export interface RunStarted {
   readonly edges?: readonly RecordedEdge[];
   /** A value that the starter keeps with the run, such as its settings. */
   readonly about?: Json;
+  /** Whose words it has. Left out for a run of nobody in particular. */
+  readonly scope?: Scope;
   /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
 }

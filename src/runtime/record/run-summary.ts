@@ -1,5 +1,6 @@
 import type { ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -41,6 +42,8 @@ export interface RunSummary {
   readonly questions?: readonly PendingQuestion[];
   /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
+  /** Whose words it has. Left out for a run of nobody in particular. */
+  readonly scope?: Scope;
   /** The code and the message of the error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -68,7 +71,7 @@ export interface RunTally {
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
-const TALLY_VERSION = 3;
+const TALLY_VERSION = 4;
 
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;
@@ -136,6 +139,7 @@ export class TallyFold {
       case "run.started":
         draft.team = event.team;
         if (event.parent !== undefined) draft.parent = event.parent;
+        if (event.scope !== undefined) draft.scope = event.scope;
         this.#hire(event.roles);
         return goesOn(draft);
       case "message":

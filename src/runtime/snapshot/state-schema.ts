@@ -59,7 +59,7 @@ function isTurn(value: unknown, nth: number): boolean {
 
 function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
   const { flag, json, number, text, whole } = plain();
-  const { bounds, recordedEdge } = recordedParts();
+  const { bounds, recordedEdge, scope } = recordedParts();
   return {
     runId: text,
     hasHistory: flag,
@@ -77,6 +77,7 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     budget: whole.optional(),
     bounds,
     about: json,
+    scope: scope.optional(),
     parent: closed({ runId: text, at: whole }).optional(),
     isAfresh: flag,
     phase: phaseSchema(),
