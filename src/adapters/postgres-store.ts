@@ -184,7 +184,9 @@ class PostgresStore implements MessageStore {
 
   scopes(): Promise<readonly string[]> {
     return this.#ask(async (db) => {
-      const rows = await db.rows<{ role: string }>(`SELECT role FROM ${db.schema}.memory_roles WHERE ${hasMessages(db.schema)} ORDER BY number`);
+      const rows = await db.rows<{ role: string }>(
+        `SELECT role FROM ${db.schema}.memory_roles WHERE ${hasMessages(db.schema)} ORDER BY number`,
+      );
       return rows.map(({ role }) => JSON.parse(role) as string);
     });
   }
@@ -329,7 +331,12 @@ function hasMessages(schema: string): string {
 async function insertMessages(
   { schema }: PostgresDatabase,
   { rows }: PostgresConnection,
-  o: { readonly roleId: string; readonly base: number; readonly batch: string; readonly fresh: readonly { readonly place: number; readonly row: EncodedMessage }[] },
+  o: {
+    readonly roleId: string;
+    readonly base: number;
+    readonly batch: string;
+    readonly fresh: readonly { readonly place: number; readonly row: EncodedMessage }[];
+  },
 ): Promise<void> {
   const { base, batch, fresh } = o;
   const last = fresh.at(-1)?.place;

@@ -127,7 +127,9 @@ export interface StoredRoles {
  */
 export function storedRoles(path: string): Promise<StoredRoles> {
   return withFile(path, STORE, (db) => {
-    const rows = db.all(`SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE role NOT LIKE '${TRACELESS}%' ORDER BY number`);
+    const rows = db.all(
+      `SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE role NOT LIKE '${TRACELESS}%' ORDER BY number`,
+    );
     const found = rows.map((row) => roleIn(db, row));
     const roles = found.filter((role) => role !== undefined);
     return { roles: roles.filter(({ messages }) => messages > 0), damaged: found.length - roles.length };

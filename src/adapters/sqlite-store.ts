@@ -175,7 +175,7 @@ export class SqliteStore implements MessageStore {
 
   async purge(): Promise<void> {
     await this.#change(withoutTraces);
-    await this.#ask((db) => db.compact());
+    await this.#ask((db) => db.purge());
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {

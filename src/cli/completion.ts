@@ -61,6 +61,7 @@ const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
   "role.retired": true,
   "run.resumed": true,
   "run.ended": true,
+  "run.erased": true,
 };
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {

@@ -210,7 +210,9 @@ class FleetWorker implements Worker {
     const { runId, idea, about, scope } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
-    const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) }) : team.resume(runId, o);
+    const run = isNew
+      ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) })
+      : team.resume(runId, o);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
     const driven = new Driven(run);
     folder?.follow(run);
@@ -299,5 +301,5 @@ interface Driving {
 }
 
 function isAtRest({ last }: LastEvent): boolean {
-  return last?.type === "run.ended";
+  return last?.type === "run.ended" || last?.type === "run.erased";
 }

@@ -122,7 +122,8 @@ export function roleMemoryParts(
   const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
   checkPorts(rest, summary);
-  if (rest.scope !== undefined && !MEMORY_REACHES.includes(rest.scope)) throw invalid("memory.scope", `one of ${MEMORY_REACHES.join(", ")}`, rest.scope);
+  if (rest.scope !== undefined && !MEMORY_REACHES.includes(rest.scope))
+    throw invalid("memory.scope", `one of ${MEMORY_REACHES.join(", ")}`, rest.scope);
   if (rest.embedder === undefined && !isPart) assertNoVectorOptions({ threshold, index: rest.index }, "of a role's memory");
   if (!Number.isSafeInteger(maxTokens) || maxTokens < 0) throw invalid("memory.recall.maxTokens", "a whole number of 0 or more", maxTokens);
   if (!Number.isSafeInteger(k) || k < 0) throw invalid("memory.recall.k", "a whole number of 0 or more", k);
@@ -184,4 +185,14 @@ function checkedShares(shares: RecallShares | undefined): Required<RecallShares>
 
 function invalid(option: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
+}
+
+/** Returns the stores that roles remember in. @param shared the options of their team */
+export function storesOf(
+  roles: readonly { readonly memory?: RoleMemoryOptions | false | undefined }[],
+  shared: RoleMemoryOptions | undefined,
+): readonly MessageStore[] {
+  return [shared, ...roles.map(({ memory }) => memory)].flatMap((memory) =>
+    memory === undefined || memory === false ? [] : (memory.store ?? []),
+  );
 }

@@ -66,7 +66,10 @@ export class ShardedStorage {
     const scopes = [...shards, ...retired].map(({ scope }) => scopeKey({ ...scope, role: "" }));
     const other = scopes.find((scope) => scope !== scopes[0]);
     if (other !== undefined) {
-      throw new UsageError("OPTION_INVALID", `Expected shards of one scope, got shards of ${scopes[0]} and of ${other}. Give each scope its own.`);
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected shards of one scope, got shards of ${scopes[0]} and of ${other}. Give each scope its own.`,
+      );
     }
     this.#shards = shards;
     this.#everywhere = [...shards, ...retired];

@@ -248,3 +248,9 @@ function noPool(parent: unknown): UsageError {
     `Expected the parent of a budget pool to be a pool, got ${valueText(parent)}. Make it by budgetPool(usd(5)).`,
   );
 }
+
+/** Sets the amount of a pool. @throws UsageError `OPTION_INVALID` for one whose amount is kept elsewhere */
+export function investIn(pool: BudgetPool, amount: MicroUsd): void {
+  if (pool.invest !== undefined) return pool.invest(amount);
+  throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
+}

@@ -16,6 +16,7 @@ const types: Readonly<Record<RunEvent["type"], true>> = {
   "role.retired": true,
   "run.resumed": true,
   "run.ended": true,
+  "run.erased": true,
 };
 
 /** Every type of event. */

@@ -101,7 +101,9 @@ export class ServedRuns {
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
     const { idea, rounds, budget, user } = asked;
     const id = this.#idFor(account, asked.id, key);
-    const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null, ...(user === undefined ? {} : { user }) }));
+    const request = hashOf(
+      canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null, ...(user === undefined ? {} : { user }) }),
+    );
     const scope = scopeOf(account, id, user);
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
@@ -266,7 +268,10 @@ export class ServedRuns {
   async #assertUser(runId: string, user: string): Promise<void> {
     const { scope } = await this.#summaries.of(runId);
     if (scope?.user === user) return;
-    throw new UsageError("USER_DIFFERS", `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`);
+    throw new UsageError(
+      "USER_DIFFERS",
+      `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`,
+    );
   }
 
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {

@@ -34,7 +34,9 @@ const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
 export const NewRun: z.ZodType<StartRequest> = z.strictObject({
   idea: words,
   id: runId.exactOptional().describe("Default: a new one, or one that follows from Idempotency-Key."),
-  user: user.exactOptional().describe("The person it is for: what roles remember for one is not recalled for another. Default: the conversation."),
+  user: user
+    .exactOptional()
+    .describe("The person it is for: what roles remember for one is not recalled for another. Default: the conversation."),
   rounds: rounds.exactOptional(),
   budget: budget.exactOptional(),
 });

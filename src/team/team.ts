@@ -6,21 +6,22 @@ import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
-import { isObject } from "../kernel/value-kind.ts";
-import { checkScope } from "../memory/memory-scope.ts";
+import { checkScope, type Scope } from "../memory/memory-scope.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, type Message } from "../message/message.ts";
-import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { checkOwning, checkOptions, checkReuse, checkSeed, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { type Crew, rolesNone, Roster } from "./crew.ts";
+import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
+import type { ForgetOptions, Forgotten } from "./forget.ts";
 import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
@@ -156,6 +157,7 @@ export class Team {
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.driven(controls, { ...o, meant: said }, async (claimed) => {
+        assertNotErased(claimed.state);
         const recorded = claimed.state.idea;
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
         const run = { ...this.#parts, ...claimed, controls, crew: await crew(controls.signal), idea: said };
@@ -291,6 +293,16 @@ export class Team {
   }
 
   /**
+   * Erases what a user, a conversation or a tenant has said: see {@link forget}.
+   *
+   * @param stores those of the team and of its roles are known, unless a function makes the roles
+   */
+  async forget(scope: Scope, stores: ForgetOptions["stores"] = []): Promise<Forgotten> {
+    const roles = [...this.#roster.roles, ...this.#reserve.roles];
+    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, stores);
+  }
+
+  /**
    * Starts a new run that shares the past of another up to an event, and pays only for answers that the other does not have. Roles may have
    * changed, and so may messages that no role has read by then; workspaces and stores of the parent must not be given to it.
    *
@@ -383,14 +395,4 @@ export class Team {
   #now(): number {
     return (this.#parts.options.clock ?? systemClock).now();
   }
-}
-
-/** @throws UsageError `OPTION_INVALID` */
-function investIn(pool: BudgetPool, amount: MicroUsd): void {
-  if (pool.invest !== undefined) return pool.invest(amount);
-  throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
-}
-
-function isAlias(given: unknown): given is { readonly name: string } {
-  return isObject(given) && "name" in given && !("react" in given);
 }

@@ -88,6 +88,8 @@ function eventText(event: RunEvent): string {
       return resumedText(event);
     case "run.ended":
       return `${event.status}${event.error === undefined ? "" : `: ${shown(event.error.message, 200)}`}`;
+    case "run.erased":
+      return plural(event.texts, "text");
   }
 }
 

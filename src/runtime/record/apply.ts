@@ -117,6 +117,9 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return resume(state, event);
     case "run.ended":
       return end(state, event);
+    case "run.erased":
+      state.erased = true;
+      return;
   }
 }
 

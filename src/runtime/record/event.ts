@@ -306,6 +306,12 @@ export interface RunEnded {
   readonly error?: ErrorRecord;
 }
 
+/** The words of people in the run were erased, so many strings. It is the last event: a run without words does not go on. */
+export interface RunErased {
+  readonly type: "run.erased";
+  readonly texts: number;
+}
+
 /** An event without its envelope. */
 export type RunEventBody =
   | RunStarted
@@ -321,7 +327,8 @@ export type RunEventBody =
   | RoleHired
   | RoleRetired
   | RunResumed
-  | RunEnded;
+  | RunEnded
+  | RunErased;
 
 /** The members of every event. */
 export interface Envelope {
@@ -389,4 +396,5 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "role.retired": true,
   "run.resumed": true,
   "run.ended": true,
+  "run.erased": true,
 };

@@ -100,6 +100,8 @@ export class RunState {
   about: Json = null;
   /** Whose words the run has. */
   scope: Scope | undefined;
+  /** True when the words of people in its record were erased. */
+  erased: boolean = false;
   parent: ForkPoint | undefined;
   /** True when its parent answers no step after the shared events. */
   isAfresh: boolean = false;

@@ -44,6 +44,8 @@ export interface RunSummary {
   readonly parent?: ForkPoint;
   /** Whose words it has. Left out for a run of nobody in particular. */
   readonly scope?: Scope;
+  /** Milliseconds since 1970 when the words of people in it were erased. */
+  readonly erased?: number;
   /** The code and the message of the error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -176,6 +178,10 @@ export class TallyFold {
         if (event.error === undefined) delete draft.error;
         else draft.error = { code: event.error.code, message: event.error.message };
         return;
+      case "run.erased":
+        draft.erased = event.time;
+        // Nobody can answer a question without words.
+        return this.#steps.clear();
       default:
     }
   }

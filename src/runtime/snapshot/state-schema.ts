@@ -78,6 +78,7 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     bounds,
     about: json,
     scope: scope.optional(),
+    erased: flag,
     parent: closed({ runId: text, at: whole }).optional(),
     isAfresh: flag,
     phase: phaseSchema(),
