@@ -46,6 +46,11 @@ export interface Flags extends ModelFlags, MetaGPTFlags, ServeFlags, FleetFlags,
   readonly store?: string;
   readonly as?: string;
   readonly olderThan?: string;
+  /** Of `troupe runs forget`. */
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly conversation?: string;
+  readonly memory?: string;
   /** Of `troupe agent`. */
   readonly tools?: string;
   readonly allow?: string;

@@ -6,10 +6,12 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Message } from "../message/message.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
+import type { Forgotten } from "../team/forget.ts";
 import { sentEvents } from "./event-lines.ts";
 import { toldError } from "./told-error.ts";
 import type {
   ContinueRequest,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   MessageReceipt,
@@ -251,6 +253,15 @@ export class RunClient {
   /** Begins a run that shares the past of another. */
   fork(runId: string, request: ForkRequest = {}, { key = freshKey(), signal }: StartOptions = {}): Promise<RunSummary> {
     return this.#post<RunSummary>(pathOf(runId, "fork"), request, { signal, key });
+  }
+
+  /**
+   * Erases what a user or a conversation of the tenant has said, in the runs of the server and in what its roles remember.
+   *
+   * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased
+   */
+  forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
+    return this.#post<Forgotten>("/api/forget", request, o);
   }
 
   /** Returns a run as text that can be imported elsewhere. */

@@ -6,11 +6,13 @@ export {
   createClient,
   type ListOptions,
   type RunClient,
+  type SayOptions,
   type StartOptions,
   type WatchOptions,
 } from "./client.ts";
 export type {
   ContinueRequest,
+  ForgetRequest,
   ForkChange,
   ForkRequest,
   HireRequest,
@@ -21,6 +23,7 @@ export type {
   ServedTeam,
   StartRequest,
 } from "./wire.ts";
+export type { Forgotten } from "../team/forget.ts";
 export type { AnswerFault } from "../tool/answer-faults.ts";
 export { fieldFault, type FieldKind, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";
 export { type AnswerCheck, checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";

@@ -94,6 +94,9 @@ export interface ForkChange {
   readonly drop?: true;
 }
 
+/** Whose words are to be erased: those of one user of the tenant, or of one conversation. */
+export type ForgetRequest = { readonly user: string } | { readonly conversation: string };
+
 /** The answer to a question. */
 export interface AnswerRequest {
   readonly answer: Json;

@@ -59,6 +59,11 @@ function parsed(key: string): unknown {
   }
 }
 
+/** Returns a scope as a person reads it: `Guide, user ann, tenant shop`. */
+export function scopeText({ role, ...scope }: MemoryScope): string {
+  return [role, ...Object.entries(scope).map(([part, name]) => `${part} ${name}`)].join(", ");
+}
+
 /** True for a scope that is the given one or a part of it. */
 export function isWithin(scope: Scope | undefined, whole: Scope): boolean {
   return Object.keys(scopeParts).every((part) => {

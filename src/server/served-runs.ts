@@ -1,4 +1,4 @@
-import type { ContinueRequest, ForkRequest, OutsideMessage, ReplayReport, StartRequest } from "../client/wire.ts";
+import type { ContinueRequest, ForgetRequest, ForkRequest, OutsideMessage, ReplayReport, StartRequest } from "../client/wire.ts";
 import { eitherSignal, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -13,6 +13,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
+import type { Forgotten } from "../team/forget.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
@@ -201,6 +202,20 @@ export class ServedRuns {
       const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
       try {
         return read(opened.team);
+      } finally {
+        await this.#driven.closed(opened, "");
+      }
+    });
+  }
+
+  /** Erases what a user or a conversation of a tenant has said, one request after another. @throws the errors of `forget` */
+  forget(account: TenantAccount, asked: ForgetRequest): Promise<Forgotten> {
+    const whose = "user" in asked ? { user: asked.user } : { conversation: account.runIdOf(asked.conversation) };
+    const scope = account.name === "" ? whose : { ...whose, tenant: account.name };
+    return this.#inTurn("forget", async () => {
+      const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
+      try {
+        return await opened.team.forget(scope);
       } finally {
         await this.#driven.closed(opened, "");
       }

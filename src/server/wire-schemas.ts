@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
+import type { Forgotten } from "../team/forget.ts";
 import type {
   AnswerRequest,
   ContinueRequest,
   EventsQueryValues,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   ListQueryValues,
@@ -51,6 +53,17 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
     .exactOptional()
     .describe("A message with the id of one that the run has is not published again."),
   user: user.exactOptional().describe("The person who says it. A run that was begun for another refuses it. Default: not checked."),
+});
+
+export const NewErasure: z.ZodType<ForgetRequest> = z.union([
+  z.strictObject({ user: user.describe("A person, as the tenant names them.") }),
+  z.strictObject({ conversation: z.string().min(1).max(200).describe("The id of the run in which it began.") }),
+]);
+
+export const ForgottenSchema: z.ZodType<Forgotten> = z.object({
+  runs: z.int().describe("Runs whose words were erased."),
+  texts: z.int().describe("Strings in their events that were replaced."),
+  messages: z.int().describe("Messages that were removed from what roles remember."),
 });
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
@@ -158,6 +171,7 @@ export const RunSummarySchema: z.ZodType = z
       .object({ tenant: z.string().exactOptional(), user: z.string().exactOptional(), conversation: z.string().exactOptional() })
       .exactOptional()
       .describe("Whose words it has."),
+    erased: z.number().exactOptional().describe("Milliseconds since 1970 when the words of people in it were erased."),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   })
   .describe("A run in a list.");

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
-import { isList, isObject } from "../../kernel/value-kind.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isList, isObject, isRecord } from "../../kernel/value-kind.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Message } from "../../message/message.ts";
 import type { HiredRole, RecordedMemoryOp, RunEvent, Sent, StepTrace } from "./event.ts";
@@ -43,7 +44,7 @@ export function erasedEvent(event: RunEvent, erase: Erase): RunEvent {
       return {
         ...event,
         roles: roles.map((role) => withoutState(role, erase)),
-        ...(about === undefined ? {} : { about: aboutOf(about, erase) }),
+        ...(about === undefined ? {} : { about: aboutOf(about) }),
         ...(scope === undefined ? {} : { scope: { ...scope, ...user } }),
       };
     }
@@ -80,8 +81,11 @@ export function erasedEvent(event: RunEvent, erase: Erase): RunEvent {
 
 /** @throws JournalError `TEXT_ERASED` */
 export function assertNotErased({ runId, erased }: { readonly runId: string; readonly erased: boolean }): void {
-  if (!erased) return;
-  throw new JournalError(
+  if (erased) throw textErased(runId);
+}
+
+export function textErased(runId: string): JournalError {
+  return new JournalError(
     "TEXT_ERASED",
     `Expected the words of run ${runId}, but they were erased, and nothing can go on without them. Begin another run.`,
     { data: { runId } },
@@ -110,9 +114,15 @@ function idOf(id: string, erase: Erase): string {
   return id.includes("#") ? id : erase(id);
 }
 
-/** What a server keeps with a run is no words of a person. */
-function aboutOf<T>(about: T, erase: Erase): T {
-  return free(about, erase, new Set(["server"]));
+/** Leaves what a server keeps with a run, which is no words of a person, and says that the rest was erased. */
+function aboutOf(about: Json): Json {
+  const server = isRecord(about) && about["server"] !== undefined ? { server: about["server"] as Json } : {};
+  return { ...server, erased: true };
+}
+
+/** True for the value that is kept with a run whose words were erased. */
+export function isErasedAbout(about: Json | undefined): boolean {
+  return isRecord(about) && about["erased"] === true;
 }
 
 function withoutState(role: HiredRole, erase: Erase): HiredRole {
