@@ -161,7 +161,7 @@ export type { ResultStatus, RunResult } from "./runtime/run-result.ts";
 export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
-export { forget, type ForgetOptions, type Forgotten } from "./team/forget.ts";
+export type { ForgetOptions, Forgotten } from "./team/forget.ts";
 export type { RunReceipt } from "./team/publishing.ts";
 export type { SubmitOptions } from "./team/submit.ts";
 export type { RolesFunction, RolesRequest, TeamRoles } from "./team/team-roles.ts";

@@ -301,5 +301,6 @@ interface Driving {
 }
 
 function isAtRest({ last }: LastEvent): boolean {
+  // What was erased had come to rest.
   return last?.type === "run.ended" || last?.type === "run.erased";
 }

@@ -3,12 +3,14 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { freshSeed } from "../kernel/random.ts";
-import { type ForgottenRun, forgetInStore } from "../memory/forget-in-store.ts";
-import { checkScope, isWithin, type Scope, scopeParts } from "../memory/memory-scope.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import { forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
+import { checkScope, isWithin, type Scope, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
+import type { Recalled } from "../memory/recollection.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import { storesOf } from "../memory/role-memory.ts";
 import type { Role } from "../role/role.ts";
-import { erasedEvent, eraser } from "../runtime/record/erased-event.ts";
+import { erasedEvent, type Eraser, eraserOf, type Erasure } from "../runtime/record/erased-event.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { aJournal, type Journal, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
@@ -39,14 +41,16 @@ export interface Forgotten {
   readonly messages: number;
 }
 
+type DoomedRun = ForgottenRun<Erasure>;
+
 /** Runs in one page of a list. */
 const PAGE = 500;
 
 /**
  * Erases what a user, a conversation or a tenant has said, and what was answered: the messages in stores with their vectors and words, and the
  * strings in the events of their runs and of all forks of these. A string becomes a tombstone with a hash and the time; the record keeps its
- * form, its times and its costs, and ends with `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. Files of
- * SQLite are written again, so that no byte of the words is in them. Exports, backups, project files and telemetry are not reached.
+ * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. In a run that has
+ * recalled some of it, the strings that repeat it are replaced; that run goes on, and cannot be replayed or forked. Files of SQLite are written again, so that no byte of the words is in them. Exports, backups, project files and telemetry are not reached.
  *
  * A run of no scope is the conversation of its id. Called again after a failure, it completes what it began.
  *
@@ -55,7 +59,8 @@ const PAGE = 500;
  * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
  * @throws MemoryError of a store
  * @example
- * import { defineAction, defineRole, forget, memoryJournal, Team } from "troupe";
+ * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ * import { forget } from "troupe/memory";
  *
  * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
  * const journal = memoryJournal();
@@ -64,37 +69,88 @@ const PAGE = 500;
  * console.log((await forget({ user: "ann" }, { journal })).runs); // 1
  */
 export async function forget(scope: Scope, options: ForgetOptions): Promise<Forgotten> {
-  checkGivenOptions("forget", options, forgetOptions);
-  const { journal, stores = [], prefix, clock = systemClock } = options;
-  takes("forget", "journal", journal, aJournal);
-  takes("forget", "stores", stores, listOf(having("a message store", "add", "remove")));
-  checkScope("forget", scope);
-  if (!Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) {
-    throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
-  }
+  const { journal, stores = [], prefix, clock = systemClock } = checked(scope, options);
   const { rewrite } = journal;
   if (rewrite === undefined) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      "Expected a journal that can rewrite its runs, got one without. Remove the runs: journal.remove(id).",
-    );
+    const expected = "Expected a journal that can rewrite its runs, got one without";
+    throw new UsageError("OPTION_INVALID", `${expected}. Remove the runs: journal.remove(id).`);
   }
-  const runs = await runsOf(journal, scope, prefix);
-  for (const { runId } of runs) await assertFree(journal, runId);
+  const all: RunSummary[] = [];
+  for await (const info of allRuns(journal, prefix)) all.push((await readTally(journal, info)).summary);
+  const eraser = eraserOf(freshSeed() + freshSeed(), clock.now());
+  const whole = runsOf(all, scope).map((run): DoomedRun => ({ ...run, erasure: eraser.all }));
+  // Those that repeat come first: they are found by the runs that they repeat.
+  const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
+  for (const { runId } of runs) await owning(journal, runId, () => Promise.resolve());
   let messages = 0;
   for (const store of new Set(stores)) messages += await forgetInStore(store, scope, runs);
-  const { erase, count } = eraser(freshSeed() + freshSeed(), clock.now());
-  for (const { runId } of runs) {
+  for (const { runId, erasure } of runs) {
     await owning(journal, runId, async (epoch) => {
-      const before = count();
+      const before = eraser.count();
       const events: RunEvent[] = [];
-      for await (const event of readEvents(journal, runId)) events.push(erasedEvent(event, erase));
-      const end = { v: EVENT_VERSION, runId, seq: events.length, time: clock.now(), type: "run.erased", texts: count() - before } as const;
-      await rewrite.call(journal, runId, epoch, [...events, end]);
+      for await (const event of readEvents(journal, runId)) events.push(erasedEvent(event, erasure));
+      const texts = eraser.count() - before;
+      const end = { v: EVENT_VERSION, runId, seq: events.length, time: clock.now(), type: "run.erased", texts } as const;
+      await rewrite.call(journal, runId, epoch, [...events, erasure.isWhole ? end : { ...end, partly: true }]);
     });
   }
   await journal.purge?.();
-  return { runs: runs.length, texts: count(), messages };
+  return { runs: whole.length, texts: eraser.count(), messages };
+}
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
+  checkGivenOptions("forget", options, forgetOptions);
+  const { journal, stores = [] } = options;
+  takes("forget", "journal", journal, aJournal);
+  takes("forget", "stores", stores, listOf(having("a message store", "add", "remove")));
+  checkScope("forget", scope);
+  if (Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) return options;
+  throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
+}
+
+/** Returns the runs that may have recalled what was said in others: those that share a memory with one of them. */
+async function candidatesOf(
+  all: readonly RunSummary[],
+  runs: readonly DoomedRun[],
+  stores: readonly MessageStore[],
+): Promise<readonly RunSummary[]> {
+  const keys = await Promise.all(stores.map((store) => store.scopes?.() ?? []));
+  const kept = keys.flat().map((key): Scope => scopeOfKey(key));
+  const ofUsers = runs.flatMap(({ scope: { tenant, user } }): readonly Scope[] => {
+    return user === undefined ? [] : [{ ...(tenant === undefined ? {} : { tenant }), user }];
+  });
+  const shared = [...kept.filter((memory) => runs.some(({ scope }) => isWithin(scope, memory))), ...ofUsers];
+  const meant = new Set(runs.map(({ runId }) => runId));
+  return all.filter(({ id, scope, erased, events }) => {
+    const isOther = !meant.has(id) && erased === undefined && events > 0;
+    return isOther && shared.some((memory) => isWithin(scopeOf(id, scope), memory));
+  });
+}
+
+/** Returns those of some runs that have recalled what was said in others. */
+async function repeatsOf(
+  journal: Journal,
+  runs: readonly DoomedRun[],
+  candidates: readonly RunSummary[],
+  eraser: Eraser,
+): Promise<readonly DoomedRun[]> {
+  const meant = new Set(runs.map(({ runId }) => runId));
+  const found: DoomedRun[] = [];
+  for (const { id, scope } of candidates) {
+    const texts = new Set<string>();
+    for await (const event of readEvents(journal, id)) for (const text of recalledIn(event, meant)) texts.add(text);
+    if (texts.size > 0) found.push({ runId: id, scope: scopeOf(id, scope), erasure: eraser.repeating([...texts]) });
+  }
+  return found;
+}
+
+/** Returns the texts of some runs that a recall has found. */
+function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string[] {
+  const value = event.type === "step.ended" && isRecord(event.value) ? event.value : {};
+  const { related } = value as { readonly related?: Partial<Recalled["related"]> };
+  if (!isRecord(related) || !isList(related.messages)) return [];
+  return related.messages.flatMap(({ runId, text }) => (runId !== undefined && runs.has(runId) && text !== "" ? [text] : []));
 }
 
 /** See {@link Team.forget}. */
@@ -108,22 +164,19 @@ export function forgetOf(
 }
 
 /** Returns the runs of a scope and all their forks, without those that were erased before. */
-async function runsOf(journal: Journal, whole: Scope, prefix: string | undefined): Promise<readonly ForgottenRun[]> {
-  const meant = new Map<string, ForgottenRun>();
+function runsOf(all: readonly RunSummary[], whole: Scope): readonly Omit<DoomedRun, "erasure">[] {
+  const meant = new Map<string, Omit<DoomedRun, "erasure">>();
   const forks = new Map<string, RunSummary[]>();
   const take = ({ id, scope, erased }: RunSummary): void => {
     if (meant.has(id) || erased !== undefined) return;
     meant.set(id, { runId: id, scope: scopeOf(id, scope) });
     for (const fork of forks.get(id) ?? []) take(fork);
   };
-  const found: RunSummary[] = [];
-  for await (const info of allRuns(journal, prefix)) {
-    const { summary } = await readTally(journal, info);
-    found.push(summary);
+  for (const summary of all) {
     const { parent } = summary;
     if (parent !== undefined) forks.set(parent.runId, [...(forks.get(parent.runId) ?? []), summary]);
   }
-  for (const summary of found) if (summary.events > 0 && isWithin(scopeOf(summary.id, summary.scope), whole)) take(summary);
+  for (const summary of all) if (summary.events > 0 && isWithin(scopeOf(summary.id, summary.scope), whole)) take(summary);
   return [...meant.values()];
 }
 
@@ -144,11 +197,6 @@ async function* allRuns(journal: Journal, prefix: string | undefined): AsyncGene
     before = page.at(-1)?.runId;
     if (page.length < PAGE) return;
   }
-}
-
-/** @throws JournalError `RUN_OWNED` */
-function assertFree(journal: Journal, runId: string): Promise<void> {
-  return owning(journal, runId, () => Promise.resolve());
 }
 
 /** Claims a run that nobody works on, for the time of the work. How the owner before left it is told to the next one. */

@@ -7,7 +7,6 @@ import { postgresStore } from "../../src/adapters/postgres.ts";
 import {
   defineAction,
   defineRole,
-  forget,
   hashingEmbedder,
   type Journal,
   memoryJournal,
@@ -16,6 +15,7 @@ import {
   type RunEvent,
   Team,
 } from "../../src/index.ts";
+import { forget } from "../../src/inspector/index.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { hasPostgres } from "../adapters/postgres-process.ts";
 import { journalIn, newSchema, sharedServer } from "../adapters/postgres-setup.ts";
@@ -208,6 +208,24 @@ describe.each(places)("words that are forgotten %s", (name, make) => {
     expect(await team.forget({ conversation: "a1" })).toMatchObject({ runs: 2 });
     expect(await stored(place.store)).not.toContain(CANARY);
     expect(await stored(place.store)).toContain("Hello.");
+    await place.store.close();
+  });
+
+  it("are erased where another conversation of the user has recalled them, which goes on and cannot be replayed or forked", async () => {
+    const place = await make();
+    const model = parrot();
+    const team = teamOver(place, model);
+    await talked(team, "a1", "ann", [`My code is ${CANARY} exactly.`]);
+    await talked(team, "a2", "ann", ["What is my code exactly?", "And what is two and two?"]);
+    expect(JSON.stringify(await eventsOf(place.journal, "a2"))).toContain(CANARY);
+    await team.forget({ conversation: "a1" });
+    expect(await place.kept()).not.toContain(CANARY);
+    expect(JSON.stringify(await eventsOf(place.journal, "a2"))).toContain("And what is two and two?");
+    expect((await team.resume("a2", { add: ["And my code?"] }).result).status).toBe("finished");
+    expect(JSON.stringify(model.calls.at(-1))).not.toContain(CANARY);
+    const calls = model.calls.length;
+    expect([await codeOf(team.replay("a2").result), await codeOf(team.fork("a2").result)]).toEqual(["TEXT_ERASED", "TEXT_ERASED"]);
+    expect(model.calls.length).toBe(calls);
     await place.store.close();
   });
 

@@ -15,7 +15,7 @@ import { isStore, type Store, storePlace, withStore } from "../store.ts";
 import { findRun, runIds } from "../stored-run.ts";
 
 /** The commands of `troupe runs`. */
-export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "check", "export", "import", "rm", "gc"];
+export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "check", "export", "import", "rm", "forget", "gc"];
 
 /** Runs of a page. */
 const DEFAULT_LIMIT = "30";

@@ -118,7 +118,8 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
     case "run.ended":
       return end(state, event);
     case "run.erased":
-      state.erased = true;
+      // An activation that is open may need what was erased.
+      state.erased ||= event.partly !== true || state.open.size > 0;
       return;
   }
 }

@@ -264,7 +264,7 @@ const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Part
     status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
     error: error.exactOptional(),
   }),
-  "run.erased": event("run.erased", { texts: whole }),
+  "run.erased": event("run.erased", { texts: whole, partly: z.literal(true).exactOptional() }),
 });
 
 function issuesText({ issues }: z.ZodError): string {

@@ -306,10 +306,11 @@ export interface RunEnded {
   readonly error?: ErrorRecord;
 }
 
-/** The words of people in the run were erased, so many strings. It is the last event: a run without words does not go on. */
+/** So many strings of the run were erased: all its words, or those of other runs that it repeated. */
 export interface RunErased {
   readonly type: "run.erased";
   readonly texts: number;
+  readonly partly?: true;
 }
 
 /** An event without its envelope. */

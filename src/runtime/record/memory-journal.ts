@@ -281,7 +281,7 @@ class MemoryJournal implements Journal {
 function mayForget({ epoch, events }: KeptRun): boolean {
   const last = events.at(-1);
   if (epoch !== NO_OWNER) return false;
-  return last?.type === "run.erased" || (last?.type === "run.ended" && last.status !== "waiting");
+  return (last?.type === "run.erased" && last.partly !== true) || (last?.type === "run.ended" && last.status !== "waiting");
 }
 
 function owned(runId: string): JournalError {

@@ -100,7 +100,7 @@ export class RunState {
   about: Json = null;
   /** Whose words the run has. */
   scope: Scope | undefined;
-  /** True when the words of people in its record were erased. */
+  /** True when the words of people in its record were erased, so that it cannot go on. */
   erased: boolean = false;
   parent: ForkPoint | undefined;
   /** True when its parent answers no step after the shared events. */

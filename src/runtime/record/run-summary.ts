@@ -44,7 +44,7 @@ export interface RunSummary {
   readonly parent?: ForkPoint;
   /** Whose words it has. Left out for a run of nobody in particular. */
   readonly scope?: Scope;
-  /** Milliseconds since 1970 when the words of people in it were erased. */
+  /** Milliseconds since 1970 when all words of people in it were erased. */
   readonly erased?: number;
   /** The code and the message of the error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
@@ -179,6 +179,7 @@ export class TallyFold {
         else draft.error = { code: event.error.code, message: event.error.message };
         return;
       case "run.erased":
+        if (event.partly === true) return;
         draft.erased = event.time;
         // Nobody can answer a question without words.
         return this.#steps.clear();
