@@ -349,10 +349,7 @@ export type RunNotice =
   | { readonly type: "role.active"; readonly role: string; readonly news: number }
   | { readonly type: "role.idle"; readonly role: string }
   | { readonly type: "action.started"; readonly role: string; readonly action: string }
-  /**
-   * A piece of an answer. Pieces of one act, step and try form one answer, in their order. They name the `step.started` whose `key` is
-   * `step`.
-   */
+  /** A piece of an answer. Pieces of one act, step and try form it, in their order. They name the `step.started` whose `key` is `step`. */
   | {
       readonly type: "model.delta";
       readonly role: string;
