@@ -196,6 +196,11 @@ describe("every example runs offline and prints what it promises", () => {
     expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
   });
 
+  it("forgets what one user has said", async () => {
+    const { forgotten, refusal } = (await import("../examples/09-memory.ts")) as typeof import("../examples/09-memory.ts");
+    expect([forgotten, refusal]).toEqual(["1 run, 2 messages", "TEXT_ERASED"]);
+  });
+
   it("the picture of the experiment has a line for each number of coins", { tags: ["company", "long"] }, async () => {
     const { picture } = (await import("../examples/35-experiment.ts")) as typeof import("../examples/35-experiment.ts");
     expect(await picture()).toMatch(/poor[\s\S]*start/);

@@ -4,6 +4,8 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
+import type { Cache } from "../memory/cache.ts";
+import { forgetInCache } from "../memory/forget-in-cache.ts";
 import { forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
 import { checkScope, isWithin, type Scope, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
 import type { Recalled } from "../memory/recollection.ts";
@@ -24,12 +26,14 @@ export interface ForgetOptions {
   readonly journal: Journal;
   /** The stores of what roles remember. Default: none. */
   readonly stores?: readonly MessageStore[];
+  /** The caches of brain memories that have a scope as their key. Default: none. */
+  readonly caches?: readonly Cache[];
   /** Only runs whose id begins with this text are looked at. Default: all. */
   readonly prefix?: string;
   readonly clock?: Clock;
 }
 
-const forgetOptions: Known<ForgetOptions> = { journal: true, stores: true, prefix: true, clock: true };
+const forgetOptions: Known<ForgetOptions> = { journal: true, stores: true, caches: true, prefix: true, clock: true };
 
 /** What was erased. */
 export interface Forgotten {
@@ -37,7 +41,7 @@ export interface Forgotten {
   readonly runs: number;
   /** Strings in the events of these runs that were replaced. */
   readonly texts: number;
-  /** Messages that were removed from stores. */
+  /** Messages that were removed from stores, and brain memories in caches. */
   readonly messages: number;
 }
 
@@ -69,7 +73,7 @@ const PAGE = 500;
  * console.log((await forget({ user: "ann" }, { journal })).runs); // 1
  */
 export async function forget(scope: Scope, options: ForgetOptions): Promise<Forgotten> {
-  const { journal, stores = [], prefix, clock = systemClock } = checked(scope, options);
+  const { journal, stores = [], caches = [], prefix, clock = systemClock } = checked(scope, options);
   const { rewrite } = journal;
   if (rewrite === undefined) {
     const expected = "Expected a journal that can rewrite its runs, got one without";
@@ -84,6 +88,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
   for (const { runId } of runs) await owning(journal, runId, () => Promise.resolve());
   let messages = 0;
   for (const store of new Set(stores)) messages += await forgetInStore(store, scope, runs);
+  for (const cache of new Set(caches)) messages += await forgetInCache(cache, scope, clock.now());
   for (const { runId, erasure } of runs) {
     await owning(journal, runId, async (epoch) => {
       const before = eraser.count();
@@ -101,9 +106,10 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
 /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
 function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
   checkGivenOptions("forget", options, forgetOptions);
-  const { journal, stores = [] } = options;
+  const { journal, stores = [], caches = [] } = options;
   takes("forget", "journal", journal, aJournal);
   takes("forget", "stores", stores, listOf(having("a message store", "add", "remove")));
+  takes("forget", "caches", caches, listOf(having("a cache", "get", "set")));
   checkScope("forget", scope);
   if (Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) return options;
   throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
