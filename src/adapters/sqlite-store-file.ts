@@ -70,10 +70,15 @@ export function baseOf(db: Database, roleId: string): number | undefined {
   return role === undefined ? undefined : role.number * SPAN;
 }
 
-/** Adds a role. */
+/** The places of more roles are no safe integers. */
+const MOST_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
+
+/** Adds a role. @throws MemoryError `MEMORY_FULL` */
 export function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
-  return roleOf(db, roleId) as RoleRow;
+  const role = roleOf(db, roleId) as RoleRow;
+  if (role.number < MOST_ROLES) return role;
+  throw new MemoryError("MEMORY_FULL", `Expected at most ${MOST_ROLES} memories in one file, got one more. Use another file for it.`);
 }
 
 /** Stands in place of the name of a role without messages, which may name a person. A role is found by it too. */
