@@ -18,7 +18,6 @@ import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { isWithin, type MemoryReach, memoryScope, scopeKey, scopeOfKey } from "../../src/memory/memory-scope.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { tries } from "../effort.ts";
 import { hasPostgres } from "../adapters/postgres-process.ts";
 import { newSchema, sharedServer } from "../adapters/postgres-setup.ts";
 import { newFile } from "../adapters/sqlite-setup.ts";
@@ -95,7 +94,7 @@ describe.each(stores)("memories of one store %s", (_name, make) => {
         expect(found.map(({ content }) => content).filter((content) => content !== `the secret code of ${keyOf(n)}`)).toEqual([]);
       }
     };
-    await fc.assert(fc.asyncProperty(scenes, fc.boolean(), scene), { numRuns: tries(8, 100) });
+    await fc.assert(fc.asyncProperty(scenes, fc.boolean(), scene), { numRuns: 8 });
     await store.close();
   });
 
@@ -130,7 +129,7 @@ describe.each(stores)("memories of one store %s", (_name, make) => {
         expect([status, [...owners]]).toEqual(["finished", [own]]);
       }
     };
-    await fc.assert(fc.asyncProperty(fc.array(scoped, { minLength: 2, maxLength: 5 }), scene), { numRuns: tries(4, 40) });
+    await fc.assert(fc.asyncProperty(fc.array(scoped, { minLength: 2, maxLength: 5 }), scene), { numRuns: 4 });
     await store.close();
   });
 });
