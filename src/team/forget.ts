@@ -121,7 +121,7 @@ async function candidatesOf(
   runs: readonly DoomedRun[],
   stores: readonly MessageStore[],
 ): Promise<readonly RunSummary[]> {
-  const keys = await Promise.all(stores.map((store) => store.scopes?.() ?? []));
+  const keys = await Promise.all(stores.map(async (store) => (await store.scopes?.()) ?? []));
   const kept = keys.flat().map((key): Scope => scopeOfKey(key));
   const ofUsers = runs.flatMap(({ scope: { tenant, user } }): readonly Scope[] => {
     return user === undefined ? [] : [{ ...(tenant === undefined ? {} : { tenant }), user }];

@@ -5,6 +5,7 @@ import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { postgresStore } from "../../src/adapters/postgres.ts";
 import {
+  createMessage,
   defineAction,
   defineRole,
   hashingEmbedder,
@@ -245,6 +246,19 @@ describe.each(places)("words that are forgotten %s", (name, make) => {
     await team.fork("a1", { id: "fork", add: ["Hello, fork."] }).result;
     expect(await stored(place.store)).not.toContain(CANARY);
     await place.store.close();
+  });
+});
+
+describe("a store of SQLite", () => {
+  it("has no byte of a message that was cleared once it is closed", async () => {
+    const { store, kept } = await inFiles();
+    const storage = new MemoryStorage({ roleId: "Guide", store });
+    await storage.addBatch(
+      Array.from({ length: 100 }, (_, n) => createMessage(`My code is ${CANARY.slice(0, 6)}-${n}-${CANARY.slice(6)}.`)),
+    );
+    await storage.clear();
+    await storage.close();
+    expect((await kept()).includes(CANARY.slice(6))).toBe(false);
   });
 });
 

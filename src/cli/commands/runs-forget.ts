@@ -23,7 +23,7 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
       ...(tenant === undefined ? {} : { tenant }),
       ...(conversation === undefined ? {} : { conversation }),
     };
-    const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(name, 60)}`);
+    const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(String(name), 60)}`);
     if (whose.length === 0)
       throw new UsageError("OPTION_INVALID", "Expected whose words to forget, got nobody. Say --user, --conversation or --tenant.");
     await confirmRemoval(
