@@ -69,6 +69,7 @@ export type {
   MessagePage,
   MessageStore,
   MessageToStore,
+  RemoveOptions,
   NearVector,
   SoughtWord,
   StoredAt,
@@ -86,6 +87,7 @@ export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.
+export type { MemoryReach, MemoryScope, Scope } from "./memory/memory-scope.ts";
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
 export type { Recalled } from "./memory/recollection.ts";
 export type { RecalledMessage } from "./memory/recall-window.ts";
@@ -161,6 +163,7 @@ export type { ResultStatus, RunResult } from "./runtime/run-result.ts";
 export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
+export type { ForgetOptions, Forgotten } from "./team/forget.ts";
 export type { RunReceipt } from "./team/publishing.ts";
 export type { Settlement, SettleOptions } from "./team/settle.ts";
 export type { SubmitOptions } from "./team/submit.ts";

@@ -194,14 +194,19 @@ describe("every example runs offline and prints what it promises", () => {
   });
 
   const isStudy = ([file]: readonly [string, unknown]): boolean => STUDIES.includes(file);
-  const printsWhatItPromises = async (file: string, expected: readonly (string | RegExp)[]): Promise<void> => {
+  const expectPromised = async (file: string, expected: readonly (string | RegExp)[]): Promise<void> => {
     await import(`../examples/${file}.ts`);
     expect(lines).toHaveLength(expected.length);
     expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
   };
 
-  it.each(Object.entries(printed).filter((one) => !isStudy(one)))("%s", printsWhatItPromises);
-  it.each(Object.entries(printed).filter(isStudy))("%s", { tags: ["science", "long"] }, printsWhatItPromises);
+  it.each(Object.entries(printed).filter((one) => !isStudy(one)))("%s", (file, expected) => expectPromised(file, expected));
+  it.each(Object.entries(printed).filter(isStudy))("%s", { tags: ["science", "long"] }, (file, expected) => expectPromised(file, expected));
+
+  it("forgets what one user has said", async () => {
+    const { forgotten, refusal } = (await import("../examples/09-memory.ts")) as typeof import("../examples/09-memory.ts");
+    expect([forgotten, refusal]).toEqual(["1 run, 2 messages", "TEXT_ERASED"]);
+  });
 
   it("the picture of the experiment has a line for each number of coins", { tags: ["science", "long"] }, async () => {
     const { picture } = (await import("../examples/35-experiment.ts")) as typeof import("../examples/35-experiment.ts");

@@ -136,6 +136,11 @@ class LocalAndRemote implements GuardedCache {
     await this.#write(key, undefined, this.#longestTtl);
   }
 
+  async keys(prefix: string): Promise<readonly string[]> {
+    refuseClosed(this.#closing !== undefined);
+    return [...new Set([...((await this.#local.keys?.(prefix)) ?? []), ...(await this.#remote.keys(prefix))])];
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;

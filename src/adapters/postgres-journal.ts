@@ -114,6 +114,7 @@ export class PostgresJournal implements Journal {
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    if (o.ifFree === true && this.#owned.has(runId)) throw ownedBy(runId);
     let tried: { readonly session: number; readonly former: FormerOwner } | undefined;
     for (;;) {
       const session = await this.#session.opened();
@@ -153,6 +154,16 @@ export class PostgresJournal implements Journal {
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#lose(runId, epoch);
       throw error;
     }
+  }
+
+  async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    const encoded = events.map((event, place) => encodeEvent(event, runId, place));
+    this.#tallies.drop(runId);
+    await this.#appends.rewrite(runId, epoch, encoded);
+  }
+
+  purge(): Promise<void> {
+    return this.#db.vacuum("runs", "events", "chats", "chat_messages", "snapshots", "tallies", "commands");
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {

@@ -3,7 +3,7 @@ import type { MessagePage, StoredMessage } from "../memory/message-store.ts";
 import { type Message, MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 import { decodeMessage } from "./message-rows.ts";
-import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, MESSAGE_LINE } from "./sqlite-store-rows.ts";
+import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, MESSAGE_LINE, rowPage } from "./sqlite-store-rows.ts";
 import { writeWords } from "./sqlite-words.ts";
 
 /*
@@ -25,7 +25,7 @@ export function messageTable(base: number): BlockTable<StoredMessage> {
     blocks: (db, from, end, atMost) => db.all(READ_BLOCKS, [from, end, atMost]).map((row) => blockRow(row, base)),
     rows: (db, after, end) => {
       const [count, last, lines] = db.first(READ_ROWS, [after, end, PAGE]) ?? [];
-      return { items: decoded(lines, base), count: Number(count), upTo: Number(last) };
+      return rowPage(decoded(lines, base), { count, last, after });
     },
     rowOf: ({ place }) => base + place,
   };

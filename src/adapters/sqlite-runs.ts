@@ -230,13 +230,21 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
 export function removeRun(db: Database, runId: string): void {
   const head = headOf(db, runId);
   if (head === undefined) return;
-  const { number } = head;
+  emptyRun(db, head);
+  db.run("DELETE FROM runs WHERE number = ?", [head.number]);
+}
+
+/** Puts other events in place of all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `JOURNAL_FULL` */
+export function rewriteRun(db: Database, runId: string, epoch: number, events: readonly EncodedEvent[]): void {
+  const head = ownedRun(db, runId, epoch);
+  emptyRun(db, head);
+  db.run("UPDATE runs SET events = 0, head = unhex(?) WHERE number = ?", [chainStart(runId), head.number]);
+  appendEvents(db, runId, epoch, 0, events);
+}
+
+function emptyRun(db: Database, { number }: RunHead): void {
   db.run("DELETE FROM events WHERE place >= ? AND place < ?", [number * PLACES, (number + 1) * PLACES]);
-  db.run("DELETE FROM chats WHERE number = ?", [number]);
-  db.run("DELETE FROM chat_messages WHERE number = ?", [number]);
-  db.run("DELETE FROM tallies WHERE number = ?", [number]);
-  db.run("DELETE FROM snapshots WHERE number = ?", [number]);
-  db.run("DELETE FROM runs WHERE number = ?", [number]);
+  for (const table of ["chats", "chat_messages", "tallies", "snapshots"]) db.run(`DELETE FROM ${table} WHERE number = ?`, [number]);
 }
 
 /** Bytes that {@link writeAndRemove} writes: they need some pages, as an append does. */

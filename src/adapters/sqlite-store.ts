@@ -8,6 +8,7 @@ import type {
   MessagePage,
   MessageStore,
   MessageToStore,
+  RemoveOptions,
   SoughtWord,
   StoredAt,
   StoredVector,
@@ -25,7 +26,7 @@ import {
   removeFromMessageBlocks,
   writeMessageBlocks,
 } from "./sqlite-message-blocks.ts";
-import { baseOf, madeRole, roleOf, STORE } from "./sqlite-store-file.ts";
+import { baseOf, madeRole, roleOf, scopesIn, STORE, withoutTraces } from "./sqlite-store-file.ts";
 import { decodeMessage, encodeMessage, identityDigest, messageChecksum, SPAN } from "./message-rows.ts";
 import { BLOCK, blockOf, type BlockTable, MESSAGE_LINE, nextPage, type RowPage } from "./sqlite-store-rows.ts";
 import {
@@ -134,7 +135,9 @@ export class SqliteStore implements MessageStore {
         healed.push(held.row);
         return { place: held.row - base, isNew: true };
       });
-      if (next > last) db.run("UPDATE roles SET last = ? WHERE number = ?", [next, number]);
+      if (next > last) {
+        db.run("UPDATE roles SET last = ?, role = ? WHERE number = ?", [next, JSON.stringify(roleId), number]);
+      }
       writeMessageBlocks(db, base + last + 1, base + next);
       for (const row of healed) {
         if (row > base + last) continue;
@@ -158,7 +161,7 @@ export class SqliteStore implements MessageStore {
     });
   }
 
-  remove(roleId: string, places: readonly number[]): Promise<number> {
+  remove(roleId: string, places: readonly number[], { mayReturn = false }: RemoveOptions = {}): Promise<number> {
     return this.#change((db) => {
       const base = baseOf(db, roleId);
       if (base === undefined) return 0;
@@ -166,6 +169,7 @@ export class SqliteStore implements MessageStore {
       for (let from = 0; from < places.length; from += NAMED) {
         const rows = places.slice(from, from + NAMED).map((place) => base + place);
         const named = `(${rows.map(() => "?").join()})`;
+        if (!mayReturn) db.run(`INSERT OR IGNORE INTO removed SELECT number, identity FROM messages WHERE place IN ${named}`, rows);
         db.run(`DELETE FROM vectors WHERE place IN ${named}`, rows);
         removed += db.run(`DELETE FROM messages WHERE place IN ${named}`, rows);
         removeFromVectorBlocks(db, rows);
@@ -175,6 +179,22 @@ export class SqliteStore implements MessageStore {
       db.run("UPDATE roles SET removals = removals + ? WHERE number = ?", [removed, base / SPAN]);
       return removed;
     });
+  }
+
+  removed(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    return this.#ask((db) => {
+      const number = (baseOf(db, roleId) ?? 0) / SPAN;
+      return identities.map(({ runId, id }) => db.first(WAS_REMOVED, [number, identityDigest(runId, id)]) !== undefined);
+    });
+  }
+
+  scopes(): Promise<readonly string[]> {
+    return this.#ask(scopesIn);
+  }
+
+  async purge(): Promise<void> {
+    await this.#change(withoutTraces);
+    await this.#ask((db) => db.purge());
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
@@ -335,6 +355,7 @@ function rowsOf(places: readonly number[], base: number): readonly number[] {
 
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
 const READ_PLACE = "SELECT CAST(place AS INTEGER) FROM messages WHERE number = ? AND identity = ?";
+const WAS_REMOVED = "SELECT 1 FROM removed WHERE number = ? AND identity = ?";
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
 
 /** Finds the row of an identity. `isWhole`: the row can be read; `isInBlock`: the message can be read in its block. */

@@ -12,6 +12,7 @@ import {
   decodeVectors,
   type RowPage,
   VECTOR_COLUMNS,
+  rowPage,
 } from "./sqlite-store-rows.ts";
 import { decodeSketches, removeSketches, SKETCH_COLUMNS, sketchesOf, writeSketches } from "./sqlite-vector-sketches.ts";
 
@@ -47,7 +48,7 @@ export function vectorTable(base: number, fingerprint: string): BlockTable<Store
     rows: (db, after, end) => {
       const [count, last, known, all] = db.first(READ_ROWS, [after, end, fingerprint, PAGE]) ?? [];
       const items = all instanceof Uint8Array ? decodeVectors(String(known), all, fingerprint, base) : [];
-      return { items, count: Number(count), upTo: Number(last) };
+      return rowPage(items, { count, last, after });
     },
     rowOf: ({ place }) => base + place,
   };

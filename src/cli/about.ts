@@ -5,6 +5,7 @@ import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { TokenPrice } from "../model/price.ts";
+import { isErasedAbout, textErased } from "../runtime/record/erased-event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
@@ -175,6 +176,7 @@ export function crewIn({ crew }: Pick<RunAbout, "crew">): CrewSettings {
 
 /** The facts kept with a run. @throws UsageError `RUN_FOREIGN` when a program began it: only that program has its team. */
 export function aboutOf(runId: string, about: Json): RunAbout {
+  if (isErasedAbout(about)) throw textErased(runId);
   const known = readAbout(about);
   if (known !== undefined) return known;
   throw new UsageError(

@@ -62,6 +62,7 @@ const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
   "run.resumed": true,
   "run.settled": true,
   "run.ended": true,
+  "run.erased": true,
 };
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {

@@ -47,6 +47,11 @@ export interface Flags extends ModelFlags, MetaGPTFlags, ServeFlags, FleetFlags,
   readonly as?: string;
   readonly olderThan?: string;
   readonly cost?: string;
+  /** Of `troupe runs forget`. */
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly conversation?: string;
+  readonly memory?: string;
   /** Of `troupe agent`. */
   readonly tools?: string;
   readonly allow?: string;

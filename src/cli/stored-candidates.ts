@@ -1,4 +1,5 @@
 import { sqlite } from "../adapters/sqlite.ts";
+import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
 import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
 import { aboutOf, crewIn } from "./about.ts";
@@ -63,7 +64,7 @@ export async function storedMemories(host: Host, wanted: Wanted): Promise<readon
   const path = await storeOf(host, wanted, MEMORIES);
   if (path === undefined) return [];
   const { storedRoles } = await import("../adapters/sqlite-store-file.ts");
-  return plain((await storedRoles(path)).roles.map(({ roleId }) => roleId));
+  return plain((await storedRoles(path)).roles.map(({ roleId }) => scopeText(scopeOfKey(roleId))));
 }
 
 async function withJournal(

@@ -5,12 +5,14 @@ import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
+import type { Forgotten } from "../team/forget.ts";
 import { sentEvents } from "./event-lines.ts";
 import { type SayResult, talk } from "./say.ts";
 import { toldError } from "./told-error.ts";
 import type {
   ContinueRequest,
   ContinueTerms,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   MessageReceipt,
@@ -61,6 +63,12 @@ export interface ListOptions extends CallOptions {
   /** `next` of the page before. */
   readonly cursor?: string;
   readonly status?: SummaryStatus;
+}
+
+/** Options of saying something in a conversation. */
+export interface SayOptions extends GoOnOptions {
+  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: nobody in particular. */
+  readonly user?: string;
 }
 
 /** Options of watching a run. */
@@ -197,9 +205,10 @@ export class RunClient {
    * only where the words were not recorded; every end of the run is in the result.
    *
    * @param conversation at most 64 letters, digits, `_` and `-`
-   * @throws the errors of `start` and `resume`: of the connection, the token, a limit, or a team that was changed
+   * @throws the errors of `start` and `resume`: of the connection, the token, a limit, or a team that was changed; UsageError `USER_DIFFERS` in a
+   * conversation of another user
    */
-  say(conversation: string, text: string, o: GoOnOptions = {}): Promise<SayResult> {
+  say(conversation: string, text: string, o: SayOptions = {}): Promise<SayResult> {
     return talk(this, { conversation, message: { content: text, id: freshKey() } }, o);
   }
 
@@ -252,6 +261,15 @@ export class RunClient {
   /** Begins a run that shares the past of another. */
   fork(runId: string, request: ForkRequest = {}, { key = freshKey(), signal }: StartOptions = {}): Promise<RunSummary> {
     return this.#post<RunSummary>(pathOf(runId, "fork"), request, { signal, key });
+  }
+
+  /**
+   * Erases what a user or a conversation of the tenant has said, in the runs of the server and in what its roles remember.
+   *
+   * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased
+   */
+  forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
+    return this.#post<Forgotten>("/api/forget", request, o);
   }
 
   /** Returns a run as text that can be imported elsewhere. */

@@ -8,6 +8,7 @@ export {
   type GoOnOptions,
   type ListOptions,
   type RunClient,
+  type SayOptions,
   type StartOptions,
   type WatchOptions,
 } from "./client.ts";
@@ -15,6 +16,7 @@ export type { SayResult } from "./say.ts";
 export type {
   ContinueRequest,
   ContinueTerms,
+  ForgetRequest,
   ForkChange,
   ForkRequest,
   HireRequest,
@@ -26,6 +28,7 @@ export type {
   StartRequest,
   TeamChangeTerms,
 } from "./wire.ts";
+export type { Forgotten } from "../team/forget.ts";
 export type { AnswerFault } from "../tool/answer-faults.ts";
 export { fieldFault, type FieldKind, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";
 export { type AnswerCheck, checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";

@@ -4,7 +4,7 @@ import type { RunEnded } from "../runtime/record/event.ts";
 import { type FailedActivation, noteEnd } from "../runtime/record/failed-activation.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
-import type { GoOnOptions, RunClient } from "./client.ts";
+import type { RunClient, SayOptions } from "./client.ts";
 import { errorOf } from "./told-error.ts";
 import type { OutsideMessage } from "./wire.ts";
 
@@ -29,7 +29,7 @@ export interface Words {
 }
 
 /** Tells a conversation some words, and hears it until it is at rest. @throws where the words were not recorded */
-export async function talk(client: RunClient, words: Words, o: GoOnOptions): Promise<SayResult> {
+export async function talk(client: RunClient, words: Words, o: SayOptions): Promise<SayResult> {
   const from = await told(client, words, o);
   const { conversation } = words;
   const { signal } = o;
@@ -65,17 +65,18 @@ export async function talk(client: RunClient, words: Words, o: GoOnOptions): Pro
 }
 
 /** Records the words. @returns the number of events of the run before them */
-async function told(client: RunClient, { conversation, message }: Words, o: GoOnOptions): Promise<number> {
-  const { signal, ...terms } = o;
+async function told(client: RunClient, { conversation, message }: Words, o: SayOptions): Promise<number> {
+  const { signal, user, ...terms } = o;
   const call = signal === undefined ? {} : { signal };
+  const by = user === undefined ? {} : { user };
   const known = await unlessCode(client.read(conversation, call), "RUN_UNKNOWN");
   if (known !== undefined) {
-    await twice(() => client.resume(conversation, { ...terms, add: [message] }, call));
+    await twice(() => client.resume(conversation, { ...terms, add: [{ ...message, ...by }] }, call));
     return known.events;
   }
   const { rounds, budget } = terms;
   const bounds = { ...(rounds === undefined ? {} : { rounds }), ...(budget === undefined ? {} : { budget }) };
-  const start = { ...bounds, idea: message.content, id: conversation };
+  const start = { ...bounds, ...by, idea: message.content, id: conversation };
   // Someone else may have begun it meanwhile, with other words.
   const started = await unlessCode(
     twice(() => client.start(start, call)),

@@ -7,6 +7,8 @@ import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts
 export interface StartRequest {
   readonly idea: string;
   readonly id?: string;
+  /** The person it is for, as the tenant names them: what roles remember for one is not recalled for another. Default: the conversation. */
+  readonly user?: string;
   readonly rounds?: number;
   /** Micro-dollars. */
   readonly budget?: number;
@@ -24,6 +26,8 @@ export interface OutsideMessage {
   readonly sendTo?: readonly string[];
   readonly causeBy?: string;
   readonly id?: string;
+  /** The person who says it. A run that was begun for another refuses it. Default: not checked. */
+  readonly user?: string;
 }
 
 /** The result of publishing a message. */
@@ -108,6 +112,9 @@ export interface ForkChange {
   /** The message is never delivered. */
   readonly drop?: true;
 }
+
+/** Whose words are to be erased: those of one user of the tenant, or of one conversation. */
+export type ForgetRequest = { readonly user: string } | { readonly conversation: string };
 
 /** The answer to a question, with which a run goes on. */
 export interface AnswerRequest extends ContinueTerms {

@@ -208,10 +208,12 @@ class FleetWorker implements Worker {
 
   async #result(place: Place, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
-    const { runId, idea, about } = delivery;
+    const { runId, idea, about, scope } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
-    const run = isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
+    const run = isNew
+      ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) })
+      : team.resume(runId, o);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
     const driven = new Driven(run);
     folder?.follow(run);
@@ -279,12 +281,13 @@ function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readon
   return now.events === 0 ? {} : { job: { runId, team, events } };
 }
 
-function refusedJob({ runId, team, idea, about, events }: RunJob, refusals: number): RunJob {
+function refusedJob({ runId, team, idea, about, scope, events }: RunJob, refusals: number): RunJob {
   return {
     runId,
     team,
     ...(idea === undefined ? {} : { idea }),
     ...(about === undefined ? {} : { about }),
+    ...(scope === undefined ? {} : { scope }),
     ...(events === undefined ? {} : { events }),
     refusals,
   };
@@ -299,5 +302,6 @@ interface Driving {
 }
 
 function isAtRest({ last }: LastEvent): boolean {
-  return last?.type === "run.ended";
+  // What was erased had come to rest.
+  return last?.type === "run.ended" || last?.type === "run.erased";
 }

@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
+import type { MemoryScope } from "./memory-scope.ts";
 import {
   identityOf,
   memoryClosed,
@@ -86,7 +87,12 @@ export class MemoryStorage {
   }
 
   get roleId(): string {
-    return this.#parts.roleId;
+    return this.#parts.scope.role;
+  }
+
+  /** The role, and whose memory of it this is. */
+  get scope(): MemoryScope {
+    return this.#parts.scope;
   }
 
   /** The run of added messages. */
@@ -151,14 +157,28 @@ export class MemoryStorage {
     return this.#inTurn(() => this.#add(entries, signal));
   }
 
-  /** Stores messages of any runs with their times in another store, without vectors. Returns the number of new ones. @internal */
-  adopt(entries: readonly MessageToStore[]): Promise<number> {
-    return this.#inTurn(() => this.#known.add(entries));
+  /**
+   * Stores messages of any runs with their times in another store, without vectors. Returns the number of new ones.
+   *
+   * @param o `isRecorded`: they come from the record of a run, so one that was deleted here stays deleted
+   * @internal
+   */
+  adopt(entries: readonly MessageToStore[], o: { readonly isRecorded?: boolean } = {}): Promise<number> {
+    return this.#inTurn(async () => {
+      if (o.isRecorded !== true) return this.#known.add(entries);
+      const removed = await this.#known.removed(entries.map(({ runId, message: { id } }) => ({ runId, id })));
+      return this.#known.add(entries.filter((_entry, n) => removed[n] !== true));
+    });
   }
 
-  /** Deletes messages that were moved to another store. @internal */
+  /** Returns for each identity whether its message was deleted here. @internal */
+  removed(identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    return this.#inTurn(() => this.#known.removed(identities));
+  }
+
+  /** Deletes messages that may be stored here again: they were moved, or a record has deleted them. @internal */
   discard(places: readonly number[]): Promise<number> {
-    return this.#inTurn(() => this.#known.remove(places));
+    return this.#inTurn(() => this.#known.remove(places, { mayReturn: true }));
   }
 
   /** Returns all messages in order of arrival, with their runs and times. @internal */
@@ -236,7 +256,7 @@ export class MemoryStorage {
       read: (places) => this.#known.readAt(lookup, places),
       likeliest: async (words, most) => {
         throwIfAborted(signal);
-        const places = await lookup.likeliest(this.roleId, words, most);
+        const places = await lookup.likeliest(this.#parts.roleId, words, most);
         if (places !== undefined) await this.#known.readAt(lookup, places);
         return places;
       },

@@ -3,6 +3,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
+import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
@@ -60,6 +61,14 @@ export class ShardedStorage {
       throw new UsageError(
         "OPTION_INVALID",
         `Expected one or more different storages as shards, got ${shards.length}, or one of them twice.`,
+      );
+    }
+    const scopes = [...shards, ...retired].map(({ scope }) => scopeKey({ ...scope, role: "" }));
+    const other = scopes.find((scope) => scope !== scopes[0]);
+    if (other !== undefined) {
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected shards of one scope, got shards of ${scopes[0]} and of ${other}. Give each scope its own.`,
       );
     }
     this.#shards = shards;

@@ -1,5 +1,13 @@
 import { assertMessage, type Message } from "../message/message.ts";
-import type { MessageIdentity, MessageLookup, MessagePage, MessageToStore, StoredMessage, StoreState } from "./message-store.ts";
+import type {
+  MessageIdentity,
+  MessageLookup,
+  MessagePage,
+  MessageToStore,
+  RemoveOptions,
+  StoredMessage,
+  StoreState,
+} from "./message-store.ts";
 import type { StorageParts } from "./storage-options.ts";
 
 /** Places on each side of a message that are searched for its neighbours: other runs may be stored between them. */
@@ -182,10 +190,17 @@ export class StoredMessages {
     return messages.length;
   }
 
+  /** Returns for each identity whether its message was removed for good. */
+  async removed(identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    const { store, roleId } = this.#parts;
+    if (store.removed === undefined || (await store.state(roleId)).removals === 0) return [];
+    return store.removed(roleId, identities);
+  }
+
   /** Removes messages from the store, and returns how many there were. */
-  async remove(places: readonly number[]): Promise<number> {
+  async remove(places: readonly number[], o?: RemoveOptions): Promise<number> {
     if (places.length === 0) return 0;
-    const removed = await this.#parts.store.remove(this.#parts.roleId, places);
+    const removed = await this.#parts.store.remove(this.#parts.roleId, places, o);
     for (const place of places) await this.#forget(place);
     this.#state = { ...this.#state, removals: this.#state.removals + removed };
     return removed;

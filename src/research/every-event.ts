@@ -17,6 +17,7 @@ const types: Readonly<Record<RunEvent["type"], true>> = {
   "run.resumed": true,
   "run.settled": true,
   "run.ended": true,
+  "run.erased": true,
 };
 
 /** Every type of event. */

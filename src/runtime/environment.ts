@@ -338,8 +338,7 @@ export class Environment {
   }
 
   /**
-   * Returns a stream of the environment's own, for what is drawn outside the roles, such as where they begin: a function of the seed and the
-   * name.
+   * Returns a random stream of the environment, for what is drawn outside the roles: a function of the seed and the name.
    *
    * @throws UsageError `STREAM_TAKEN` for a name that was asked for before
    *
@@ -378,10 +377,7 @@ export class Environment {
     return this.#observers.on(type, listener);
   }
 
-  /**
-   * Returns the history and the roles with their mailboxes, memories, states and plans, as plain JSON, to look at. {@link snapshot} has the
-   * whole state.
-   */
+  /** Returns the history and the roles (mailboxes, memories, states, plans) as plain JSON, to look at. {@link snapshot} has the whole state. */
   toJSON(): Json {
     return environmentJson(this.state, this.description);
   }

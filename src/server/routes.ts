@@ -4,6 +4,7 @@ import type {
   ContinueRequest,
   ContinueTerms,
   EventsQueryValues,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   ListQueryValues,
@@ -24,8 +25,10 @@ import {
   ChangeQuery,
   Continuation,
   EventsQuery,
+  ForgottenSchema,
   ListQuery,
   NewAnswer,
+  NewErasure,
   NewFork,
   NewMessage,
   NewRole,
@@ -230,6 +233,15 @@ export const ROUTES: readonly Route[] = [
       const { summary, isNew } = await runs.fork(account, runId, body as ForkRequest, keyOf(headers));
       return json(summary, isNew ? 201 : 200);
     },
+  },
+  {
+    method: "POST",
+    path: "/api/forget",
+    name: "forget",
+    summary: "Erases what a user or a conversation of the tenant has said. 409 while one of the runs is under way: then nothing is erased.",
+    body: NewErasure,
+    response: { status: 200, schema: ForgottenSchema },
+    answer: async ({ runs }, { account, body }) => json(await runs.forget(account, body as ForgetRequest)),
   },
 ];
 

@@ -1,6 +1,7 @@
 import type {
   ContinueRequest,
   ContinueTerms,
+  ForgetRequest,
   ForkRequest,
   MessageRequest,
   OutsideMessage,
@@ -14,13 +15,14 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
-import { createMessage, type Message } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
+import type { Forgotten } from "../team/forget.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
@@ -29,6 +31,7 @@ import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DrivenRuns } from "./driven-runs.ts";
 import type { RunFeeds } from "./run-feed.ts";
+import { bounds, messageOf, scopeOf } from "./run-requests.ts";
 import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
 import type { RunSummaries } from "./summaries.ts";
 import type { OpenedTeam, TeamOpener } from "./team-source.ts";
@@ -117,13 +120,16 @@ export class ServedRuns {
 
   /** Starts a run. @param key makes the request safe to repeat, where it names no id @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
-    const { idea, rounds, budget } = asked;
+    const { idea, rounds, budget, user } = asked;
     const id = this.#idFor(account, asked.id, key);
-    const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null }));
+    const request = hashOf(
+      canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null, ...(user === undefined ? {} : { user }) }),
+    );
+    const scope = scopeOf(account, id, user);
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
         this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
-          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request) }),
+          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
         ),
       ),
     );
@@ -158,6 +164,7 @@ export class ServedRuns {
   /** Goes on with a run. One that is under way stays as it is, and gets the messages. */
   resume(account: TenantAccount, runId: string, { add = [], ...terms }: ContinueRequest): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
+      await this.#assertUser(runId, add);
       const news = add.map(messageOf);
       const driven = this.#driven.get(runId);
       if (driven === undefined) await this.#goOn(account, runId, terms, news);
@@ -197,8 +204,9 @@ export class ServedRuns {
   }
 
   /** Publishes a message into a run, wherever it stands. */
-  publish(account: TenantAccount, runId: string, asked: MessageRequest): Promise<RunReceipt> {
+  async publish(account: TenantAccount, runId: string, asked: MessageRequest): Promise<RunReceipt> {
     const message = messageOf(asked);
+    await this.#assertUser(runId, [asked]);
     return this.change(account, runId, asked, (team, o) => team.send(runId, message, o));
   }
 
@@ -231,6 +239,20 @@ export class ServedRuns {
       const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
       try {
         return read(opened.team);
+      } finally {
+        await this.#driven.closed(opened, "");
+      }
+    });
+  }
+
+  /** Erases what a user or a conversation of a tenant has said, one request after another. @throws the errors of `forget` */
+  forget(account: TenantAccount, asked: ForgetRequest): Promise<Forgotten> {
+    const whose = "user" in asked ? { user: asked.user } : { conversation: account.runIdOf(asked.conversation) };
+    const scope = account.name === "" ? whose : { ...whose, tenant: account.name };
+    return this.#inTurn("forget", async () => {
+      const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
+      try {
+        return await opened.team.forget(scope);
       } finally {
         await this.#driven.closed(opened, "");
       }
@@ -302,6 +324,18 @@ export class ServedRuns {
     return { ...bounds(asked, opened), onTeamChange, ...(reuse === undefined ? {} : { reuse }) };
   }
 
+  /** @throws UsageError `USER_DIFFERS` */
+  async #assertUser(runId: string, messages: readonly OutsideMessage[]): Promise<void> {
+    const users = messages.flatMap(({ user }) => user ?? []);
+    if (users.length === 0) return;
+    const { scope } = await this.#summaries.of(runId);
+    if (users.every((user) => user === scope?.user)) return;
+    throw new UsageError(
+      "USER_DIFFERS",
+      `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`,
+    );
+  }
+
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {
     if (id !== undefined) return account.runIdOf(id);
     if (key === undefined) return `${account.prefix}${freshRunId(this.#parts.clock.now())}`;
@@ -337,28 +371,11 @@ export class ServedRuns {
   }
 }
 
-function bounds(
-  { rounds, budget }: { readonly rounds?: number | undefined; readonly budget?: number | undefined },
-  opened: Pick<OpenedTeam, "rounds">,
-): Pick<ResumeOptions, "rounds"> & { readonly budget?: MicroUsd } {
-  const most = rounds ?? opened.rounds;
-  return { ...(most === undefined ? {} : { rounds: most }), ...(budget === undefined ? {} : { budget: budget as MicroUsd }) };
-}
-
 /** Sends messages into a run under way. @returns true where it had ended before one of them came */
 async function isLeft(team: Team, runId: string, news: readonly (Message | string)[]): Promise<boolean> {
   let waits = false;
   for (const message of news) waits = (await team.send(runId, message)).waits || waits;
   return waits;
-}
-
-function messageOf({ content, id, sendTo, causeBy }: OutsideMessage): Message | string {
-  const fields = {
-    ...(id === undefined ? {} : { id }),
-    ...(sendTo === undefined ? {} : { sendTo }),
-    ...(causeBy === undefined ? {} : { causeBy }),
-  };
-  return Object.keys(fields).length === 0 ? content : createMessage(content, fields);
 }
 
 function active(runId: string, why: string = "its roles still work. Try again when it waits."): UsageError {

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
+import type { Forgotten } from "../team/forget.ts";
 import type {
   AnswerRequest,
   ContinueRequest,
   ContinueTerms,
   EventsQueryValues,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   ListQueryValues,
@@ -35,11 +37,15 @@ const rounds = z
   .describe("Most rounds of one turn of the run: after a message that comes to it at rest they count anew.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
 const words = z.string().min(1).max(10_000_000);
+const user = z.string().min(1).max(200);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
 
 export const NewRun: z.ZodType<StartRequest> = z.strictObject({
   idea: words,
   id: runId.exactOptional().describe("Default: a new one, or one that follows from Idempotency-Key."),
+  user: user
+    .exactOptional()
+    .describe("The person it is for: what roles remember for one is not recalled for another. Default: the conversation."),
   rounds: rounds.exactOptional(),
   budget: budget.exactOptional(),
 });
@@ -69,9 +75,21 @@ const outsideMessage = {
     .regex(MESSAGE_ID, "an id of 1 to 200 characters without #, which ids of roles' messages have")
     .exactOptional()
     .describe("A message with the id of one that the run has is not published again."),
+  user: user.exactOptional().describe("The person who says it. A run that was begun for another refuses it. Default: not checked."),
 };
 
 export const NewMessage: z.ZodType<MessageRequest> = z.strictObject({ ...outsideMessage, ...teamChangeTerms });
+
+export const NewErasure: z.ZodType<ForgetRequest> = z.union([
+  z.strictObject({ user: user.describe("A person, as the tenant names them.") }),
+  z.strictObject({ conversation: z.string().min(1).max(200).describe("The id of the run in which it began.") }),
+]);
+
+export const ForgottenSchema: z.ZodType<Forgotten> = z.object({
+  runs: z.int().describe("Runs whose words were erased."),
+  texts: z.int().describe("Strings in their events that were replaced."),
+  messages: z.int().describe("Messages that were removed from what roles remember."),
+});
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
   answer: AnyJson.describe("A text, or JSON that the form of the question accepts."),
@@ -186,6 +204,11 @@ export const RunSummarySchema: z.ZodType = z
       .array(z.object({ role: z.string(), act: z.string(), attempt: z.int(), code: z.string(), message: z.string() }))
       .exactOptional()
       .describe("The activations that failed, the newest 20, whether the run went on or not. Left out without any."),
+    scope: z
+      .object({ tenant: z.string().exactOptional(), user: z.string().exactOptional(), conversation: z.string().exactOptional() })
+      .exactOptional()
+      .describe("Whose words it has."),
+    erased: z.number().exactOptional().describe("Milliseconds since 1970 when the words of people in it were erased."),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   })
   .describe("A run in a list.");

@@ -3,12 +3,26 @@ import type { DriveEnd } from "../runtime/schedulers/drive.ts";
 import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import { checkBudget } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { checkOwning, checkReuse, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
 import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Crew } from "./crew.ts";
+import { checkOnTeamChange } from "./team-change.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
+
+/** Checks the options with which a run continues. @throws UsageError `OPTION_INVALID` */
+export function checkContinuing(o: ResumeOptions): void {
+  const { rounds, stopWhen, reuse, budget, pools = [], onTeamChange } = o;
+  if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
+  checkStopCondition(stopWhen ?? undefined);
+  checkReuse(reuse);
+  checkOwning(o);
+  checkOnTeamChange(onTeamChange);
+  for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
+}
 
 /** The default of `poisonAfter`. */
 const DEFAULT_POISON_AFTER = 3;

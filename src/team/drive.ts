@@ -233,7 +233,7 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
  * the rest waits for the next call, because the environment then starts no step.
  */
 async function rememberRecord({ memories }: Environment, { journal, state, controls }: TeamRun, seq: number): Promise<void> {
-  if (seq === 0) return;
+  if (seq === 0 || state.erased) return;
   // A role that is hired on the way may be the first with such a memory.
   memories.descendsFrom(await ancestorsOf(journal, state.parent));
   if (!memories.isUsed) return;

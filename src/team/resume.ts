@@ -5,6 +5,7 @@ import { type Mask, masked } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
@@ -44,6 +45,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     bounds: bounds.recorded,
     ...(crew.budget === undefined ? {} : { budget: crew.budget }),
     ...(o.about === undefined ? {} : { about: o.about }),
+    ...(o.scope === undefined ? {} : { scope: o.scope }),
   };
   return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
 }
@@ -71,6 +73,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     controls.started();
     return resultOfFinished(run);
   }
+  assertNotErased(state);
   recordedBy(state, options.scheduler, mask);
   assertSameEdges(state.edges, options.edges, mask);
   assertArrivalOrder(state, options.delivery);
@@ -115,6 +118,7 @@ async function recalled(journal: Journal, state: RunState, parent: ForkPoint, si
  */
 export function changeRun<T>(run: TeamRun, change: RunChange<T>, onTeamChange?: OnTeamChange): Promise<T> {
   const { state } = run;
+  assertNotErased(state);
   assertBegun(state, false);
   const crew = crewWith(state.roles.values(), run.crew);
   admittedChange(state, crew, onTeamChange);
@@ -142,6 +146,7 @@ function assertBegun(state: RunState, hasIdea: boolean): void {
  * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts
  */
 export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
+  assertNotErased(state);
   const pending = pendingQuestions(state);
   const meant = pending.filter((question) => id !== "" && question.id.startsWith(id));
   const [question] = meant;

@@ -6,21 +6,23 @@ import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
-import { isObject } from "../kernel/value-kind.ts";
-import { UserRequirement } from "../message/address.ts";
-import { createMessage, type Message } from "../message/message.ts";
+import { checkScope, type Scope } from "../memory/memory-scope.ts";
+import type { Message } from "../message/message.ts";
 import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkOwning, checkOptions, checkReuse, checkSeed, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
+import { checkOptions, checkSeed, checkWhole } from "../runtime/check-options.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { type Crew, rolesNone, Roster } from "./crew.ts";
+import { checkContinuing } from "./bounds.ts";
+import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
-import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
+import type { ForgetOptions, Forgotten } from "./forget.ts";
+import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
@@ -148,13 +150,15 @@ export class Team {
    */
   run(idea: string | Message, o: RunOptions = {}): Run {
     checkKnownOptions("run of a team", o, runOptions);
-    const said = this.#idea(idea);
+    checkScope("run of a team", o.scope);
+    const said = openingMessage(idea, this.#now());
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
     if (this.#roster.isEmpty) throw rolesNone();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.driven(controls, { ...o, meant: said }, async (claimed) => {
+        assertNotErased(claimed.state);
         const recorded = claimed.state.idea;
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
         const run = { ...this.#parts, ...claimed, controls, crew: await crew(controls.signal), idea: said };
@@ -174,9 +178,10 @@ export class Team {
     // Loaded here because most programs submit nothing.
     const { submitOptions, submitRun } = await import("./submit.ts");
     checkKnownOptions("submit", o, submitOptions);
+    checkScope("submit", o.scope);
     const { name, journal, mask, options } = this.#parts;
     const runId = this.#id(o.id);
-    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about });
+    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about, scope: o.scope });
     return runId;
   }
 
@@ -301,6 +306,16 @@ export class Team {
   }
 
   /**
+   * Erases what a user, a conversation or a tenant has said: see {@link forget}.
+   *
+   * @param stores those of the team and of its roles are known, unless a function makes the roles
+   */
+  async forget(scope: Scope, stores: ForgetOptions["stores"] = []): Promise<Forgotten> {
+    const roles = [...this.#roster.roles, ...this.#reserve.roles];
+    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, stores);
+  }
+
+  /**
    * Starts a new run that shares the past of another up to an event, and pays only for answers that the other does not have. Roles may have
    * changed, and so may messages that no role has read by then; workspaces and stores of the parent must not be given to it.
    *
@@ -360,13 +375,8 @@ export class Team {
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    const { rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange } = o;
-    if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
-    checkStopCondition(stopWhen ?? undefined);
-    checkReuse(reuse);
-    checkOwning(o);
-    checkOnTeamChange(onTeamChange);
-    for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
+    checkContinuing(o);
+    const { budget, pools = [], limits } = o;
     const { present } = this.#roster;
     const bounds = {
       budget: this.#budget,
@@ -384,17 +394,7 @@ export class Team {
     return given ?? freshRunId(this.#now());
   }
 
-  #idea(idea: string | Message): Message {
-    const said = checkedNews(idea);
-    if (typeof said !== "string") return said;
-    return createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: this.#now() });
-  }
-
   #now(): number {
     return (this.#parts.options.clock ?? systemClock).now();
   }
-}
-
-function isAlias(given: unknown): given is { readonly name: string } {
-  return isObject(given) && "name" in given && !("react" in given);
 }

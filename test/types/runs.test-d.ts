@@ -138,6 +138,8 @@ describe("events", () => {
           return String(event.settles.length);
         case "run.ended":
           return event.status;
+        case "run.erased":
+          return String(event.texts);
         default:
           expectTypeOf(event).toEqualTypeOf<never>();
           return event;

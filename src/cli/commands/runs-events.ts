@@ -91,6 +91,8 @@ function eventText(event: RunEvent): string {
       return `${plural(event.settles.length, "lost call")}${settledText(event.settles)}`;
     case "run.ended":
       return `${event.status}${event.error === undefined ? "" : `: ${shown(event.error.message, 200)}`}`;
+    case "run.erased":
+      return plural(event.texts, "text");
   }
 }
 

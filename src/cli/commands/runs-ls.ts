@@ -15,7 +15,20 @@ import { isStore, type Store, storePlace, withStore } from "../store.ts";
 import { shortIdIn, storedRun } from "../stored-run.ts";
 
 /** The commands of `troupe runs`. */
-export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "check", "export", "import", "settle", "rm", "gc"];
+export const RUNS_COMMANDS: readonly string[] = [
+  "ls",
+  "show",
+  "events",
+  "flow",
+  "diff",
+  "check",
+  "export",
+  "import",
+  "settle",
+  "rm",
+  "forget",
+  "gc",
+];
 
 /** Runs of a page. */
 const DEFAULT_LIMIT = "30";

@@ -108,6 +108,8 @@ function textOf(event: RunEvent): string {
       return resumedWords(event);
     case "run.settled":
       return `${plural(event.settles.length, "lost call")} settled`;
+    case "run.erased":
+      return `${plural(event.texts, "string")} erased`;
     case "run.ended":
       return `The run ended: ${event.status}.`;
   }

@@ -121,6 +121,10 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return settleTries(state, event);
     case "run.ended":
       return end(state, event);
+    case "run.erased":
+      // An activation that is open may need what was erased.
+      state.erased ||= event.partly !== true || state.open.size > 0;
+      return;
   }
 }
 
@@ -136,6 +140,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   if (event.edges !== undefined) state.edges = event.edges;
   measureMailboxes(state);
   state.about = event.about ?? null;
+  state.scope = event.scope;
   state.parent = event.parent;
   state.team = event.roles;
   for (const role of event.roles) addRoleState(state, role.name, role);

@@ -90,18 +90,14 @@ const termSchemas = ({ json, jsonRecord, text, texts, whole }: Values) => {
 
   const definition = { fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional(), mailbox };
   const recordedEdge = closed({ name: text, parameters: jsonRecord.exactOptional(), pairs: texts.exactOptional() });
-  return { bounds, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
+  const scope = closed({ tenant: text.exactOptional(), user: text.exactOptional(), conversation: text.exactOptional() });
+  return { bounds, scope, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
 };
 
 /** Parts that several types of events have. */
 const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) => {
-  const error = closed({
-    name: text,
-    code: text,
-    message: text,
-    data: z.unknown().exactOptional(),
-    retryable: z.literal(true).exactOptional(),
-  });
+  const fault = { name: text, code: text, message: text };
+  const error = closed({ ...fault, data: z.unknown().exactOptional(), retryable: z.literal(true).exactOptional() });
 
   const message = closed({
     id: text,
@@ -154,7 +150,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
 
 type Parts = Values & ReturnType<typeof termSchemas> & ReturnType<typeof partSchemas>;
 
-const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, text, whole }: Parts) => ({
+const openings = ({ bounds, event, hiredRole, json, recordedEdge, scope, sentFields, text, whole }: Parts) => ({
   "run.started": event("run.started", {
     team: text,
     roles: list(hiredRole),
@@ -169,6 +165,7 @@ const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, te
     bounds: bounds.exactOptional(),
     edges: list(recordedEdge).exactOptional(),
     about: json.exactOptional(),
+    scope: scope.exactOptional(),
     parent: closed({ runId: text, at: whole }).exactOptional(),
   }),
   message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional(), order: z.int().min(0).exactOptional() }),
@@ -270,6 +267,7 @@ const closings = ({ bounds, error, event, hiredRole, number, settles, text, whol
     status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
     error: error.exactOptional(),
   }),
+  "run.erased": event("run.erased", { texts: whole, partly: z.literal(true).exactOptional() }),
 });
 
 function issuesText({ issues }: z.ZodError): string {

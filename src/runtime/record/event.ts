@@ -1,11 +1,13 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MemoryOp } from "../../memory/memory-draft.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import type { EdgeFault, RecordedEdge } from "./edge-fault.ts";
+import type { RunErased } from "./erased-event.ts";
 import type { RunSettled, SettledTry } from "./lost-tries.ts";
 import type { StateChange } from "./state-change.ts";
 
@@ -95,6 +97,8 @@ export interface RunStarted {
   readonly edges?: readonly RecordedEdge[];
   /** A value that the starter keeps with the run, such as its settings. */
   readonly about?: Json;
+  /** Whose words it has. Left out for a run of nobody in particular. */
+  readonly scope?: Scope;
   /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
 }
@@ -251,16 +255,13 @@ export interface RoundEnded {
   readonly stage?: number;
 }
 
-/**
- * Why a run without a recorded end is resumed: its owner's process `died`, which is proven; it was `moved` from an owner that lives; it was
- * `drained`, released so that another process continues it; or it was `taken`, and none of these is known.
- */
+/** Why a run without a recorded end is resumed: its owner's process died, provably; a live owner lost or released it; or unknown (`taken`). */
 export type ResumeCause = "died" | "moved" | "taken" | "drained";
 
 /** The run was resumed after a stop or a crash. */
 export interface RunResumed {
   readonly type: "run.resumed";
-  /** Left out after a recorded end. Earlier versions recorded none: there each such resume counts as a death. */
+  /** Left out after a recorded end. */
   readonly cause?: ResumeCause;
   /** Steps that were in flight: their holds count as spent until they are settled. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
@@ -326,7 +327,8 @@ export type RunEventBody =
   | RoleRetired
   | RunResumed
   | RunSettled
-  | RunEnded;
+  | RunEnded
+  | RunErased;
 
 /** The members of every event. */
 export interface Envelope {
@@ -346,10 +348,7 @@ export type RunNotice =
   | { readonly type: "role.active"; readonly role: string; readonly news: number }
   | { readonly type: "role.idle"; readonly role: string }
   | { readonly type: "action.started"; readonly role: string; readonly action: string }
-  /**
-   * A piece of an answer. Pieces of one act, step and try form one answer, in their order. They name the `step.started` whose `key` is
-   * `step`.
-   */
+  /** A piece of an answer. Pieces of one act, step and try form it, in their order. They name the `step.started` whose `key` is `step`. */
   | {
       readonly type: "model.delta";
       readonly role: string;
@@ -395,4 +394,5 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "run.resumed": true,
   "run.settled": true,
   "run.ended": true,
+  "run.erased": true,
 };

@@ -1,6 +1,7 @@
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { PriorityLanes } from "../../message/priority-lanes.ts";
@@ -100,6 +101,10 @@ export class RunState {
   faults: FaultCounts = noFaults;
   /** A value that the starter keeps with the run. */
   about: Json = null;
+  /** Whose words the run has. */
+  scope: Scope | undefined;
+  /** True when the words of people in its record were erased, so that it cannot go on. */
+  erased: boolean = false;
   parent: ForkPoint | undefined;
   /** True when its parent answers no step after the shared events. */
   isAfresh: boolean = false;

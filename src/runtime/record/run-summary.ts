@@ -1,7 +1,8 @@
 import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } from "./failed-activation.ts";
-import type { ActEnded, ActFailed, ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
+import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { settledMore, type SettledTry } from "./lost-tries.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -45,6 +46,10 @@ export interface RunSummary {
   readonly parent?: ForkPoint;
   /** The activations that failed, the newest 20, with at most 500 characters of their messages. Left out without any. */
   readonly failures?: readonly FailedActivation[];
+  /** Whose words it has. Left out for a run of nobody in particular. */
+  readonly scope?: Scope;
+  /** Milliseconds since 1970 when all words of people in it were erased. */
+  readonly erased?: number;
   /** The code and the message of the error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -148,6 +153,7 @@ export class TallyFold {
       case "run.started":
         draft.team = event.team;
         if (event.parent !== undefined) draft.parent = event.parent;
+        if (event.scope !== undefined) draft.scope = event.scope;
         this.#hire(event.roles);
         return goesOn(draft);
       case "message":
@@ -166,14 +172,7 @@ export class TallyFold {
       case "role.hired":
         return this.#hire(event.roles);
       case "role.retired":
-        this.#roles.delete(event.role);
-        // Its activation was given up: an answer can no longer come.
-        for (const [name, step] of this.#steps) {
-          if (event.keeps > 0 || roleNameIn(step.act) !== event.role) continue;
-          this.#settleAtHold(step);
-          this.#steps.delete(name);
-        }
-        return;
+        return this.#retire(event);
       case "run.resumed":
         this.#hire(event.roles ?? []);
         for (const step of this.#steps.values()) this.#settleAtHold(step);
@@ -191,7 +190,22 @@ export class TallyFold {
         if (event.error === undefined) delete draft.error;
         else draft.error = { code: event.error.code, message: event.error.message };
         return;
+      case "run.erased":
+        if (event.partly === true) return;
+        draft.erased = event.time;
+        // Nobody can answer a question without words.
+        return this.#steps.clear();
       default:
+    }
+  }
+
+  #retire({ role, keeps }: RoleRetired): void {
+    this.#roles.delete(role);
+    // Its activation was given up: an answer can no longer come.
+    for (const [name, step] of this.#steps) {
+      if (keeps > 0 || roleNameIn(step.act) !== role) continue;
+      this.#settleAtHold(step);
+      this.#steps.delete(name);
     }
   }
 

@@ -53,14 +53,14 @@ export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? C
 /** Returns the state of a run as JSON, without its roles. */
 export function runJson(state: RunState, { messages, definitions }: Tables): RunJson {
   const { runId, hasHistory, seed, scheduler, parameters, delivery, clock, arrival, pastSeeds, stage, lastActed, roundStart, next } = state;
-  const { budget, bounds, about, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn } = state;
+  const { budget, bounds, about, scope, erased, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn } = state;
   const { acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore } = state;
   const { lost, uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults } = state;
   const place = messages.placeOf.bind(messages);
   const sentJson = (sent: Sent): SentJson => ({ ...sent, message: place(sent.message) });
   return {
     ...{ runId, hasHistory, seed, scheduler, parameters, delivery, clock, arrival, pastSeeds, stage, lastActed, roundStart, next },
-    ...{ budget, bounds, about, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn },
+    ...{ budget, bounds, about, scope, erased, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn },
     ...{ acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore },
     ...{ lost, uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults },
     // Nearly every message was delivered: these come first, so that the numbers are short and in order.

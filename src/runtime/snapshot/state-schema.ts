@@ -62,7 +62,7 @@ function isTurn(value: unknown, nth: number): boolean {
 
 function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
   const { flag, json, number, text, whole } = plain();
-  const { bounds, recordedEdge } = recordedParts();
+  const { bounds, recordedEdge, scope } = recordedParts();
   return {
     runId: text,
     hasHistory: flag,
@@ -80,21 +80,15 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     budget: whole.optional(),
     bounds,
     about: json,
+    scope: scope.optional(),
+    erased: flag,
     parent: closed({ runId: text, at: whole }).optional(),
     isAfresh: flag,
     phase: phaseSchema(),
     teamChanges: whole,
     ...turnMembers(),
-    acted: whole,
-    round: whole,
-    tick: number,
-    delays: whole,
-    activations: whole,
-    busiest: whole,
-    delivered: whole,
-    smallestMailbox: whole,
-    dropped: whole,
-    deadBefore: whole,
+    ...{ acted: whole, round: whole, tick: number, delays: whole, activations: whole, busiest: whole },
+    ...{ delivered: whole, smallestMailbox: whole, dropped: whole, deadBefore: whole },
     lost: list(lostSchema()),
     uncertain: number,
     reused: whole,
