@@ -118,12 +118,13 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     await (await one.open("run", { spent: 0 })).reserve(80, never);
     const account = await other.open("run", { spent: 0, lost: [80] });
     expect(await one.amounts()).toEqual({ amount: 100, spent: 80, held: 0 });
-    const waiting = (await one.open("another", { spent: 0 })).reserve(60, never);
+    const another = await one.open("another", { spent: 0 });
+    const waiting = another.reserve(60, never);
     const again = await account.reserve(80, never, account.lost);
     expect(await one.amounts()).toEqual({ amount: 100, spent: 0, held: 80 });
     for (const hold of [...account.lost, again]) hold.settle(10);
     (await waiting).settle(60);
-    await account.close(true);
+    await Promise.all([account.close(true), another.close(true)]);
     expect((await one.amounts()).spent).toBe(80);
   });
 
