@@ -25,6 +25,13 @@ const BESIDE = [
   "@opentelemetry/exporter-trace-otlp-proto",
   "@opentelemetry/sdk-metrics",
   "@opentelemetry/sdk-trace-base",
+  "@rgrove/parse-xml",
+  "hyparquet-writer",
+  "jstat",
+  "ml-matrix",
+  "vega",
+  "vega-interpreter",
+  "vega-lite",
 ];
 /** `skipLibCheck` is off: declarations of this package, and all that they import, must be sound for the compiler too. */
 const COMPILER_OPTIONS = {

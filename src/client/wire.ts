@@ -123,14 +123,14 @@ export interface AnswerRequest extends ContinueTerms {
 
 /** The query of a list of runs. */
 export interface ListQueryValues {
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   readonly cursor?: string;
   readonly status?: SummaryStatus;
 }
 
 /** The query of a stream of events. */
 export interface EventsQueryValues {
-  readonly from?: number;
+  readonly from?: number | undefined;
   readonly follow?: "true" | "false";
   readonly notices?: "true" | "false";
 }

@@ -247,14 +247,15 @@ export const ErrorSchema: z.ZodType = z.object({
 
 /** The query of a list of runs. */
 export const ListQuery: z.ZodType<ListQueryValues> = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).exactOptional().describe("Default 50."),
+  limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),
   cursor: z.string().max(300).exactOptional(),
   status: z.enum(STATUSES).exactOptional(),
 });
 
 /** The query of a stream of events. */
 export const EventsQuery: z.ZodType<EventsQueryValues> = z.strictObject({
-  from: z.coerce.number().int().nonnegative().exactOptional().describe("The first event. Last-Event-ID wins. Default 0."),
+  // Not exactOptional: zod 4.3 coerces what is missing to NaN there.
+  from: z.coerce.number().int().nonnegative().optional().describe("The first event. Last-Event-ID wins. Default 0."),
   follow: z.enum(["true", "false"]).exactOptional().describe("true: the stream stays open when the run comes to rest. Default false."),
   notices: z.enum(["true", "false"]).exactOptional().describe("false: without notices such as pieces of answers. Default true."),
 });
