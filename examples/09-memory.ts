@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BrainMemory, createMessage, defineAction, defineRole, LongTermMemory, Memory, MemoryStorage, Team } from "troupe";
+import { BrainMemory, createMessage, defineAction, defineRole, JournalError, LongTermMemory, Memory, MemoryStorage, Team } from "troupe";
 import { ShardedStorage, sqliteStore } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
@@ -83,6 +83,19 @@ console.log("300 messages:", best?.message.content); // 300 messages: Report 217
 const windows = BrainMemory.splitTexts("A long report. ".repeat(1_000), 4_000);
 console.log("a long text:", windows.length, "windows"); // a long text: 4 windows
 await sharded.close();
+// #endregion
+
+// #region scopes
+const desk = new Team({ model, roles: [guide] });
+await desk.run("My code is 4711.", { id: "talk 1", scope: { user: "ann" } }).result;
+await desk.run("What is my code?", { scope: { user: "ben" } }).result; // Is shown nothing that ann has said.
+// #endregion
+
+// #region forget
+const { runs, messages } = await desk.forget({ user: "ann" });
+export const forgotten = `${runs} run, ${messages} messages`; // 1 run, 2 messages
+const { error } = await desk.resume("talk 1", { add: ["What is my code?"] }).result;
+export const refusal = error instanceof JournalError ? error.code : undefined; // TEXT_ERASED
 // #endregion
 
 await store.close();

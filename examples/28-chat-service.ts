@@ -43,11 +43,13 @@ async function startService() {
 
 // #region chat
 const first = await startService();
-for (const { sentFrom, content } of await first.client.say("table-4", "Something with fish, please."))
-  console.log(`${sentFrom}: ${content}`);
+const { messages, status, question, error } = await first.client.say("table-4", "Something with fish, please.");
+for (const { sentFrom, content } of messages) console.log(`${sentFrom}: ${content}`);
+if (status !== "finished") console.log(status, question?.text ?? error?.message);
 await first.stop();
 const second = await startService(); // another process, days later
-for (const { sentFrom, content } of await second.client.say("table-4", "No, without meat.")) console.log(`${sentFrom}: ${content}`);
+const later = await second.client.say("table-4", "No, without meat.");
+for (const { sentFrom, content } of later.messages) console.log(`${sentFrom}: ${content}`);
 // #endregion
 
 console.log((await second.client.read("table-4")).calls, "calls"); // 4 calls

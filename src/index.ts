@@ -69,6 +69,7 @@ export type {
   MessagePage,
   MessageStore,
   MessageToStore,
+  RemoveOptions,
   NearVector,
   SoughtWord,
   StoredAt,
@@ -78,6 +79,7 @@ export type {
   VectorLookup,
   VectorPlace,
 } from "./memory/message-store.ts";
+export type { PlacedSketches, Sketches, SketchLookup, SketchPage } from "./memory/vector-sketch.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";
@@ -85,6 +87,7 @@ export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.
+export type { MemoryReach, MemoryScope, Scope } from "./memory/memory-scope.ts";
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
 export type { Recalled } from "./memory/recollection.ts";
 export type { RecalledMessage } from "./memory/recall-window.ts";
@@ -132,6 +135,7 @@ export type {
 } from "./runtime/record/journal.ts";
 export { memoryJournal } from "./runtime/record/memory-journal.ts";
 export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./runtime/record/transfer.ts";
+export type { FailedActivation } from "./runtime/record/failed-activation.ts";
 export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
 
 // They share a world.
@@ -159,7 +163,9 @@ export type { ResultStatus, RunResult } from "./runtime/run-result.ts";
 export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
+export type { ForgetOptions, Forgotten } from "./team/forget.ts";
 export type { RunReceipt } from "./team/publishing.ts";
+export type { Settlement, SettleOptions } from "./team/settle.ts";
 export type { SubmitOptions } from "./team/submit.ts";
 export type { RolesFunction, RolesRequest, TeamRoles } from "./team/team-roles.ts";
 export type { OnTeamChange, TeamDifference } from "./team/team-change.ts";
@@ -171,6 +177,7 @@ export type {
   RunOptions,
   HireOptions,
   OnOwned,
+  RunChangeOptions,
   SendOptions,
   TeamOptions,
 } from "./team/team-options.ts";

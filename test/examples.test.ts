@@ -177,6 +177,9 @@ const examples = readdirSync(new URL("../examples/", import.meta.url))
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.slice(0, -3));
 
+/** Examples that simulate for seconds. */
+const STUDIES = ["07-coins", "16-rumour", "35-experiment", "36-coordination", "37-policies"];
+
 describe("every example runs offline and prints what it promises", () => {
   const lines: string[] = [];
   beforeEach(() => {
@@ -190,18 +193,27 @@ describe("every example runs offline and prints what it promises", () => {
     expect(examples.toSorted()).toEqual(Object.keys(printed));
   });
 
-  it.each(Object.entries(printed))("%s", async (file, expected) => {
+  const isStudy = ([file]: readonly [string, unknown]): boolean => STUDIES.includes(file);
+  const expectPromised = async (file: string, expected: readonly (string | RegExp)[]): Promise<void> => {
     await import(`../examples/${file}.ts`);
     expect(lines).toHaveLength(expected.length);
     expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
+  };
+
+  it.each(Object.entries(printed).filter((one) => !isStudy(one)))("%s", (file, expected) => expectPromised(file, expected));
+  it.each(Object.entries(printed).filter(isStudy))("%s", { tags: ["science", "long"] }, (file, expected) => expectPromised(file, expected));
+
+  it("forgets what one user has said", async () => {
+    const { forgotten, refusal } = (await import("../examples/09-memory.ts")) as typeof import("../examples/09-memory.ts");
+    expect([forgotten, refusal]).toEqual(["1 run, 2 messages", "TEXT_ERASED"]);
   });
 
-  it("the picture of the experiment has a line for each number of coins", { tags: ["company", "long"] }, async () => {
+  it("the picture of the experiment has a line for each number of coins", { tags: ["science", "long"] }, async () => {
     const { picture } = (await import("../examples/35-experiment.ts")) as typeof import("../examples/35-experiment.ts");
     expect(await picture()).toMatch(/poor[\s\S]*start/);
   });
 
-  it("the coins are what a seed says: another seed gives another number", { tags: ["company", "long"] }, async () => {
+  it("the coins are what a seed says: another seed gives another number", { tags: ["science", "long"] }, async () => {
     const { giniOf } = (await import("../examples/07-coins.ts")) as typeof import("../examples/07-coins.ts");
     expect(await giniOf(1, 3)).toBe(await giniOf(1, 7));
     expect(await giniOf(1, 3)).not.toBe(await giniOf(2, 3));

@@ -2,12 +2,17 @@ import fc from "fast-check";
 import { afterAll, vi } from "vitest";
 import { endFile } from "./after-file.ts";
 import { shrinkHeap } from "./heap-limit.ts";
+import { replaceDefaultLogger } from "../src/kernel/default-logger.ts";
+import { silentLogger } from "../src/kernel/emit.ts";
 
 /**
  * Properties are tried with the same values in every run: whether a commit passes is no matter of luck. `TROUPE_SEED` names another seed, or
  * `any` for one that differs each time; what fails tells its own.
  */
 const { TROUPE_SEED: asked = "1" } = process.env;
+
+// Most tests cause warnings on purpose, and give no logger.
+replaceDefaultLogger(silentLogger);
 
 fc.configureGlobal({ seed: asked === "any" ? Date.now() % 2 ** 31 : Number(asked) });
 

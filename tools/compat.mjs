@@ -1,12 +1,13 @@
 // Installs the packed package into fresh projects with several package managers and versions of zod, compiles the examples with several
-// compilers, and runs them. Needs the npm registry, so it is not a part of `npm test`. Some minutes. `--zod 4.2.0`, `--typescript 5.4.5` and
-// `--manager npm` narrow it, and may be repeated.
+// compilers, and runs them; starts the package on several versions of Node. Needs the npm registry, so it is not a part of `npm test`. Some
+// minutes. `--zod 4.2.0`, `--typescript 5.4.5`, `--manager npm` and `--node 20` narrow it, and may be repeated.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { writeProgram } from "./entries.mjs";
 import { npm } from "./npm.mjs";
 import { root } from "./root.mjs";
 
@@ -24,6 +25,13 @@ const BESIDE = [
   "@opentelemetry/exporter-trace-otlp-proto",
   "@opentelemetry/sdk-metrics",
   "@opentelemetry/sdk-trace-base",
+  "@rgrove/parse-xml",
+  "hyparquet-writer",
+  "jstat",
+  "ml-matrix",
+  "vega",
+  "vega-interpreter",
+  "vega-lite",
 ];
 /** `skipLibCheck` is off: declarations of this package, and all that they import, must be sound for the compiler too. */
 const COMPILER_OPTIONS = {
@@ -32,12 +40,15 @@ const COMPILER_OPTIONS = {
   ...{ verbatimModuleSyntax: true, rootDir: "examples", outDir: "out" },
 };
 const LONGEST = 300_000;
+/** Major versions of Node on which the package starts. */
+const NODES = ["20", "22", "24", "26"];
 
 const { values: asked } = parseArgs({
   options: {
     zod: { type: "string", multiple: true },
     typescript: { type: "string", multiple: true },
     manager: { type: "string", multiple: true },
+    node: { type: "string", multiple: true },
   },
 });
 
@@ -57,7 +68,33 @@ function main() {
   for (const manager of asked.manager ?? ["npm", "pnpm", "folder"]) {
     for (const zod of zods) isGood = tryProject({ manager, zod, typescripts, tarball }) && isGood;
   }
-  return isGood;
+  return startOnNodes(asked.node ?? NODES, tarball) && isGood;
+}
+
+/** Imports every entry of the installed package and plays the demo on each version of Node. @returns whether all of it went well */
+function startOnNodes(versions, tarball) {
+  const project = join(scratch, "nodes");
+  makeProject(project);
+  writeProgram(project);
+  const added = add("npm", project, [tarball, "zod@4"]);
+  if (added !== undefined) return failed("versions of Node: install", added);
+  const broken = versions.filter((version) => {
+    const folder = join(scratch, `node-${version}`);
+    mkdirSync(folder);
+    const platform = `node-${process.platform}-${process.arch}`;
+    const found = newest(`${platform}@${version}`);
+    const missing = add("npm", folder, [`${platform}@${found}`]);
+    if (missing !== undefined) return !failed(`Node ${found}: install`, missing);
+    const node = join(folder, "node_modules", platform, "bin", "node");
+    const command = join(project, "node_modules", manifest.name, manifest.bin.troupe);
+    const works = [["all.mjs"], [command, "demo", "--out", `demo-${version}`]].every((program) => {
+      const ended = spawnSync(node, program, { cwd: project, encoding: "utf8", timeout: LONGEST, env: plainEnvironment() });
+      return ended.status === 0 || failed(`Node ${found}: ${program.join(" ")}`, said(ended));
+    });
+    if (works) say(`ok      Node ${found}: every entry imported, demo played`);
+    return !works;
+  });
+  return broken.length === 0;
 }
 
 /** A fresh project: installed, compiled by each compiler, run. @returns whether all of it went well */
@@ -112,7 +149,9 @@ function compile(name, project, version) {
 
 /** The output of the last compiler that built the examples. */
 function runExamples(name, project) {
-  const programs = readdirSync(join(project, "examples")).map((file) => file.replace(/\.ts$/, ".js"));
+  const programs = readdirSync(join(project, "examples"))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.replace(/\.ts$/, ".js"));
   const broken = programs.filter((program) => {
     const options = { cwd: project, encoding: "utf8", timeout: LONGEST, env: plainEnvironment() };
     const ended = spawnSync(process.execPath, [join("out", program)], options);
@@ -129,8 +168,8 @@ function pack() {
 }
 
 function newest(name) {
-  const versions = JSON.parse(npm(["view", name, "version", "--json"]).stdout);
-  return [versions].flat().at(-1);
+  const versions = [JSON.parse(npm(["view", name, "version", "--json"]).stdout)].flat();
+  return versions.toSorted((one, other) => one.localeCompare(other, "en", { numeric: true })).at(-1);
 }
 
 /** Without what the npm that started this tells its children: it is about this folder, not about theirs. */

@@ -128,6 +128,17 @@ class FolderCache implements Cache {
     await this.#inTurn(nameOf(key), () => this.#remove(this.#place(nameOf(key))));
   }
 
+  async keys(prefix: string): Promise<readonly string[]> {
+    refuseClosed(this.#isClosed);
+    const files = (await readdir(this.#dir).catch(() => [])).filter((file) => ENTRY.test(file));
+    const keys: string[] = [];
+    for (const file of files) {
+      const key = keyIn(await readFile(join(this.#dir, file), "utf8").catch(() => ""));
+      if (key?.startsWith(prefix) === true) keys.push(key);
+    }
+    return keys;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#turns.values());
@@ -236,6 +247,16 @@ function nameOf(key: string): string {
 function entryText(key: string, value: string, expires: number): string {
   const entry: FileEntry = { v: VERSION, key, expires, value, sum: contentHash([key, expires, value]) };
   return JSON.stringify(entry);
+}
+
+/** Returns the key in the text of an entry; undefined for a damaged one. */
+function keyIn(text: string): string | undefined {
+  try {
+    const { key } = JSON.parse(text) as Partial<FileEntry>;
+    return typeof key === "string" ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads an entry, or returns why it is damaged. */

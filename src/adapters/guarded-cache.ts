@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { CacheError, TroupeError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import {
@@ -82,7 +83,7 @@ class LocalAndRemote implements GuardedCache {
   #longestTtl = DEFAULT_TTL;
   #closing: Promise<void> | undefined;
 
-  constructor({ remote, local, clock = systemClock, logger = silentLogger, cooldown = COOLDOWN }: GuardedOptions) {
+  constructor({ remote, local, clock = systemClock, logger = defaultLogger, cooldown = COOLDOWN }: GuardedOptions) {
     this.#remote = new GuardedRemote({ remote, clock, logger, cooldown, onReturn: () => this.#behind.startNow() });
     this.#local = local;
     this.#clock = clock;
@@ -133,6 +134,11 @@ class LocalAndRemote implements GuardedCache {
   async delete(key: string): Promise<void> {
     refuseClosed(this.#closing !== undefined);
     await this.#write(key, undefined, this.#longestTtl);
+  }
+
+  async keys(prefix: string): Promise<readonly string[]> {
+    refuseClosed(this.#closing !== undefined);
+    return [...new Set([...((await this.#local.keys?.(prefix)) ?? []), ...(await this.#remote.keys(prefix))])];
   }
 
   close(): Promise<void> {

@@ -22,6 +22,12 @@ export interface RemoteCache {
    * @throws CacheError like `get`
    */
   replace(key: string, text: string, o: RemoteReplace): Promise<RemoteReplaced>;
+  /**
+   * Returns the keys that begin with a text. Optional: without it those of the local place alone are known.
+   *
+   * @throws CacheError like `get`
+   */
+  keys?(prefix: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -73,6 +79,11 @@ export class GuardedRemote {
   /** Milliseconds until the next call is asked. */
   get wait(): number {
     return this.#breaker.wait;
+  }
+
+  /** @throws CacheError: who asks for keys must know all of them */
+  async keys(prefix: string): Promise<readonly string[]> {
+    return (await this.#parts.remote.keys?.(prefix)) ?? [];
   }
 
   async get(key: string): Promise<CopyState> {

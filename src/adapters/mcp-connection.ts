@@ -4,6 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { escapedText, thrownText } from "../kernel/value-text.ts";
+import { isTooLong, MessageTooLong, MOST_BYTES } from "./mcp-size.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
 export class McpError extends TroupeError {}
@@ -13,6 +14,8 @@ export interface McpTransport {
   readonly transport: Transport;
   /** The end of the standard error of the server's process; empty without one. */
   lastWords(): string;
+  /** True when it was closed because a message was too long. */
+  wasRefused(): boolean;
 }
 
 /** The parts of a connection. @internal */
@@ -53,6 +56,7 @@ export class McpConnection {
   readonly #closing = new AbortController();
   #link: Promise<Client> | undefined;
   #current: Client | undefined;
+  #opened: McpTransport | undefined;
 
   constructor(parts: McpConnectionParts) {
     this.#parts = parts;
@@ -72,16 +76,18 @@ export class McpConnection {
     this.#parts.onTools(await this.use(signal, list));
   }
 
-  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST`, and the errors of the client */
+  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST`, `MCP_TOO_LONG`, and the errors of the client */
   async use<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connected(signal);
+    const opened = this.#opened;
     try {
       return await work(client);
     } catch (error) {
+      if (isTooLong(error)) throw this.#tooLong(error);
       if (signal.aborted || !(client.transport === undefined || (await isTransportError(error)))) throw error;
       this.#closed(client);
       await client.close().catch(() => {});
-      throw this.#lost(error);
+      throw opened?.wasRefused() === true ? this.#tooLong(error) : this.#lost(error);
     }
   }
 
@@ -129,11 +135,12 @@ export class McpConnection {
         return this.#list(client, signal);
       });
       this.#current = client;
+      this.#opened = opened;
       this.#parts.onTools(tools);
       return client;
     } catch (error) {
       await client.close().catch(() => {});
-      throw this.#unreachable(error, opened?.lastWords() ?? "");
+      throw this.#unreachable(error, opened);
     }
   }
 
@@ -160,10 +167,25 @@ export class McpConnection {
     );
   }
 
-  #unreachable(cause: unknown, lastWords: string): Error {
+  #tooLong(cause: unknown): McpError {
+    const { name } = this.#parts;
+    return new McpError(
+      "MCP_TOO_LONG",
+      `Expected an answer of at most ${MOST_BYTES} bytes of MCP server ${name}, got a longer one. It may have done what was asked. Ask for less.`,
+      { cause },
+    );
+  }
+
+  #unreachable(cause: unknown, opened: McpTransport | undefined): Error {
     if (cause instanceof ControlError || cause instanceof UsageError) return cause;
     const { name, mask } = this.#parts;
-    const why = cause instanceof TimeoutError ? cause.message : mask(escapedText(thrownText(cause)));
+    const why =
+      isTooLong(cause) || opened?.wasRefused() === true
+        ? new MessageTooLong().message
+        : cause instanceof TimeoutError
+          ? cause.message
+          : mask(escapedText(thrownText(cause)));
+    const lastWords = opened?.lastWords() ?? "";
     const said = lastWords === "" ? "" : ` It said: ${mask(escapedText(lastWords))}`;
     return new McpError("MCP_UNREACHABLE", `Expected MCP server ${name} to answer, but: ${why}${said} Look at its command or address.`, {
       cause,

@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { McpTransport } from "./mcp-connection.ts";
+import { bounded, MOST_BYTES, ServerLines } from "./mcp-size.ts";
 
 /** A server as a child process that speaks over its standard input and output. */
 export interface McpProcess {
@@ -18,8 +19,6 @@ export interface McpAddress {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Longest message of a server, in bytes. */
-const MOST_BYTES = 32 * 1024 * 1024;
 /** Characters that are kept of the standard error of a server's process. */
 const LAST_WORDS = 2_000;
 
@@ -61,6 +60,7 @@ export function assertServer(name: string, server: McpProcess | McpAddress): voi
 
 async function processTransport({ command, args = [], env = {}, cwd }: McpProcess): Promise<McpTransport> {
   const { getDefaultEnvironment, StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const { deserializeMessage } = await import("@modelcontextprotocol/client");
   const transport = new StdioClientTransport({
     command,
     args: [...args],
@@ -69,33 +69,26 @@ async function processTransport({ command, args = [], env = {}, cwd }: McpProces
     maxBufferSize: MOST_BYTES,
     ...(cwd === undefined ? {} : { cwd }),
   });
+  let wasRefused = false;
+  const refused = (): void => {
+    wasRefused = true;
+    // Those who wait hear of it now, and not when the process has ended.
+    queueMicrotask(() => transport.onclose?.());
+  };
+  // The field is private, and the limit above holds without it, more slowly.
+  Object.assign(transport, { _readBuffer: new ServerLines(deserializeMessage, refused) });
   let words = "";
   transport.stderr?.on("data", (piece: Buffer) => (words = `${words}${piece.toString("utf8")}`.slice(-LAST_WORDS)));
-  return { transport, lastWords: () => words.trim() };
+  return { transport, lastWords: () => words.trim(), wasRefused: () => wasRefused };
 }
 
 async function addressTransport({ url, headers = {} }: McpAddress): Promise<McpTransport> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers }, redirect: "error" },
-    fetch: async (address, init) => bounded(await fetch(address, { ...init, redirect: "error" })),
+    fetch: async (address, init) => bounded(await fetch(address, { ...init, redirect: "error" }), init?.body),
   });
-  return { transport, lastWords: () => "" };
-}
-
-/** Returns the same response; its body fails when it is longer than the limit. */
-function bounded(response: Response): Response {
-  if (response.body === null) return response;
-  let bytes = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, out) {
-      bytes += piece.byteLength;
-      if (bytes > MOST_BYTES) out.error(new RangeError(`More than ${MOST_BYTES} bytes came in one answer.`));
-      else out.enqueue(piece);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
+  return { transport, lastWords: () => "", wasRefused: () => false };
 }
 
 function isHttp(url: unknown): boolean {

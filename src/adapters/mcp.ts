@@ -2,7 +2,8 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";
@@ -107,7 +108,7 @@ class OpenServer implements McpServer {
   readonly #warn: (text: string) => void;
   #tools: readonly Tool[] = [];
 
-  constructor({ name, server, trust = false, connectTimeout, timeout, clock = systemClock, logger = silentLogger }: McpServerOptions) {
+  constructor({ name, server, trust = false, connectTimeout, timeout, clock = systemClock, logger = defaultLogger }: McpServerOptions) {
     if (typeof name !== "string" || !NAME.test(name)) {
       throw new UsageError(
         "MCP_SERVER_INVALID",

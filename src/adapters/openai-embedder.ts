@@ -10,7 +10,16 @@ import type { ModelPrice } from "../model/price.ts";
 import { failureOf, modelError } from "../model/failure.ts";
 import { serverError } from "../model/server-error.ts";
 import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
-import { clientOf, Unanswered, type OpenAIServer, secretsOf, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
+import {
+  clientOf,
+  forOneRequest,
+  Unanswered,
+  type OpenAIServer,
+  secretsOf,
+  serverOf,
+  serverOptions,
+  type ServerOptions,
+} from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */
 export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
@@ -133,7 +142,7 @@ class EmbeddingsEndpoint {
       encoding_format: "float" as const,
       ...(this.#dimensions === undefined ? {} : { dimensions: this.#dimensions }),
     };
-    const response = await client.embeddings.create(body, signal === undefined ? {} : { signal }).asResponse();
+    const response = await client.embeddings.create(body, signal === undefined ? {} : { signal: forOneRequest(signal) }).asResponse();
     const reply = ReplySchema.safeParse(parsed(await response.text()));
     if (!reply.success || reply.data.data.length !== texts.length) throw this.#noAnswer(texts.length);
     const { usage } = reply.data;

@@ -262,3 +262,8 @@ function refused(model: string, status: number, came: string): ModelError {
     { data: { ...(status === 0 ? {} : { status }), mayHaveRun: false } },
   );
 }
+
+/** Returns a signal for one request. The package leaves a listener on the signal that it gets, and a caller's may live as long as the process. */
+export function forOneRequest(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal]);
+}

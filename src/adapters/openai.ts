@@ -16,7 +16,16 @@ import type { ModelPrice } from "../model/price.ts";
 import { checkTimeouts } from "../model/timeout-check.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import { ReplyReader } from "./openai-reply.ts";
-import { clientOf, type OpenAIServer, secretsOf, serverOf, type ServerOptions, serverOptions, Unanswered } from "./openai-server.ts";
+import {
+  clientOf,
+  forOneRequest,
+  type OpenAIServer,
+  secretsOf,
+  serverOf,
+  type ServerOptions,
+  serverOptions,
+  Unanswered,
+} from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
@@ -29,6 +38,8 @@ export interface OpenAIOptions extends ServerOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Default: `max_completion_tokens` for OpenAI's own servers, which refuse the older name for newer models, `max_tokens` for others. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The server drops a request whose `Idempotency-Key` it has seen: see {@link ChatModel.dropsRepeats}. Default false. */
+  readonly dropsRepeats?: boolean | undefined;
   /** Time limits of its calls, in milliseconds. Default {@link DEFAULT_TIMEOUTS}. */
   readonly timeouts?: CallTimeouts | undefined;
 }
@@ -39,6 +50,7 @@ const openAIOptions: Known<OpenAIOptions> = {
   price: true,
   maxOutputTokens: true,
   maxTokensField: true,
+  dropsRepeats: true,
   timeouts: true,
 };
 
@@ -74,6 +86,7 @@ export function openai(options: OpenAIOptions): ChatModel {
     ...(options.price === undefined ? {} : { price: options.price }),
     ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
     ...(options.extra === undefined ? {} : { extra: options.extra }),
+    ...(options.dropsRepeats === undefined ? {} : { dropsRepeats: options.dropsRepeats }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
@@ -155,7 +168,7 @@ class Connection {
     const { client } = await this.#load();
     const body = requestBody(request, this.#dialect, stream) as unknown as ChatCompletionCreateParams;
     const headers = key === undefined ? {} : { headers: { "Idempotency-Key": key } };
-    return client.chat.completions.create(body, { signal, ...headers }).asResponse();
+    return client.chat.completions.create(body, { signal: forOneRequest(signal), ...headers }).asResponse();
   }
 
   /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */
@@ -169,7 +182,7 @@ class Connection {
     });
     const tapped = new Response(response.body?.pipeThrough(tap) ?? null, { headers: response.headers });
     const controller = new AbortController();
-    o.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    forOneRequest(o.signal).addEventListener("abort", () => controller.abort(), { once: true });
     return Stream.fromSSEResponse<unknown>(tapped, controller, client)[Symbol.asyncIterator]();
   }
 

@@ -82,10 +82,11 @@ function slimRole({ name, mailbox }: HiredRole): HiredRole {
   return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox === undefined ? {} : { mailbox }) };
 }
 
-function slimSent({ message, dead: _dead, faults, ...delivery }: Sent): Sent {
-  const { id, role, causeBy, sentFrom, timestamp } = message;
+function slimSent({ message: sent, dead: _dead, meant: _meant, faults, ...delivery }: Sent): Sent {
+  const { id, role, causeBy, sentFrom, timestamp, priority } = sent;
   const slimmed: Message = { id, content: "", role, causeBy, sentFrom, sendTo: [], parents: [], timestamp, metadata: {} };
-  return { ...delivery, message: slimmed, ...(faults === undefined ? {} : { faults: faults.map(slimFault) }) };
+  const message = priority === undefined ? slimmed : { ...slimmed, priority };
+  return { ...delivery, message, ...(faults === undefined ? {} : { faults: faults.map(slimFault) }) };
 }
 
 function slimFault(fault: EdgeFault): EdgeFault {

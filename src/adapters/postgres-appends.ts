@@ -1,6 +1,6 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
-import { chained, type EncodedEvent } from "./event-rows.ts";
+import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Statement } from "./postgres-database.ts";
 import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
 import { runChannel } from "./postgres-tables.ts";
@@ -80,6 +80,32 @@ export class PostgresAppends {
   /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
   append(runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[], tally?: TallyText): Promise<void> {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
+  }
+
+  /**
+   * Puts other events in place of all events of a run.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database
+   */
+  async rewrite(runId: string, epoch: number, events: readonly EncodedEvent[]): Promise<void> {
+    const { schema } = this.#db;
+    await this.#db.transaction(async ({ rows }) => {
+      const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
+      if (row === undefined) throw unknownRun(runId);
+      const { number } = row;
+      const start = chainStart(runId);
+      const emptied = await rows(
+        `UPDATE ${schema}.runs SET events = 0, head = decode($3, 'hex') WHERE number = $1 AND epoch = $2 RETURNING number`,
+        [number, epoch, start],
+      );
+      if (emptied.length === 0 || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
+      for (const table of ["events", "chats", "chat_messages", "snapshots", "tallies", "commands"]) {
+        await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
+      }
+      const asked = { runId, epoch, expectedSeq: 0, events, tally: undefined, resolve() {}, reject() {} };
+      await rows(this.#statement, valuesOf([preparedFor(asked, { number, epoch, events: 0, checksum: start, chats: new Set() })]));
+    });
+    this.#ends.delete(runId);
   }
 
   /** Resolves when nothing waits. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { sleep } from "../kernel/clock.ts";
 import type { BudgetAccount, BudgetHold } from "../kernel/budget.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
@@ -7,14 +8,31 @@ import type { PostgresDatabase } from "./postgres-database.ts";
 export interface AccountPool {
   readonly db: PostgresDatabase;
   readonly name: string;
-  /** Takes an amount for an account. @throws BudgetError, ControlError */
-  take(account: PostgresAccount, amount: number, ending: Cancellation): Promise<string>;
+  /** Takes an amount for an account. @param repeats ids of lost holds @throws BudgetError, ControlError */
+  take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string>;
   /** Lets others see that this process lives, until the returned function is called: it has a hold, or asks for one. */
   keep(): () => void;
   /** Must be called when there may be room. */
   changed(): void;
   /** Called when the database has had no answer for the account for too long; it is asked again. */
   failed(error: unknown): void;
+}
+
+/** The hold of a call whose end is unknown. */
+export interface LostAmount {
+  readonly id: string;
+  /** Micro-dollars. */
+  readonly amount: number;
+}
+
+/** An account that the database has opened. */
+interface OpenedAccount {
+  readonly key: string;
+  readonly opening: string;
+  readonly spent: number;
+  readonly lost: readonly LostAmount[];
+  /** Ends what lets this process be seen, where the account has lost holds. */
+  readonly letGo: (() => void) | undefined;
 }
 
 /** Most holds that one statement settles. */
@@ -27,12 +45,13 @@ const PAUSE = 1_000;
  *
  * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent in total, and the ids of settled holds: so a
  * statement that is sent twice charges once, and none is given up before the pool is closed. PostgresAccount.A2 (`#open`) a hold is settled
- * once; after `close` no settlement counts. Its end is awaited (`close`) for no longer than the patience of the database.
+ * once, a lost one too; after `close` no settlement counts. Its end is awaited (`close`) for no longer than the patience of the database.
  */
 export class PostgresAccount implements BudgetAccount {
   /** The name as the database has it: any text, also one that Postgres cannot hold. */
   readonly key: string;
   readonly opening: string;
+  readonly lost: readonly BudgetHold[];
   readonly #pool: AccountPool;
   /** What lets this process be seen for each hold. */
   readonly #open = new Map<string, () => void>();
@@ -41,24 +60,34 @@ export class PostgresAccount implements BudgetAccount {
   /** The total that the database knows. */
   #known: number;
   #settled: string[] = [];
+  /** Lost amounts that the database does not know. */
+  #losing: LostAmount[] = [];
+  /** The ids of lost holds. */
+  readonly #lostIds = new Map<BudgetHold, string>();
+  /** Lets this process be seen until the first reservation: others wait for calls that are repeated. */
+  #letGo: (() => void) | undefined;
   #ends: "open" | "done" | undefined;
   #isClosed = false;
   #sending: Promise<void> | undefined;
 
-  constructor(pool: AccountPool, o: { readonly key: string; readonly opening: string; readonly spent: number }) {
+  constructor(pool: AccountPool, o: OpenedAccount) {
     this.#pool = pool;
     this.key = o.key;
     this.opening = o.opening;
     this.#total = o.spent;
     this.#known = o.spent;
+    this.lost = o.lost.map(({ id }) => this.#lostHold(id));
+    this.#letGo = o.letGo;
   }
 
-  async reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
+  async reserve(amount: number, ending: Cancellation, repeats: readonly BudgetHold[] = []): Promise<BudgetHold> {
     const letGo = this.#pool.keep();
-    const id = await this.#pool.take(this, amount, ending).catch((error: unknown) => {
+    const repeated = repeats.flatMap((hold) => this.#lostIds.get(hold) ?? []);
+    const id = await this.#pool.take(this, amount, ending, repeated).catch((error: unknown) => {
       letGo();
       throw error;
     });
+    this.#hasAsked();
     this.#open.set(id, letGo);
     return {
       settle: (cost) => {
@@ -67,6 +96,13 @@ export class PostgresAccount implements BudgetAccount {
         this.#settle(id, cost);
       },
     };
+  }
+
+  lose(amount: number): BudgetHold {
+    const id = randomUUID();
+    if (!this.#isClosed) this.#losing.push({ id, amount });
+    this.#tell();
+    return this.#lostHold(id);
   }
 
   charge(amount: number): void {
@@ -78,6 +114,7 @@ export class PostgresAccount implements BudgetAccount {
   async close(isDone: boolean): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#hasAsked();
     for (const letGo of this.#open.values()) letGo();
     this.#open.clear();
     this.#ends = isDone ? "done" : "open";
@@ -98,6 +135,21 @@ export class PostgresAccount implements BudgetAccount {
     while (this.#sending !== undefined) await this.#sending;
   }
 
+  #hasAsked(): void {
+    this.#letGo?.();
+    this.#letGo = undefined;
+  }
+
+  #lostHold(id: string): BudgetHold {
+    const hold: BudgetHold = {
+      settle: (cost) => {
+        if (!this.#isClosed && this.#lostIds.delete(hold)) this.#settle(id, cost);
+      },
+    };
+    this.#lostIds.set(hold, id);
+    return hold;
+  }
+
   #settle(id: string, cost: number): void {
     this.#total += cost;
     this.#settled.push(id);
@@ -116,21 +168,27 @@ export class PostgresAccount implements BudgetAccount {
   }
 
   get #isBehind(): boolean {
-    return !this.#pool.db.closing.aborted && (this.#settled.length > 0 || this.#known < this.#total || this.#ends !== undefined);
+    return (
+      !this.#pool.db.closing.aborted &&
+      (this.#settled.length + this.#losing.length > 0 || this.#known < this.#total || this.#ends !== undefined)
+    );
   }
 
   async #sendOnce(): Promise<void> {
     const { db, name } = this.#pool;
     const [settled, total] = [this.#settled.slice(0, MOST_SETTLED), this.#total];
     const ends = this.#settled.length === settled.length ? this.#ends : undefined;
+    const losing = [...this.#losing];
     try {
-      await db.rows({ name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6)` }, [
+      await db.rows({ name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6, $7, $8)` }, [
         name,
         this.key,
         this.opening,
         total,
         settled,
         ends ?? null,
+        losing.map(({ id }) => id),
+        losing.map(({ amount }) => amount),
       ]);
     } catch (error) {
       if (db.closing.aborted) return;
@@ -140,6 +198,7 @@ export class PostgresAccount implements BudgetAccount {
     }
     if (ends !== undefined) this.#ends = undefined;
     this.#settled = this.#settled.slice(settled.length);
+    this.#losing = this.#losing.slice(losing.length);
     this.#known = total;
     this.#pool.changed();
   }

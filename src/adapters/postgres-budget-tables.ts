@@ -1,12 +1,14 @@
 /*
  * The tables of shared budgets, and their functions: see `postgres-shared-tables.ts`. Amounts are micro-dollars.
  *
- * `spent` of a budget has the amounts of lost holds too: those whose process is gone or has closed the account.
+ * `spent` of a budget has the amounts of lost holds too: those of calls whose end is unknown, and those whose process is gone or has closed the
+ * account. A lost hold of an open account has a holder while its call may be about to be repeated: until the account asks for something else. While it is
+ * repeated, it is held.
  */
 
 /** Returns the statements that make them. @param s the quoted name of the schema */
 export function budgetTables(s: string): string {
-  return [tables(s), changeBudget(s), openAccount(s), reserve(s), stateAccount(s), loseHolds(s)].join("");
+  return [tables(s), changeBudget(s), lose(s), openAccount(s), reserve(s), stateAccount(s), loseHolds(s)].join("");
 }
 
 function tables(s: string): string {
@@ -36,10 +38,28 @@ END $$;
 `;
 }
 
+function lose(s: string): string {
+  return `
+CREATE FUNCTION ${s}.lose_budget_amounts(
+  in_budget text, of_account text, by_opening uuid, by_holder bigint, ids uuid[], amounts bigint[]
+) RETURNS bigint LANGUAGE sql AS $$
+  WITH fresh AS (
+    INSERT INTO ${s}.budget_holds
+    SELECT one.id, in_budget, of_account, by_opening, by_holder, one.amount, true FROM unnest(ids, amounts) AS one (id, amount)
+    ON CONFLICT DO NOTHING RETURNING amount
+  )
+  SELECT coalesce(sum(amount), 0)::bigint FROM fresh
+$$;
+`;
+}
+
 function openAccount(s: string): string {
   return `
-CREATE FUNCTION ${s}.open_budget_account(in_budget text, of_account text, by_opening uuid, total bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION ${s}.open_budget_account(
+  in_budget text, of_account text, by_opening uuid, total bigint, lost_ids uuid[], lost_amounts bigint[], by_holder bigint
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
+  fresh bigint;
   was bigint;
   live bigint;
   lost bigint;
@@ -52,7 +72,8 @@ BEGIN
   INSERT INTO ${s}.budget_accounts VALUES (in_budget, of_account, by_opening, 0) ON CONFLICT DO NOTHING;
   SELECT spent INTO was FROM ${s}.budget_accounts WHERE budget = in_budget AND account = of_account;
   UPDATE ${s}.budget_accounts SET spent = greatest(was, total), opening = by_opening WHERE budget = in_budget AND account = of_account;
-  PERFORM ${s}.change_budget(in_budget, greatest(total - was, 0) - lost, -live);
+  fresh := ${s}.lose_budget_amounts(in_budget, of_account, by_opening, by_holder, lost_ids, lost_amounts);
+  PERFORM ${s}.change_budget(in_budget, greatest(total - was, 0) - lost + fresh, -live);
   RETURN greatest(was, total);
 END $$;
 `;
@@ -61,23 +82,45 @@ END $$;
 function reserve(s: string): string {
   return `
 CREATE FUNCTION ${s}.reserve_budget(
-  in_budget text, of_account text, by_opening uuid, by_holder bigint, as_id uuid, asked bigint,
+  in_budget text, of_account text, by_opening uuid, by_holder bigint, as_id uuid, asked bigint, repeats uuid[],
   OUT state text, OUT amount bigint, OUT spent bigint, OUT held bigint
 ) LANGUAGE plpgsql AS $$
+DECLARE
+  room bigint;
+  repeatable bigint;
+  lost bigint;
+  more bigint;
 BEGIN
   SELECT b.amount, b.spent, b.held INTO amount, spent, held FROM ${s}.budgets b WHERE b.name = in_budget FOR UPDATE;
   IF EXISTS (SELECT FROM ${s}.budget_holds h WHERE h.id = as_id) THEN
     state := 'held';
   ELSIF by_opening IS DISTINCT FROM (SELECT a.opening FROM ${s}.budget_accounts a WHERE a.budget = in_budget AND a.account = of_account) THEN
     state := 'taken';
-  ELSIF spent + held + asked <= amount THEN
-    INSERT INTO ${s}.budget_holds VALUES (as_id, in_budget, of_account, by_opening, by_holder, asked);
-    PERFORM ${s}.change_budget(in_budget, 0, asked);
-    state := 'held';
-  ELSIF spent + asked > amount THEN
-    state := 'refused';
   ELSE
-    state := 'waits';
+    UPDATE ${s}.budget_holds h SET holder = 0
+      WHERE h.budget = in_budget AND h.account = of_account AND h.is_lost AND h.holder <> 0 AND h.id <> ALL (repeats);
+    UPDATE ${s}.budget_holds h SET holder = by_holder WHERE h.id = ANY (repeats) AND h.is_lost;
+    SELECT coalesce(sum(h.amount), 0) INTO room FROM ${s}.budget_holds h WHERE h.id = ANY (repeats) AND h.is_lost;
+    SELECT coalesce(sum(h.amount), 0) INTO repeatable FROM ${s}.budget_holds h
+      WHERE h.budget = in_budget AND h.is_lost AND h.holder <> 0 AND NOT ${s}.holder_is_gone(h.holder);
+    SELECT coalesce(sum(h.amount), 0) INTO lost FROM ${s}.budget_holds h WHERE h.budget = in_budget AND h.is_lost;
+    IF spent + held + asked <= amount THEN
+      more := asked;
+    ELSIF spent + asked > amount AND room > 0 AND (
+      spent + held + greatest(asked - room, 0) <= amount OR (room >= asked AND spent - lost + held + asked <= amount)
+    ) THEN
+      more := greatest(asked - room, 0);
+    END IF;
+    IF more IS NOT NULL THEN
+      UPDATE ${s}.budget_holds h SET is_lost = false WHERE h.id = ANY (repeats) AND h.is_lost;
+      INSERT INTO ${s}.budget_holds VALUES (as_id, in_budget, of_account, by_opening, by_holder, more);
+      PERFORM ${s}.change_budget(in_budget, -room, more + room);
+      state := 'held';
+    ELSIF spent + asked > amount AND (spent - repeatable + asked > amount OR (room > 0 AND held = 0)) THEN
+      state := 'refused';
+    ELSE
+      state := 'waits';
+    END IF;
   END IF;
 END $$;
 `;
@@ -86,15 +129,19 @@ END $$;
 function stateAccount(s: string): string {
   return `
 CREATE FUNCTION ${s}.state_budget_account(
-  in_budget text, of_account text, by_opening uuid, total bigint, settled uuid[], ends text
+  in_budget text, of_account text, by_opening uuid, total bigint, settled uuid[], ends text, lost_ids uuid[], lost_amounts bigint[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   was bigint;
   live bigint;
   lost bigint;
   left_open bigint := 0;
+  fresh bigint := 0;
 BEGIN
   PERFORM FROM ${s}.budgets WHERE name = in_budget FOR UPDATE;
+  IF EXISTS (SELECT FROM ${s}.budget_accounts WHERE budget = in_budget AND account = of_account AND opening = by_opening) THEN
+    fresh := ${s}.lose_budget_amounts(in_budget, of_account, by_opening, 0, lost_ids, lost_amounts);
+  END IF;
   WITH gone AS (DELETE FROM ${s}.budget_holds WHERE id = ANY (settled) RETURNING amount, is_lost)
   SELECT coalesce(sum(amount) FILTER (WHERE NOT is_lost), 0), coalesce(sum(amount) FILTER (WHERE is_lost), 0) INTO live, lost FROM gone;
   SELECT spent INTO was FROM ${s}.budget_accounts WHERE budget = in_budget AND account = of_account AND opening = by_opening;
@@ -105,13 +152,14 @@ BEGIN
         UPDATE ${s}.budget_holds SET is_lost = true WHERE budget = in_budget AND account = of_account AND NOT is_lost RETURNING amount
       )
       SELECT coalesce(sum(amount), 0) INTO left_open FROM gone;
+      UPDATE ${s}.budget_holds SET holder = 0 WHERE budget = in_budget AND account = of_account AND is_lost;
     END IF;
     IF ends = 'done' THEN
       DELETE FROM ${s}.budget_holds WHERE budget = in_budget AND account = of_account;
       DELETE FROM ${s}.budget_accounts WHERE budget = in_budget AND account = of_account;
     END IF;
   END IF;
-  PERFORM ${s}.change_budget(in_budget, greatest(total - coalesce(was, total), 0) - lost + left_open, -live - left_open);
+  PERFORM ${s}.change_budget(in_budget, greatest(total - coalesce(was, total), 0) - lost + left_open + fresh, -live - left_open);
 END $$;
 `;
 }

@@ -7,7 +7,7 @@ import type { Known } from "../kernel/known-options.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { type AccountPool, PostgresAccount } from "./postgres-budget-account.ts";
+import { type AccountPool, type LostAmount, PostgresAccount } from "./postgres-budget-account.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import { PostgresPresence } from "./postgres-presence.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
@@ -118,7 +118,8 @@ interface Answer {
  * PostgresPool.G2 (`#admit`) who waits is asked again, in order, after each change, and each second; it is refused when no open hold could
  * make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent; a process with one holds its lock (`keep`).
  * PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former holds are over; a former
- * holder takes nothing more. PostgresPool.G5 (`close`) what was settled before it is known, unless the database stays away.
+ * holder takes nothing more. PostgresPool.G6 (`reserve_budget`) a call that
+ * repeats lost ones takes their room where it would be refused otherwise. PostgresPool.G5 (`close`) what was settled before it is known, unless the database stays away.
  */
 class PostgresPool implements PostgresBudget, AccountPool {
   readonly id: string;
@@ -166,17 +167,22 @@ class PostgresPool implements PostgresBudget, AccountPool {
     return { amount: amount as MicroUsd, spent: spent as MicroUsd, held: held as MicroUsd };
   }
 
-  async open(account: string, { spent }: AccountOptions): Promise<BudgetAccount> {
+  async open(account: string, { spent, lost: amounts = [] }: AccountOptions): Promise<BudgetAccount> {
     await this.#ready();
     const [key, opening] = [JSON.stringify(account), randomUUID()];
+    const lost = amounts.map((amount) => ({ id: randomUUID(), amount }));
+    const letGo = lost.length === 0 ? undefined : this.keep();
+    if (letGo !== undefined) await this.#presence.opened();
     const [row] = await this.db.rows<{ known: string }>(
-      { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4) AS known` },
-      [this.name, key, opening, spent],
+      { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4, $5, $6, $7) AS known` },
+      [this.name, key, opening, spent, lost.map(({ id }) => id), amounts, letGo === undefined ? 0 : this.#presence.holder],
     );
-    const opened = new PostgresAccount(this, { key, opening, spent: Number(row?.known ?? spent) });
+    const opened = new PostgresAccount(this, { key, opening, spent: Number(row?.known ?? spent), lost, letGo });
     this.#accounts.add(opened);
     return {
-      reserve: (amount, ending) => opened.reserve(amount, ending),
+      lost: opened.lost,
+      lose: (amount) => opened.lose(amount),
+      reserve: (amount, ending, repeats) => opened.reserve(amount, ending, repeats),
       charge: (amount) => opened.charge(amount),
       close: async (isDone) => {
         await opened.close(isDone);
@@ -185,7 +191,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
     };
   }
 
-  take(account: PostgresAccount, amount: number, ending: Cancellation): Promise<string> {
+  take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     const id = randomUUID();
     return new Promise((resolve, reject) => {
@@ -201,7 +207,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
       const ask = async (): Promise<boolean> => {
         if (isOver) return true;
         try {
-          const answer = await this.#reserve(account, id, amount);
+          const answer = await this.#reserve(account, { id, amount, repeats });
           if (answer.state === "held" && isOver) account.giveBack(id);
           if (answer.state === "waits") return isOver;
           const refusal = this.#refusal(answer, amount);
@@ -267,12 +273,12 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.changed();
   }
 
-  async #reserve(account: PostgresAccount, id: string, amount: number): Promise<Answer> {
+  async #reserve(account: PostgresAccount, { id, amount, repeats }: LostAmount & { readonly repeats: readonly string[] }): Promise<Answer> {
     // The lock must be held before the hold is seen by others.
     await this.#presence.opened();
     const [answer] = await this.db.rows<Answer>(
-      { name: "budget reserve", text: `SELECT * FROM ${this.db.schema}.reserve_budget($1, $2, $3, $4, $5, $6)` },
-      [this.name, account.key, account.opening, this.#presence.holder, id, amount],
+      { name: "budget reserve", text: `SELECT * FROM ${this.db.schema}.reserve_budget($1, $2, $3, $4, $5, $6, $7)` },
+      [this.name, account.key, account.opening, this.#presence.holder, id, amount, repeats],
     );
     return answer ?? { state: "taken", amount: "0", spent: "0", held: "0" };
   }

@@ -127,6 +127,11 @@ export class PostgresDatabase {
     }
   }
 
+  /** Lets the database overwrite removed rows. It does so by itself too, only later: so a failure, such as a limit of time, does not matter. */
+  async vacuum(...tables: readonly string[]): Promise<void> {
+    for (const table of tables) await succeeds(this.once(({ rows }) => rows(`VACUUM ${this.schema}.${table}`)));
+  }
+
   /**
    * Opens a connection outside the pool, once; the caller ends it with `end`. Its tables are ready.
    *

@@ -114,6 +114,7 @@ export class PostgresJournal implements Journal {
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    if (o.ifFree === true && this.#owned.has(runId)) throw ownedBy(runId);
     let tried: { readonly session: number; readonly former: FormerOwner } | undefined;
     for (;;) {
       const session = await this.#session.opened();
@@ -155,6 +156,16 @@ export class PostgresJournal implements Journal {
     }
   }
 
+  async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    const encoded = events.map((event, place) => encodeEvent(event, runId, place));
+    this.#tallies.drop(runId);
+    await this.#appends.rewrite(runId, epoch, encoded);
+  }
+
+  purge(): Promise<void> {
+    return this.#db.vacuum("runs", "events", "chats", "chat_messages", "snapshots", "tallies", "commands");
+  }
+
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     return readRun(this.#db, runId, from);
   }
@@ -170,6 +181,11 @@ export class PostgresJournal implements Journal {
 
   async info(runId: string): Promise<RunInfo> {
     return this.#tallied(await infoOf(this.#db, runId));
+  }
+
+  /** Notes a run that nobody has as removed: the sweep after the next removal drops the note. */
+  async probe(): Promise<void> {
+    await this.#db.rows(`INSERT INTO ${this.#db.schema}.removed VALUES (0) ON CONFLICT (number) DO UPDATE SET number = 0`);
   }
 
   watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {

@@ -132,6 +132,11 @@ export class PostgresNearest implements VectorLookup {
     await connection.rows(`DELETE FROM ${db.schema}.memory_near WHERE place > $1 AND place < $2`, [base, base + SPAN]);
   }
 
+  /** Overwrites the vectors of removed messages. */
+  async purge(): Promise<void> {
+    if ((await this.#found()) !== undefined) await this.#ask((db) => db.vacuum("memory_near"));
+  }
+
   /** The schema of the extension, whose table is made if needed; undefined where it is not available. */
   async #found(): Promise<string | undefined> {
     if (this.#home !== undefined) return this.#home;

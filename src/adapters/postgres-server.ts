@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { type Mask, maskSecrets, redactor } from "../kernel/mask.ts";
@@ -77,7 +78,7 @@ export function postgresServer(
 ): PostgresServer {
   checkGivenOptions(what, options, known);
   const { url, schema = SCHEMA, patience = PATIENCE, timeout = TIMEOUT, connections = CONNECTIONS } = options;
-  const { logger = silentLogger, clock = systemClock } = options;
+  const { logger = defaultLogger, clock = systemClock } = options;
   const { shown, secrets } = addressOf(url);
   if (typeof schema !== "string" || !SCHEMA_FORM.test(schema) || schema === "information_schema") {
     throw new UsageError(

@@ -53,6 +53,8 @@ CREATE TABLE ${s}.memory_vectors (
   place bigint PRIMARY KEY REFERENCES ${s}.memory_messages ON DELETE CASCADE, checksum bigint NOT NULL, fingerprint text NOT NULL,
   vector bytea NOT NULL
 );`,
+    // The digests of messages that were removed for good.
+    (s) => `CREATE TABLE ${s}.memory_removed (number integer NOT NULL, identity bytea NOT NULL, PRIMARY KEY (number, identity))`,
   ],
   error: (fault, message, o) => new MemoryError(codes[fault], message, o),
 };

@@ -1,10 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
-import type { MessagePage, MessageStore, MessageToStore, StoredAt, StoredVector, StoreState } from "../memory/message-store.ts";
+import type {
+  MessageIdentity,
+  MessagePage,
+  MessageStore,
+  MessageToStore,
+  RemoveOptions,
+  StoredAt,
+  StoredVector,
+  StoreState,
+} from "../memory/message-store.ts";
 import {
   decodeMessage,
   type EncodedMessage,
   encodeMessage,
+  identityDigest,
   messageChecksum,
   numbersOf,
   SPAN,
@@ -88,7 +98,7 @@ class PostgresStore implements MessageStore {
           // The same message a second time in this batch is not new.
           known.set(identity, { place, isNew: false });
         }
-        await insertMessages(db, connection, { base, batch, fresh });
+        await insertMessages(db, connection, { roleId, base, batch, fresh });
         return stored;
       }),
     );
@@ -128,7 +138,7 @@ class PostgresStore implements MessageStore {
     });
   }
 
-  remove(roleId: string, places: readonly number[]): Promise<number> {
+  remove(roleId: string, places: readonly number[], { mayReturn = false }: RemoveOptions = {}): Promise<number> {
     const removal = randomUUID();
     return this.#ask((db) =>
       db.transaction(async (connection) => {
@@ -140,9 +150,16 @@ class PostgresStore implements MessageStore {
         );
         if (done !== undefined) return done.removed;
         const wanted = places.filter((place) => Number.isInteger(place) && place > 0 && place < SPAN).map((place) => base + place);
-        const gone = await connection.rows(`DELETE FROM ${db.schema}.memory_messages WHERE place = ANY ($1::bigint[]) RETURNING place`, [
-          wanted,
-        ]);
+        const gone = await connection.rows<{ identity: Buffer }>(
+          `DELETE FROM ${db.schema}.memory_messages WHERE place = ANY ($1::bigint[]) RETURNING identity`,
+          [wanted],
+        );
+        if (!mayReturn) {
+          await connection.rows(`INSERT INTO ${db.schema}.memory_removed SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`, [
+            base / SPAN,
+            gone.map(({ identity }) => identity),
+          ]);
+        }
         await connection.rows(
           `UPDATE ${db.schema}.memory_roles SET removals = removals + $2, last_removal = $3, last_removed = $2 WHERE key = $1`,
           [digestOfRole(roleId), gone.length, removal],
@@ -150,6 +167,37 @@ class PostgresStore implements MessageStore {
         return gone.length;
       }),
     );
+  }
+
+  removed(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    return this.#ask(async (db) => {
+      const digests = identities.map(({ runId, id }) => identityDigest(runId, id));
+      const found = await db.rows<{ identity: Buffer }>(
+        `SELECT identity FROM ${db.schema}.memory_removed JOIN ${db.schema}.memory_roles USING (number)
+         WHERE key = $1 AND identity = ANY ($2::bytea[])`,
+        [digestOfRole(roleId), digests],
+      );
+      const known = new Set(found.map(({ identity }) => identity.toString("hex")));
+      return digests.map((digest) => known.has(digest.toString("hex")));
+    });
+  }
+
+  scopes(): Promise<readonly string[]> {
+    return this.#ask(async (db) => {
+      const rows = await db.rows<{ role: string }>(
+        `SELECT role FROM ${db.schema}.memory_roles WHERE ${hasMessages(db.schema)} ORDER BY number`,
+      );
+      return rows.map(({ role }) => JSON.parse(role) as string);
+    });
+  }
+
+  purge(): Promise<void> {
+    return this.#ask(async (db) => {
+      // A role is found by the digest of its name, which may name a person.
+      await db.rows(`UPDATE ${db.schema}.memory_roles SET role = '""' WHERE NOT ${hasMessages(db.schema)}`);
+      await db.vacuum("memory_roles", "memory_messages", "memory_vectors");
+      await this.nearest.purge();
+    });
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
@@ -275,10 +323,20 @@ class PostgresStore implements MessageStore {
   }
 }
 
+/** SQL that is true for a role with messages. */
+function hasMessages(schema: string): string {
+  return `EXISTS (SELECT FROM ${schema}.memory_messages m WHERE m.number = memory_roles.number)`;
+}
+
 async function insertMessages(
   { schema }: PostgresDatabase,
   { rows }: PostgresConnection,
-  o: { readonly base: number; readonly batch: string; readonly fresh: readonly { readonly place: number; readonly row: EncodedMessage }[] },
+  o: {
+    readonly roleId: string;
+    readonly base: number;
+    readonly batch: string;
+    readonly fresh: readonly { readonly place: number; readonly row: EncodedMessage }[];
+  },
 ): Promise<void> {
   const { base, batch, fresh } = o;
   const last = fresh.at(-1)?.place;
@@ -298,5 +356,5 @@ async function insertMessages(
       fresh.map(({ row }) => row.body),
     ],
   );
-  await rows(`UPDATE ${schema}.memory_roles SET last = $2 WHERE number = $1`, [base / SPAN, last]);
+  await rows(`UPDATE ${schema}.memory_roles SET last = $2, role = $3 WHERE number = $1`, [base / SPAN, last, JSON.stringify(o.roleId)]);
 }

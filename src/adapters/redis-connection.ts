@@ -24,7 +24,7 @@ export interface RedisServer {
   readonly load: LoadRedis;
 }
 
-type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "eval" | "on">;
+type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "eval" | "on" | "scan">;
 
 /** Most commands that wait for the server. Further ones are refused at once. */
 const MOST_WAITING = 10_000;
@@ -99,6 +99,17 @@ export class RedisConnection implements RemoteCache {
     const said = await this.#command((client) => client.eval(REPLACE, { keys: [wireKey(key)], arguments: values }));
     if (said === "") return { kind: "written" };
     return said === "differs" ? { kind: "differs" } : { kind: "later", stamp: Number(said) };
+  }
+
+  async keys(prefix: string): Promise<readonly string[]> {
+    const found = new Set<string>();
+    let from = "0";
+    do {
+      const page = await this.#command((client) => client.scan(from, { MATCH: `${globOf(prefix)}*`, COUNT: PAGE }));
+      for (const key of page.keys) found.add(key);
+      from = page.cursor;
+    } while (from !== "0");
+    return [...found];
   }
 
   async close(): Promise<void> {
@@ -194,6 +205,13 @@ function patientClock(clock: Clock): Clock {
       };
     },
   };
+}
+
+/** Keys that the server looks at for one answer of a scan. */
+const PAGE = 1_000;
+
+function globOf(text: string): string {
+  return text.replace(/[\\*?[\]]/g, "\\$&");
 }
 
 function wireTtl(ttl: number): string {

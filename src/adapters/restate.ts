@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -69,7 +70,7 @@ const LAST_PORT = 65_535;
  */
 export function restateDriver(options: RestateOptions = {}): FleetDriver {
   checkKnownOptions("restateDriver", options, restateOptions);
-  const { host = "127.0.0.1", port = 0, timeout = TIMEOUT, logger = silentLogger, clock = systemClock } = options;
+  const { host = "127.0.0.1", port = 0, timeout = TIMEOUT, logger = defaultLogger, clock = systemClock } = options;
   if (typeof host !== "string" || host === "") throw invalid("host", "the address of this machine", host);
   if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) throw invalid("port", `a whole number from 0 to ${LAST_PORT}`, port);
   if (!(Number.isFinite(timeout) && timeout > 0)) throw invalid("timeout", "a positive number of milliseconds", timeout);

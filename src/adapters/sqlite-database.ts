@@ -126,6 +126,12 @@ export class Database {
     this.#truncateLog();
   }
 
+  /** Writes the file again and empties the log, so that neither has a byte of what was removed. @throws `SQLITE_BUSY` while others use them */
+  purge(): void {
+    this.exec(`VACUUM ${FILE}`);
+    this.#renewLog();
+  }
+
   /** Set before each transaction: set after one that did not wait, a failure would leave a later append without its wait. */
   #waitForDisk(waits: boolean): void {
     if (this.#waitsForDisk === waits) return;

@@ -122,7 +122,8 @@ function prepared(driver: SqliteDriver, options: FileOptions): Database {
   const db = new Database(driver, file, BUSY_TIMEOUT);
   try {
     identify(db, file, kind);
-    db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    // What is deleted is overwritten, and not only marked as free.
+    db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA file.secure_delete = ON");
     const mode = db.first("PRAGMA file.journal_mode = WAL")?.[0];
     if (mode !== "wal") throw noWal(options, String(mode));
     db.exec(`PRAGMA file.synchronous = FULL; PRAGMA file.journal_size_limit = ${KEPT_WAL}`);
@@ -191,6 +192,11 @@ export const JOURNAL: FileKind = {
     "CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;",
     // The newest snapshot of a run. `head` is the checksum of the event before it.
     "CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;",
+    // The checksum before the first event: a run whose name was changed is found by it. The list of a tenant, whose name and a dot begin
+    // the ids of its runs, reads only what it shows.
+    `ALTER TABLE file.runs ADD COLUMN start BLOB;
+   CREATE INDEX file.runs_by_start ON runs (start);
+   CREATE INDEX file.runs_by_tenant ON runs (substr(run, 1, instr(run, '.')), number);`,
   ],
   error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };

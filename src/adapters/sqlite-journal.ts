@@ -24,6 +24,8 @@ import {
   knownRun,
   newestOf,
   removeRun,
+  rewriteRun,
+  writeAndRemove,
 } from "./sqlite-runs.ts";
 import { OwnedTallies, tallyAfter } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -60,6 +62,7 @@ export class SqliteJournal implements Journal {
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     const { db, locks } = await this.#opened();
     const isOurs = locks.holds(runId);
+    if (isOurs && o.ifFree === true) throw owned(runId);
     if (!isOurs) await this.#ask(() => knownRun(db, runId));
     const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs), "the process");
     this.#owners.began(runId, claim.epoch, o);
@@ -81,6 +84,18 @@ export class SqliteJournal implements Journal {
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
       throw error;
     }
+  }
+
+  async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    const encoded = events.map((event, place) => encodeEvent(event, runId, place));
+    this.#tallies.drop(runId);
+    await this.#commits.commit((db) => rewriteRun(db, runId, epoch, encoded));
+  }
+
+  async purge(): Promise<void> {
+    const { db } = await this.#opened();
+    await this.#commits.settled();
+    await this.#ask(() => db.purge());
   }
 
   async release(runId: string, epoch: number, o: ReleaseOptions = {}): Promise<void> {
@@ -114,6 +129,12 @@ export class SqliteJournal implements Journal {
 
   async info(runId: string): Promise<RunInfo> {
     return this.#tallied(await this.#info(runId));
+  }
+
+  /** In a transaction of its own: an append beside it may need less room. */
+  async probe(): Promise<void> {
+    const { db } = await this.#opened();
+    await this.#ask(() => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
@@ -366,7 +387,7 @@ class RunLocks {
   }
 }
 
-function owned(runId: string, cause: unknown): JournalError {
+function owned(runId: string, cause?: unknown): JournalError {
   return new JournalError(
     "RUN_OWNED",
     `Expected run ${runId} to have no owner, but a living process works on it, or this one does through another journal. Wait for it or end it.`,

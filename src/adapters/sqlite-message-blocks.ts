@@ -3,7 +3,7 @@ import type { MessagePage, StoredMessage } from "../memory/message-store.ts";
 import { type Message, MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 import { decodeMessage } from "./message-rows.ts";
-import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, MESSAGE_LINE } from "./sqlite-store-rows.ts";
+import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, MESSAGE_LINE, rowPage } from "./sqlite-store-rows.ts";
 import { writeWords } from "./sqlite-words.ts";
 
 /*
@@ -25,7 +25,7 @@ export function messageTable(base: number): BlockTable<StoredMessage> {
     blocks: (db, from, end, atMost) => db.all(READ_BLOCKS, [from, end, atMost]).map((row) => blockRow(row, base)),
     rows: (db, after, end) => {
       const [count, last, lines] = db.first(READ_ROWS, [after, end, PAGE]) ?? [];
-      return { items: decoded(lines, base), count: Number(count), upTo: Number(last) };
+      return rowPage(decoded(lines, base), { count, last, after });
     },
     rowOf: ({ place }) => base + place,
   };
@@ -138,7 +138,7 @@ const DELETE_BLOCK = "DELETE FROM message_blocks WHERE block = ?";
 /** One field of many messages: one value for all, or one for each. */
 type Column<T> = { readonly all: T; readonly each?: undefined } | { readonly each: readonly T[] };
 
-type Usual = Exclude<keyof Message, "instructContent">;
+type Usual = Exclude<keyof Message, "instructContent" | "priority">;
 
 interface Columns {
   readonly v: number;
@@ -152,7 +152,7 @@ interface Columns {
   readonly others: readonly (readonly [number, Message])[];
 }
 
-/** The fields of a message without a payload, in their order. */
+/** The fields of a message without a payload and a priority, in their order. */
 const FIELDS: readonly Usual[] = ["id", "content", "role", "causeBy", "sentFrom", "sendTo", "parents", "timestamp", "metadata"];
 const SHAPE = FIELDS.join();
 /** Bytes of a checksum: 128 bits. */

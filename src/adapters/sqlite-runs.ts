@@ -12,7 +12,7 @@ import {
 import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
-import { storedEvents, writeChat } from "./sqlite-events.ts";
+import { writeChat } from "./sqlite-events.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
 import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
@@ -79,6 +79,9 @@ export function allRuns(db: Database): readonly RunInfo[] {
 const NEWEST = "WHERE number < ? ORDER BY number DESC LIMIT ?";
 // The two bounds of the id use its index. The number has a plus sign, so that its own order does not.
 const NEWEST_NAMED = "WHERE run >= ? AND run < ? AND +number < ? ORDER BY +number DESC LIMIT ?";
+// Exactly the expression of the index.
+const NEWEST_OF_TENANT = "WHERE substr(run, 1, instr(run, '.')) = ? AND number < ? ORDER BY number DESC LIMIT ?";
+const TENANT = /^[^.]+\.$/;
 const TALLY = "SELECT CAST(tally AS BLOB), hex(checksum) FROM tallies JOIN runs USING (number) WHERE run = ?";
 
 /** The last character: no id that begins with a text comes after that text and this. */
@@ -89,10 +92,9 @@ export function newestOf(db: Database, { limit, before, prefix = "", tallies = f
   const end = before === undefined ? MAX_NUMBER + 1 : headOf(db, before)?.number;
   if (end === undefined) throw unknownBefore(before ?? "");
   const from = keyOf(prefix).slice(0, -1);
-  const rows =
-    prefix === ""
-      ? db.all(`${ROW} ${NEWEST}`, [end, limit])
-      : db.all(`${ROW} ${NEWEST_NAMED}`, [from, `${from}${LAST_CHARACTER}`, end, limit]);
+  const [where, bounds] =
+    prefix === "" ? [NEWEST, []] : TENANT.test(prefix) ? [NEWEST_OF_TENANT, [from]] : [NEWEST_NAMED, [from, `${from}${LAST_CHARACTER}`]];
+  const rows = db.all(`${ROW} ${where}`, [...bounds, end, limit]);
   const infos = rows.map(([number, run, events]) => runInfo(number, run, events));
   return tallies ? infos.map((info) => withTally(db, info)) : infos;
 }
@@ -130,16 +132,10 @@ function runInfo(number: unknown, run: unknown, events: unknown): RunInfo {
   throw damagedRow(number, `Expected how many events run ${runId} has, but that was changed since it was written`, { runId });
 }
 
-/** Finds the row of a run whose name was changed: the checksums of its events start from its original name. */
+/** Finds the row of a run whose name was changed: its start follows from its original name. */
 function misnamedRow(db: Database, runId: string): number | undefined {
-  const start = chainStart(runId);
-  for (const [number, events, head] of db.all("SELECT number, CAST(events AS INTEGER), hex(head) FROM runs ORDER BY number")) {
-    if (typeof number !== "number") continue;
-    if (events === 0 && head === start) return number;
-    const [first] = storedEvents(db, number * PLACES, number * PLACES + 1);
-    if (first?.body !== undefined && first.checksum === chained(start, first.body, String(first.chat))) return number;
-  }
-  return undefined;
+  const number = db.first("SELECT number FROM runs WHERE start = unhex(?)", [chainStart(runId)])?.[0];
+  return typeof number === "number" ? number : undefined;
 }
 
 function damagedRow(number: unknown, found: string, data: { readonly runId?: string; readonly intact?: number }): JournalError {
@@ -156,7 +152,8 @@ export function createRun(db: Database, runId: string): void {
     throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
   const given = db.first("SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = 'runs'")?.[0];
   if (typeof given === "number" && given >= MAX_NUMBER) throw full(`more than ${MAX_NUMBER} runs`);
-  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, unhex(?))", [keyOf(runId), NOBODY, chainStart(runId)]);
+  const start = chainStart(runId);
+  db.run("INSERT INTO runs (run, epoch, events, head, start) VALUES (?, ?, 0, unhex(?), unhex(?))", [keyOf(runId), NOBODY, start, start]);
 }
 
 /** Gives a run to a new owner. @param isOurs true when the last owner is of the same journal object @throws JournalError `RUN_UNKNOWN` */
@@ -233,13 +230,30 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
 export function removeRun(db: Database, runId: string): void {
   const head = headOf(db, runId);
   if (head === undefined) return;
-  const { number } = head;
+  emptyRun(db, head);
+  db.run("DELETE FROM runs WHERE number = ?", [head.number]);
+}
+
+/** Puts other events in place of all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `JOURNAL_FULL` */
+export function rewriteRun(db: Database, runId: string, epoch: number, events: readonly EncodedEvent[]): void {
+  const head = ownedRun(db, runId, epoch);
+  emptyRun(db, head);
+  db.run("UPDATE runs SET events = 0, head = unhex(?) WHERE number = ?", [chainStart(runId), head.number]);
+  appendEvents(db, runId, epoch, 0, events);
+}
+
+function emptyRun(db: Database, { number }: RunHead): void {
   db.run("DELETE FROM events WHERE place >= ? AND place < ?", [number * PLACES, (number + 1) * PLACES]);
-  db.run("DELETE FROM chats WHERE number = ?", [number]);
-  db.run("DELETE FROM chat_messages WHERE number = ?", [number]);
-  db.run("DELETE FROM tallies WHERE number = ?", [number]);
-  db.run("DELETE FROM snapshots WHERE number = ?", [number]);
-  db.run("DELETE FROM runs WHERE number = ?", [number]);
+  for (const table of ["chats", "chat_messages", "tallies", "snapshots"]) db.run(`DELETE FROM ${table} WHERE number = ?`, [number]);
+}
+
+/** Bytes that {@link writeAndRemove} writes: they need some pages, as an append does. */
+const PROBE = 16 * 1024;
+
+/** Writes as much as an append may, and removes it. No run has the number 0. */
+export function writeAndRemove(db: Database): void {
+  db.run("INSERT OR REPLACE INTO snapshots VALUES (0, 0, x'', ?)", ["x".repeat(PROBE)]);
+  db.run("DELETE FROM snapshots WHERE number = 0", []);
 }
 
 /** Encodes an id without NUL and lone surrogates, which SQLite does not keep. */

@@ -1,12 +1,13 @@
+import { hash } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
 import type { StoreState } from "../memory/message-store.ts";
-import type { Database, SqlRow } from "./sqlite-database.ts";
+import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 import type { FileFault, FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
 import { decodeMessage, SPAN } from "./message-rows.ts";
 import { MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
-import { CREATE_WORDS } from "./sqlite-words.ts";
+import { CREATE_WORDS, renewWords } from "./sqlite-words.ts";
 
 const faultCodes: Readonly<Record<FileFault, string>> = {
   foreign: "MEMORY_FOREIGN",
@@ -41,6 +42,12 @@ export const STORE: FileKind = {
    ) STRICT;`,
     // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
     `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
+    // The short form of the vectors of a block; see sqlite-vector-sketches.ts. That of older blocks is made when they are read.
+    `CREATE TABLE IF NOT EXISTS file.vector_sketches (
+     block INTEGER PRIMARY KEY, dimensions INTEGER NOT NULL, sketch BLOB NOT NULL, checksum INTEGER NOT NULL
+   ) STRICT;`,
+    // The digests of messages that were removed for good.
+    `CREATE TABLE IF NOT EXISTS file.removed (number INTEGER NOT NULL, identity BLOB NOT NULL, PRIMARY KEY (number, identity)) STRICT, WITHOUT ROWID;`,
   ],
   error: (fault, message, o) => new MemoryError(faultCodes[fault], message, o),
 };
@@ -52,9 +59,11 @@ interface RoleRow extends StoreState {
 
 /** Returns the row of a role, if there is one. */
 export function roleOf(db: Database, roleId: string): RoleRow | undefined {
+  const name = JSON.stringify(roleId);
   const [number, last, removals] =
-    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role = ?", [
-      JSON.stringify(roleId),
+    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role IN (?, ?)", [
+      name,
+      tracelessName(name),
     ]) ?? [];
   return number === undefined ? undefined : { number: Number(number), last: Number(last), removals: Number(removals) };
 }
@@ -65,11 +74,40 @@ export function baseOf(db: Database, roleId: string): number | undefined {
   return role === undefined ? undefined : role.number * SPAN;
 }
 
-/** Adds a role. */
+/** The places of more roles are no safe integers. */
+const MOST_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
+
+/** Adds a role. @throws MemoryError `MEMORY_FULL` */
 export function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
-  return roleOf(db, roleId) as RoleRow;
+  const role = roleOf(db, roleId) as RoleRow;
+  if (role.number < MOST_ROLES) return role;
+  throw new MemoryError("MEMORY_FULL", `Expected at most ${MOST_ROLES} memories in one file, got one more. Use another file for it.`);
 }
+
+/** Stands in place of the name of a role without messages, which may name a person. A role is found by it too. */
+function tracelessName(name: string): string {
+  return `${TRACELESS}${hash("sha256", name)}`;
+}
+
+const TRACELESS = "#";
+
+/** Returns the keys of all roles with messages. */
+export function scopesIn(db: Database): readonly string[] {
+  const named = db.all(`SELECT CAST(role AS BLOB) FROM roles WHERE ${HAS_MESSAGES} ORDER BY number`);
+  return named.flatMap(([name]) => nameIn(name) ?? []);
+}
+
+/** Removes the names of emptied roles, and the index of words, which has those of removed messages and is made again from the others. */
+export function withoutTraces(db: Database): void {
+  for (const [number, name] of db.all(`SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE NOT ${HAS_MESSAGES}`)) {
+    const text = textOf(name) ?? "";
+    if (!text.startsWith(TRACELESS)) db.run("UPDATE roles SET role = ? WHERE number = ?", [tracelessName(text), Number(number)]);
+  }
+  renewWords(db);
+}
+
+const HAS_MESSAGES = `EXISTS (SELECT 1 FROM messages WHERE place > roles.number * ${SPAN} AND place < (roles.number + 1) * ${SPAN})`;
 
 /** The contents of a store for one role. */
 export interface StoredRole {
@@ -98,7 +136,9 @@ export interface StoredRoles {
  */
 export function storedRoles(path: string): Promise<StoredRoles> {
   return withFile(path, STORE, (db) => {
-    const rows = db.all("SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles ORDER BY number");
+    const rows = db.all(
+      `SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE role NOT LIKE '${TRACELESS}%' ORDER BY number`,
+    );
     const found = rows.map((row) => roleIn(db, row));
     const roles = found.filter((role) => role !== undefined);
     return { roles: roles.filter(({ messages }) => messages > 0), damaged: found.length - roles.length };

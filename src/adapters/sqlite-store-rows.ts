@@ -80,6 +80,13 @@ export interface BlockTable<T> {
   rowOf(item: T): number;
 }
 
+/** Returns a page of rows behind `after`. @throws an error as of SQLite when they are out of order, because reading on would never end */
+export function rowPage<T>(items: readonly T[], { count, last, after }: { count: unknown; last: unknown; after: number }): RowPage<T> {
+  const page = { items, count: Number(count), upTo: Number(last) };
+  if (page.count === 0 || page.upTo > after) return page;
+  throw Object.assign(new Error("rows of a table are out of order"), { code: "SQLITE_CORRUPT" });
+}
+
 /** The next items; `isLoose` when they have rows of their own. */
 export type NextPage<T> = RowPage<T> & { readonly isLoose: boolean };
 

@@ -8,11 +8,13 @@ import type {
   MessagePage,
   MessageStore,
   MessageToStore,
+  RemoveOptions,
   SoughtWord,
   StoredAt,
   StoredVector,
   StoreState,
 } from "../memory/message-store.ts";
+import type { SketchLookup, SketchPage } from "../memory/vector-sketch.ts";
 import { type Database, patiently } from "./sqlite-database.ts";
 import { fileError, isBroken } from "./sqlite-errors.ts";
 import { type FileOptions, openFile } from "./sqlite-file.ts";
@@ -24,10 +26,20 @@ import {
   removeFromMessageBlocks,
   writeMessageBlocks,
 } from "./sqlite-message-blocks.ts";
-import { baseOf, madeRole, roleOf, STORE } from "./sqlite-store-file.ts";
+import { baseOf, madeRole, roleOf, scopesIn, STORE, withoutTraces } from "./sqlite-store-file.ts";
 import { decodeMessage, encodeMessage, identityDigest, messageChecksum, SPAN } from "./message-rows.ts";
 import { BLOCK, blockOf, type BlockTable, MESSAGE_LINE, nextPage, type RowPage } from "./sqlite-store-rows.ts";
-import { gatherVectors, removeFromVectorBlocks, vectorTable, writeVectors } from "./sqlite-vector-blocks.ts";
+import {
+  gatherVectors,
+  looseVectors,
+  removeFromVectorBlocks,
+  renewSketches,
+  sketchedBlocks,
+  vectorsAt,
+  vectorTable,
+  writeVectors,
+} from "./sqlite-vector-blocks.ts";
+import { removeSketches } from "./sqlite-vector-sketches.ts";
 import { clearWords, lacksWords, likeliestRows, removeWords, renewWords } from "./sqlite-words.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */
@@ -85,6 +97,14 @@ export class SqliteStore implements MessageStore {
     read: (roleId, places) => this.#readAt(roleId, places),
     placesOf: (roleId, identities) => this.#placesOf(roleId, identities),
   };
+  readonly sketches: SketchLookup = {
+    read: (roleId, fingerprint, after) => this.#readSketches(roleId, fingerprint, after),
+    vectorsAt: (roleId, fingerprint, places) =>
+      this.#ask((db) => {
+        const base = baseOf(db, roleId);
+        return base === undefined ? [] : vectorsAt(db, fingerprint, rowsOf(places, base), base);
+      }),
+  };
   #opened: Promise<Database> | undefined;
 
   constructor(where: Omit<FileOptions, "kind">) {
@@ -115,7 +135,9 @@ export class SqliteStore implements MessageStore {
         healed.push(held.row);
         return { place: held.row - base, isNew: true };
       });
-      if (next > last) db.run("UPDATE roles SET last = ? WHERE number = ?", [next, number]);
+      if (next > last) {
+        db.run("UPDATE roles SET last = ?, role = ? WHERE number = ?", [next, JSON.stringify(roleId), number]);
+      }
       writeMessageBlocks(db, base + last + 1, base + next);
       for (const row of healed) {
         if (row > base + last) continue;
@@ -139,7 +161,7 @@ export class SqliteStore implements MessageStore {
     });
   }
 
-  remove(roleId: string, places: readonly number[]): Promise<number> {
+  remove(roleId: string, places: readonly number[], { mayReturn = false }: RemoveOptions = {}): Promise<number> {
     return this.#change((db) => {
       const base = baseOf(db, roleId);
       if (base === undefined) return 0;
@@ -147,6 +169,7 @@ export class SqliteStore implements MessageStore {
       for (let from = 0; from < places.length; from += NAMED) {
         const rows = places.slice(from, from + NAMED).map((place) => base + place);
         const named = `(${rows.map(() => "?").join()})`;
+        if (!mayReturn) db.run(`INSERT OR IGNORE INTO removed SELECT number, identity FROM messages WHERE place IN ${named}`, rows);
         db.run(`DELETE FROM vectors WHERE place IN ${named}`, rows);
         removed += db.run(`DELETE FROM messages WHERE place IN ${named}`, rows);
         removeFromVectorBlocks(db, rows);
@@ -156,6 +179,22 @@ export class SqliteStore implements MessageStore {
       db.run("UPDATE roles SET removals = removals + ? WHERE number = ?", [removed, base / SPAN]);
       return removed;
     });
+  }
+
+  removed(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    return this.#ask((db) => {
+      const number = (baseOf(db, roleId) ?? 0) / SPAN;
+      return identities.map(({ runId, id }) => db.first(WAS_REMOVED, [number, identityDigest(runId, id)]) !== undefined);
+    });
+  }
+
+  scopes(): Promise<readonly string[]> {
+    return this.#ask(scopesIn);
+  }
+
+  async purge(): Promise<void> {
+    await this.#change(withoutTraces);
+    await this.#ask((db) => db.purge());
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
@@ -177,6 +216,7 @@ export class SqliteStore implements MessageStore {
       if (base === undefined) return;
       db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
       db.run("DELETE FROM vector_blocks WHERE block >= ? AND block < ?", [base, base + SPAN]);
+      removeSketches(db, base, base + SPAN);
       clearWords(db, base, base + SPAN);
     });
   }
@@ -210,12 +250,33 @@ export class SqliteStore implements MessageStore {
     }
   }
 
+  async *#readSketches(roleId: string, fingerprint: string, after: number): AsyncGenerator<SketchPage> {
+    const base = await this.#ask((db) => baseOf(db, roleId));
+    if (base === undefined) return;
+    for (let from: number | undefined = base + after + 1; from !== undefined; await nextMacrotask()) {
+      const first: number = from;
+      const page = await this.#ask((db) => db.transaction("DEFERRED", () => sketchedBlocks(db, fingerprint, first, base, base + SPAN)));
+      yield page;
+      from = page.behind;
+      if (page.lacking.length === 0) continue;
+      // As for other blocks: a reader does not wait for writers.
+      const renew = (db: Database): void => db.transaction("IMMEDIATE", () => renewSketches(db, page.lacking), "the process");
+      await this.#ask(renew, 0).catch(() => undefined);
+    }
+    for (let from = base + after; ; await nextMacrotask()) {
+      const first = from;
+      const page = await this.#ask((db) => looseVectors(db, fingerprint, first, base, base + SPAN));
+      if (page.count === 0) return;
+      yield { sketches: [], vectors: page.items };
+      from = page.upTo;
+    }
+  }
+
   #readAt(roleId: string, places: readonly number[]): Promise<MessagePage> {
     return this.#ask((db) => {
       const base = baseOf(db, roleId);
       if (base === undefined) return { messages: [], damaged: 0 };
-      const rows = places.filter((place) => place > 0 && place < SPAN).map((place) => base + place);
-      return messagesAt(db, rows, base);
+      return messagesAt(db, rowsOf(places, base), base);
     });
   }
 
@@ -288,8 +349,13 @@ export class SqliteStore implements MessageStore {
   }
 }
 
+function rowsOf(places: readonly number[], base: number): readonly number[] {
+  return places.filter((place) => place > 0 && place < SPAN).map((place) => base + place);
+}
+
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
 const READ_PLACE = "SELECT CAST(place AS INTEGER) FROM messages WHERE number = ? AND identity = ?";
+const WAS_REMOVED = "SELECT 1 FROM removed WHERE number = ? AND identity = ?";
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
 
 /** Finds the row of an identity. `isWhole`: the row can be read; `isInBlock`: the message can be read in its block. */

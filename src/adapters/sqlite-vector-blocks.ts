@@ -1,8 +1,20 @@
 import { crc32 } from "node:zlib";
 import type { StoredVector } from "../memory/message-store.ts";
+import type { PlacedSketches, SketchPage } from "../memory/vector-sketch.ts";
 import type { Database, SqlRow } from "./sqlite-database.ts";
 import { numbersOf, vectorBytes, vectorChecksum } from "./message-rows.ts";
-import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, decodeVectors, VECTOR_COLUMNS } from "./sqlite-store-rows.ts";
+import {
+  BLOCK,
+  blockOf,
+  type BlockRow,
+  type BlockTable,
+  byBlock,
+  decodeVectors,
+  type RowPage,
+  VECTOR_COLUMNS,
+  rowPage,
+} from "./sqlite-store-rows.ts";
+import { decodeSketches, removeSketches, SKETCH_COLUMNS, sketchesOf, writeSketches } from "./sqlite-vector-sketches.ts";
 
 /*
  * Vectors have rows of their own until all places of their block are given; then the row of the block holds those of one fingerprint. Each
@@ -36,7 +48,7 @@ export function vectorTable(base: number, fingerprint: string): BlockTable<Store
     rows: (db, after, end) => {
       const [count, last, known, all] = db.first(READ_ROWS, [after, end, fingerprint, PAGE]) ?? [];
       const items = all instanceof Uint8Array ? decodeVectors(String(known), all, fingerprint, base) : [];
-      return { items, count: Number(count), upTo: Number(last) };
+      return rowPage(items, { count, last, after });
     },
     rowOf: ({ place }) => base + place,
   };
@@ -49,6 +61,58 @@ export function writeVectors(db: Database, fingerprint: string, vectors: readonl
     if (block + BLOCK - 1 <= base + last) writeBlock(db, block, fingerprint, given);
     else for (const one of given) writeRow(db, one);
   }
+}
+
+/** Blocks whose sketches are read together. */
+const SKETCHED = 64;
+
+/** Sketches of some blocks. */
+export interface SketchedBlocks extends SketchPage {
+  /** The blocks without a good row of sketches. */
+  readonly lacking: readonly number[];
+  /** The first row behind the blocks; undefined at the end. */
+  readonly behind: number | undefined;
+}
+
+/** Reads the sketches of the blocks from one row on, or makes them of the vectors; their places are rows minus `base`. */
+export function sketchedBlocks(db: Database, fingerprint: string, from: number, base: number, end: number): SketchedBlocks {
+  const rows = db.all(READ_SKETCHES, [blockOf(from), end, fingerprint, SKETCHED]);
+  const [sketches, lacking, vectors]: [PlacedSketches[], number[], StoredVector[]] = [[], [], []];
+  for (const [number, ...row] of rows) {
+    const block = Number(number);
+    const kept = decodeSketches(block, row);
+    if (kept === undefined) lacking.push(block);
+    const items = kept === undefined ? inBlock(db, block).map(asStored) : [];
+    const some = kept ?? sketchesOf(block, items);
+    if (some === undefined) vectors.push(...items.map(({ place, vector }) => ({ place: place - base, vector })));
+    else sketches.push({ ...some, first: block - base });
+  }
+  return { sketches, vectors, lacking, behind: rows.length < SKETCHED ? undefined : Number(rows.at(-1)?.[0]) + BLOCK };
+}
+
+/** Writes the sketches of blocks again. */
+export function renewSketches(db: Database, blocks: readonly number[]): void {
+  for (const block of blocks) writeSketches(db, block, sketchesOf(block, inBlock(db, block).map(asStored)));
+}
+
+function asStored({ row, bytes }: KeptVector): StoredVector {
+  return { place: row, vector: numbersOf(bytes, 0, bytes.length) };
+}
+
+/** Reads vectors that have rows of their own, after one row and before another; their places are rows minus `base`. */
+export function looseVectors(db: Database, fingerprint: string, after: number, base: number, end: number): RowPage<StoredVector> {
+  return vectorTable(base, fingerprint).rows(db, after, end);
+}
+
+/** Reads the vectors of some rows; their places are rows minus `base`. */
+export function vectorsAt(db: Database, fingerprint: string, rows: readonly number[], base: number): readonly StoredVector[] {
+  const wanted = new Set(rows.map((row) => row - base));
+  const blocks = db.all(READ_SOME_BLOCKS, [JSON.stringify([...byBlock(rows, (row) => row).keys()]), fingerprint]);
+  const [, , known, all] = db.first(READ_SOME_ROWS, [JSON.stringify(rows), fingerprint]) ?? [];
+  return [
+    ...blocks.flatMap((row) => decodeBlock(Number(row[0]), fingerprint, row, base)).filter(({ place }) => wanted.has(place)),
+    ...(all instanceof Uint8Array ? decodeVectors(String(known), all, fingerprint, base) : []),
+  ];
 }
 
 /** Moves vectors from rows of their own into their blocks. All places from `first` to `last` were given. */
@@ -76,6 +140,7 @@ function writeBlock(db: Database, block: number, fingerprint: string, given: rea
   const wanted = messages.flatMap(([row]) => kept.get(Number(row)) ?? []);
   db.run("DELETE FROM vectors WHERE place > ? AND place < ?", range);
   db.run("DELETE FROM vector_blocks WHERE block = ?", [block]);
+  removeSketches(db, block);
   // All or none: a reader of a block does not look for rows of the same fingerprint.
   const isShort = wanted.every((one) => one.fingerprint !== fingerprint || one.bytes.length <= LONGEST);
   const isTogether = (one: KeptVector): boolean => isShort && one.fingerprint === fingerprint;
@@ -96,6 +161,7 @@ function writeBlock(db: Database, block: number, fingerprint: string, given: rea
     all,
     blockChecksum(block, fingerprint, known, all),
   ]);
+  writeSketches(db, block, sketchesOf(block, together.map(asStored)));
 }
 
 function writeRow(db: Database, { row, fingerprint, bytes }: KeptVector): void {
@@ -149,4 +215,8 @@ const READ_LOOSE = `SELECT CAST(place AS INTEGER), CAST(fingerprint AS BLOB), CA
   FROM vectors WHERE place > ? AND place < ?`;
 const BLOCK_COLUMNS = "CAST(block AS INTEGER), CAST(known AS BLOB), CAST(vectors AS BLOB), CAST(checksum AS INTEGER)";
 const READ_BLOCKS = `SELECT ${BLOCK_COLUMNS} FROM vector_blocks WHERE block >= ? AND block < ? AND fingerprint = ? ORDER BY block LIMIT ?`;
+const READ_SKETCHES = `SELECT CAST(b.block AS INTEGER), ${SKETCH_COLUMNS}
+  FROM vector_blocks b LEFT JOIN vector_sketches s ON s.block = b.block WHERE b.block >= ? AND b.block < ? AND b.fingerprint = ? ORDER BY b.block LIMIT ?`;
+const READ_SOME_BLOCKS = `SELECT ${BLOCK_COLUMNS} FROM vector_blocks WHERE block IN (SELECT value FROM json_each(?)) AND fingerprint = ?`;
+const READ_SOME_ROWS = `SELECT count(*), 0, ${VECTOR_COLUMNS} FROM vectors WHERE place IN (SELECT value FROM json_each(?)) AND fingerprint = ?`;
 const WRITE_ROW = "INSERT OR REPLACE INTO vectors SELECT place, ?, ?, ? FROM messages WHERE place = ?";

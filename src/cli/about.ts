@@ -5,9 +5,12 @@ import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { TokenPrice } from "../model/price.ts";
+import { isErasedAbout, textErased } from "../runtime/record/erased-event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
 import type { ChosenModel } from "./model-choice.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import { askedModel, baseURLIn, type ModelChoice, reachedModel } from "./model-settings.ts";
 import {
   type AgentSettings,
@@ -173,6 +176,7 @@ export function crewIn({ crew }: Pick<RunAbout, "crew">): CrewSettings {
 
 /** The facts kept with a run. @throws UsageError `RUN_FOREIGN` when a program began it: only that program has its team. */
 export function aboutOf(runId: string, about: Json): RunAbout {
+  if (isErasedAbout(about)) throw textErased(runId);
   const known = readAbout(about);
   if (known !== undefined) return known;
   throw new UsageError(
@@ -186,28 +190,38 @@ export function aboutOf(runId: string, about: Json): RunAbout {
  *
  * @throws UsageError `OPTION_INVALID`
  */
-export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables): ModelChoice {
+export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables, folders: readonly FolderSettings[] = []): ModelChoice {
   const now = baseURLIn(env);
   // A record keeps no secret parts of a URL: the same URL in the environment may have them.
   const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
   const id = askedModel(flags) ?? model.id;
-  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env);
+  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env, folders);
   if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
   return { kind: "model", model: { ...choice.model, price: model.price } };
 }
 
+/** What a run that continues has of its bounds, and the rounds that it has had in its present turn. */
+export type Standing = Pick<RunState, "round" | "budget" | "bounds">;
+
+/** @param isTold true where a message begins a new turn */
+export function standingOf(state: RunState, isTold: boolean): Standing {
+  const { budget, bounds } = state;
+  return { budget, bounds, round: isTold ? 0 : turnCount(state).rounds };
+}
+
 /**
- * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up its rounds gets as many again.
+ * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up the rounds of its turn gets as
+ * many again.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`, `ROUNDS_USED` for a limit of rounds that is reached already
  */
-export function recordedSettings(about: RunAbout, recorded: Pick<RunState, "round" | "budget" | "bounds">, flags: Flags): CompanySettings {
+export function recordedSettings(about: RunAbout, recorded: Standing, flags: Flags): CompanySettings {
   const { round, budget, bounds } = recorded;
   const given = companySettings(flags);
   const isLimited = (flags.rounds ?? flags.nRound) !== undefined;
   if (isLimited && given.rounds <= round) {
     const expected = `Expected --rounds to be more than the ${round} rounds that the run has had, got ${given.rounds}`;
-    throw new UsageError("ROUNDS_USED", `${expected}. It counts all rounds of the run.`);
+    throw new UsageError("ROUNDS_USED", `${expected}. It counts the rounds since the last message to the run.`);
   }
   const most = bounds.rounds ?? about.rounds;
   return {

@@ -60,7 +60,9 @@ const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,
+  "run.settled": true,
   "run.ended": true,
+  "run.erased": true,
 };
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {

@@ -5,6 +5,9 @@ import { readYaml } from "../adapters/yaml.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
+import { usd } from "../model/money.ts";
+import { assertInFolder } from "./folder-file.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import type { Host } from "./host.ts";
 import type { ModelTable } from "./model-table.ts";
 import { shown } from "./screen/text.ts";
@@ -32,6 +35,8 @@ export interface Configured {
   readonly env: Variables;
   /** The files that the values of variables came from. */
   readonly from: ReadonlyMap<string, string>;
+  /** The settings of the folder's file that are compared with the user's. */
+  readonly folder: FolderSettings | undefined;
 }
 
 /** The config file of a folder. */
@@ -57,9 +62,14 @@ const userSchema: z.ZodType<Config> = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/, error: "an http URL" }).optional(),
   apiKey: z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, { error: "the name of a variable" }) }).optional(),
 });
-/** A folder may be somebody else's: its file neither says where keys and words are sent, nor lifts the sandbox, nor writes elsewhere. */
+const priceless = z.undefined({ error: "left out: prices are yours to set, by --price, TROUPE_MODELS or ~/.config/troupe/config.yaml" });
+/**
+ * A folder may be another person's: its file neither says where keys and words are sent, nor what they cost, nor lifts the sandbox, nor writes
+ * elsewhere. Its other settings are compared with the user's: see {@link FolderSettings}.
+ */
 const projectSchema: z.ZodType<Config> = z.strictObject({
   ...common,
+  models: z.record(z.string().min(1), z.strictObject({ price: priceless.optional(), ...limits })).optional(),
   sandbox: z.enum(["auto", "bubblewrap"]).optional(),
   store: z
     .string()
@@ -71,7 +81,7 @@ const projectSchema: z.ZodType<Config> = z.strictObject({
 });
 
 /** The path of the user's config file; undefined where there is no home folder. */
-function userConfig(env: Variables): string | undefined {
+export function userConfig(env: Variables): string | undefined {
   const base = valueIn(env, "XDG_CONFIG_HOME") ?? "";
   if (isAbsolute(base)) return join(base, "troupe", "config.yaml");
   const home = valueIn(env, "HOME") ?? "";
@@ -79,35 +89,57 @@ function userConfig(env: Variables): string | undefined {
 }
 
 /**
- * Puts the settings of the config files below the environment: a variable that is set wins, then the file of the folder, then the user's.
+ * Puts the settings of the config files below the environment: a variable that is set wins, then the sandbox and the store of the folder's file,
+ * then the user's file. What else the folder's file says is returned apart.
  *
- * @throws UsageError `CONFIG_INVALID` with line and column, `FILE_UNREADABLE`
+ * @throws UsageError `CONFIG_INVALID` with line and column, `FILE_UNREADABLE`, `FILE_ELSEWHERE`
  */
 export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Promise<Configured> {
   const own = userConfig(host.env);
-  const files: readonly (readonly [path: string, schema: z.ZodType<Config>])[] = [
-    ...(own === undefined ? [] : [[own, userSchema] as const]),
-    [join(host.cwd, PROJECT_CONFIG), projectSchema],
-  ];
+  const user = own === undefined ? undefined : await configIn(host, own, userSchema);
+  await assertInFolder(host, PROJECT_CONFIG);
+  const path = join(host.cwd, PROJECT_CONFIG);
+  const project = await configIn(host, path, projectSchema);
+  const { sandbox, store, ...wishes } = project ?? {};
+  for (const place of store === undefined ? [] : [store, dirname(store)]) await assertInFolder(host, place);
+  const folder = project === undefined ? undefined : folderSettings(path, wishes);
   const env: Record<string, string> = {};
   const from = new Map<string, string>();
-  for (const [path, schema] of files) {
-    if (!(await succeeds(access(path)))) continue;
-    const text = await readText(host as Host, path, "the settings", MOST_BYTES);
-    // A file of comments alone says nothing.
-    const config = (await readYaml(text, { schema: schema.nullable(), name: path, code: "CONFIG_INVALID" })) ?? {};
+  for (const [file, config = {}] of [
+    [own, user],
+    [path, { sandbox, store }],
+  ] as const)
     for (const [name, value] of Object.entries(variablesOf(config, host.env))) {
       env[name] = value;
-      from.set(name, path);
+      from.set(name, file ?? "");
     }
-  }
-  if (from.size === 0) return { env: host.env, from };
+  if (from.size === 0) return { env: host.env, from, folder };
   for (const [name, value] of Object.entries(host.env)) {
     if (value === undefined || (value.trim() === "" && from.has(name))) continue;
     env[name] = value;
     from.delete(name);
   }
-  return { env, from };
+  return { env, from, folder };
+}
+
+/** The settings of a file; undefined where there is none. */
+async function configIn(host: Pick<Host, "cwd" | "env" | "stdin">, path: string, schema: z.ZodType<Config>): Promise<Config | undefined> {
+  if (!(await succeeds(access(path)))) return undefined;
+  const text = await readText(host as Host, path, "the settings", MOST_BYTES);
+  // A file of comments alone says nothing.
+  return (await readYaml(text, { schema: schema.nullable(), name: path, code: "CONFIG_INVALID" })) ?? {};
+}
+
+function folderSettings(file: string, { model, models, roles, budget, rounds, firstByte, silence, call }: Config): FolderSettings {
+  return {
+    file,
+    model,
+    models,
+    roles,
+    budget: budget === undefined ? undefined : usd(budget),
+    rounds,
+    times: { firstByte, silence, call },
+  };
 }
 
 /** The settings as the variables that would say the same. */
@@ -137,8 +169,8 @@ export function withEnvironment(host: Host, env: Variables): Host {
   return env === host.env ? host : (Object.create(host, { env: { value: env, enumerable: true } }) as Host);
 }
 
-const TEMPLATE = `# Settings of troupe. An option of the command wins, then a variable of the environment, then troupe.config.yaml of the folder, then this
-# file. See which value came from where: troupe doctor
+const TEMPLATE = `# Settings of troupe. An option of the command wins, then a variable of the environment, then this file. A crew's file and troupe.config.yaml
+# of a folder can only lower the budget, the rounds and the time limits, and choose among the models named here. See: troupe doctor
 
 # The model, and the server that has it. No key is written here: name the variable of the environment that holds it.
 # model: gpt-5-mini

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Crew, CrewPorts, CrewReport, CrewSpec } from "../../roles/index.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { OPTION_WORDS } from "./command-options.ts";
+import { userConfig } from "./config.ts";
+import { assertInFolder, isInside } from "./folder-file.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import type { Host } from "./host.ts";
 import { type ChosenModel, modelsByRole } from "./model-choice.ts";
 import { shown } from "./screen/text.ts";
@@ -21,26 +24,26 @@ const DATA_FILE = /\.(ya?ml|json)$/i;
 const MODULE = /\.[cm]?[jt]s$/i;
 const MOST_FINDINGS = 20;
 
-/** A crew of a file or a module, with the models of its roles. */
-export interface ChosenCrew {
-  readonly crew: FileCrew | ModuleCrew;
+/** The flags of a run without its crew; the crew, unless it is one with settings of its own; and what its file asks for. */
+export interface AskedCrew {
+  readonly flags: Flags;
+  readonly crew: FileCrew | ModuleCrew | undefined;
+  /** Undefined for a shipped crew and for one of the user's config folder. */
+  readonly asks: FolderSettings | undefined;
+  /** Ids of models by role, of a crew that is the user's own. */
   readonly models: Readonly<Record<string, string>>;
 }
 
-/** The flags of a run, with what the crew's file says where they say nothing; and the crew, unless it is one with settings of its own. */
-export interface AskedCrew {
-  readonly flags: Flags;
-  readonly crew: ChosenCrew | undefined;
-}
-
 /**
- * Reads the crew that `--crew` names: a shipped one, a file, or a module.
+ * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file of the user's config folder count as the user's, below
+ * options and variables.
  *
- * @throws UsageError `CREW_UNKNOWN`, `CREW_INVALID`, `FILE_UNREADABLE`, `OPTION_CONFLICT`
+ * @throws UsageError `CREW_UNKNOWN`, `CREW_INVALID`, `FILE_UNREADABLE`, `FILE_ELSEWHERE`, `OPTION_CONFLICT`
  */
 export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
-  if (word === undefined || OPTION_WORDS["--crew"].some((name) => name === word)) return { flags, crew: undefined };
+  if (word === undefined || OPTION_WORDS["--crew"].some((name) => name === word))
+    return { flags, crew: undefined, asks: undefined, models: {} };
   const given = {
     "--size": flags.size,
     "--stack": flags.stack,
@@ -57,7 +60,11 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
   }
   const crew = await crewSettingsOf(host, word);
   const { models, model, budget, rounds, use } = await openedCrew(crew, await noPorts());
-  // A variable of the environment wins over the crew's file, and that over a config file.
+  const chosen = crew.kind === "file" && use !== undefined ? { ...crew, use } : crew;
+  if (isFile(word) && !isUsersFile(host, word)) {
+    const asks = { file: shown(word, 200), model, roles: models, budget, rounds, widens: await wideningOf(crew) };
+    return { flags: others, crew: chosen, asks, models: {} };
+  }
   const isSet = (variable: string): boolean => valueIn(host.env, variable) !== undefined && !settingsFrom.has(variable);
   const hasBudget = (flags.budget ?? flags.investment) !== undefined || isSet("TROUPE_BUDGET") || budget === undefined;
   const hasRounds = (flags.rounds ?? flags.nRound) !== undefined || isSet("TROUPE_ROUNDS") || rounds === undefined;
@@ -68,7 +75,31 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
     ...(hasRounds ? {} : { rounds: String(rounds) }),
     ...(hasModel ? {} : { model }),
   };
-  return { flags: filled, crew: { crew: crew.kind === "file" && use !== undefined ? { ...crew, use } : crew, models } };
+  return { flags: filled, crew: chosen, asks: undefined, models };
+}
+
+/** True for a file of the user's config folder. */
+function isUsersFile({ cwd, env }: Host, path: string): boolean {
+  const config = userConfig(env);
+  return config !== undefined && isInside(dirname(config), resolve(cwd, path));
+}
+
+function isFile(word: string): boolean {
+  return MODULE.test(word) || DATA_FILE.test(word);
+}
+
+/** Seconds of one activation by default. */
+const USUAL_SECONDS = 3_600;
+
+/** What a crew's file lets its roles do beyond what the user said, in words. */
+async function wideningOf(crew: FileCrew | ModuleCrew): Promise<readonly string[]> {
+  if (crew.kind === "module") return [];
+  const { readCrew } = await import("../../roles/index.ts");
+  const { roles = [], reserve = [] } = await readCrew(crew.text, crew.name);
+  return [...roles, ...reserve].flatMap(({ name, allow = [], timeout = 0 }) => [
+    ...(allow.length === 0 ? [] : [`${name} uses ${allow.join(", ")} without asking`]),
+    ...(timeout <= USUAL_SECONDS ? [] : [`${name} may take ${timeout} seconds for one activation, not ${USUAL_SECONDS}`]),
+  ]);
 }
 
 /** The settings of a crew that is no company with settings of its own. */
@@ -76,6 +107,7 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
   const { shippedCrews } = await import("../../roles/index.ts");
   const shipped = shippedCrews().map(({ name }) => name);
   if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };
+  if (isFile(word) && !isUsersFile(host, word)) await assertInFolder(host, word);
   if (MODULE.test(word)) {
     const path = resolve(host.cwd, word);
     return { kind: "module", path, hash: hashOf(await readText(host, word, "the crew", MOST_BYTES)) };

@@ -1,5 +1,7 @@
 import { BudgetError, ControlError, TroupeError } from "../kernel/errors.ts";
 import { maskSecrets } from "../kernel/mask.ts";
+import { systemCode } from "../kernel/system-error.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import { type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -8,7 +10,7 @@ import { addressSecrets } from "./secrets.ts";
 import { shown, type Style, styleFor, wantsColor } from "./screen/text.ts";
 import type { Variables } from "./variables.ts";
 
-// Apart from the exit codes: the help tells those, and loads nothing of this.
+// Loaded at the start of the process: a process that cannot open files must be able to tell why it ends.
 
 /** Prints an error that no command handled. @returns the code to end the process with */
 export function failed(host: Host, words: readonly string[], error: unknown): ExitCode {
@@ -48,6 +50,10 @@ export function errorReport(error: unknown, env: Variables): ErrorReport {
   if (TroupeError.isInstance(error)) {
     const message = error instanceof BudgetError ? budgetText(error) : safe(error.message);
     return { code: error.code, message, isControl: error instanceof ControlError, trace };
+  }
+  if (["EMFILE", "ENFILE"].includes(systemCode(error))) {
+    const text = `Expected to open another file, but too many are open: ${safe(thrownText(error), 300)}. Raise the limit: ulimit -n 1024`;
+    return { code: "FILES_EXHAUSTED", message: text, isControl: false, trace };
   }
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const message = `Expected the command to work, but an unexpected error came: ${safe(cause, 500)} Run it again with --verbose to see where.`;

@@ -4,14 +4,15 @@ import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
+import { failed } from "./error-report.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Host, HostSignal } from "./host.ts";
 import { main } from "./program.ts";
 
 const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const words = process.argv.slice(2);
-/** Set once the process ends by an error that nothing handles. */
-let ending: Promise<never> | undefined;
+/** False until the command has its exit code. */
+let hasEnded = false;
 
 const host: Host = {
   version: ownVersion(),
@@ -35,7 +36,7 @@ const host: Host = {
     process.on("exit", listener);
     return () => process.removeListener("exit", listener);
   },
-  exit: (code) => process.exit(code),
+  exit: end,
 };
 
 // A closed pipe or terminal is no error here: the command notices it by a listener of its own and ends in good order.
@@ -48,15 +49,24 @@ process.stdout.on("error", (error) => {
 // Errors of stderr cannot be printed anywhere.
 process.stderr.on("error", () => {});
 process.on("uncaughtException", endWith);
+// The process ends early where nothing is left to wait for, or where a module of the user ends it. Neither is a success.
+process.on("exit", (code) => {
+  if (hasEnded || code !== 0) return;
+  const text =
+    "Expected the command to end with a result, but its process ended before. Look for process.exit in the modules that it loads.";
+  process.exitCode = failed(host, words, new TroupeError("COMMAND_UNFINISHED", text));
+});
 
-const exitCode = await flushed(await main(host, words));
-// An error of a stream may have come meanwhile: its code counts.
-await ending;
-process.exit(exitCode);
+end(await flushed(await main(host, words)));
 
-/** Prints an error that nothing handles, and ends the process. The first one counts. */
-function endWith(error: unknown): void {
-  ending ??= import("./error-report.ts").then(({ failed }) => process.exit(failed(host, words, error)));
+function end(code: ExitCode): never {
+  hasEnded = true;
+  process.exit(code);
+}
+
+/** Prints an error that nothing handles, and ends the process. */
+function endWith(error: unknown): never {
+  end(failed(host, words, error));
 }
 
 /** Waits until both streams are written: ending the process would drop their buffers where pipes are slow. */

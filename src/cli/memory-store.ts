@@ -1,8 +1,10 @@
 import { dirname } from "node:path";
-import type { StoredRoles } from "../adapters/sqlite-store-file.ts";
+import type { StoredRole, StoredRoles } from "../adapters/sqlite-store-file.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
+import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
 import { MemoryStorage } from "../memory/memory-storage.ts";
+import type { MemoryStorageOptions } from "../memory/storage-options.ts";
 import type { MessageStore, StoredMessage } from "../memory/message-store.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
@@ -14,7 +16,7 @@ import { idList, idsMatching, isSingle } from "./stored-run.ts";
 export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 export interface MemoriesStore extends StorePlace {
-  /** The roles with a memory here. @throws MemoryError when it cannot be used */
+  /** The roles with a memory here; the id of one that is of a scope names its parts. @throws MemoryError when it cannot be used */
   roles(): Promise<StoredRoles>;
   reading(roleId: string): MemoryStorage;
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
@@ -51,12 +53,25 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
   const store = sqliteStore({ path: place.path });
   const { clock } = session.host;
   const isNew = !(await isStore(place.path));
+  const keys = new Map<string, string>();
+  const named = (role: StoredRole): StoredRole => {
+    const roleId = scopeText(scopeOfKey(role.roleId));
+    keys.set(roleId, role.roleId);
+    return { ...role, roleId };
+  };
+  const storage = (roleId: string, o: Omit<MemoryStorageOptions, "roleId">): MemoryStorage => {
+    const { role, ...scope } = scopeOfKey(keys.get(roleId) ?? roleId);
+    return new MemoryStorage({ roleId: role, scope, clock, ...o });
+  };
   try {
     return await work({
       ...place,
-      roles: () => storedRoles(place.path),
-      reading: (roleId) => new MemoryStorage({ roleId, store: readOnlyStore(store), clock }),
-      writing: (roleId, embedder) => new MemoryStorage({ roleId, store, embedder, clock }),
+      roles: async () => {
+        const found = await storedRoles(place.path);
+        return { ...found, roles: found.roles.map(named) };
+      },
+      reading: (roleId) => storage(roleId, { store: readOnlyStore(store) }),
+      writing: (roleId, embedder) => storage(roleId, { store, embedder }),
     });
   } finally {
     await store.close();

@@ -4,6 +4,7 @@ import type { MicroUsd } from "../model/money.ts";
 import { priceOf } from "../model/price.ts";
 import { recordedModel, type RunAbout } from "./about.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "./demo-script.ts";
+import { lowestTimes } from "./folder-settings.ts";
 import { canDraw } from "./host.ts";
 import { shown } from "./screen/text.ts";
 import type { Role } from "../role/role.ts";
@@ -37,7 +38,7 @@ export interface ChosenModel {
  */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
   const { openai } = await import("../adapters/openai.ts");
-  const { id, apiKey, baseURL, price, timeouts, others = {} } = settings;
+  const { id, apiKey, baseURL, price, timeouts, others = {}, folders = [] } = settings;
   const model = openai({ model: id, apiKey, baseURL, price, timeouts });
   const known = priceOf(model);
   if (known === undefined && company.isBudgetExplicit && !company.allowUnpriced) {
@@ -60,7 +61,8 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
     modelOf: (other) => {
       if (other === id) return model;
       const own = Object.hasOwn(others, other) ? others[other] : undefined;
-      return openai({ model: other, apiKey, baseURL, price: own?.price, timeouts: { ...timeouts, ...limitsOf(other, own) } });
+      const limits = lowestTimes({ ...timeouts, ...limitsOf(other, own) }, other, folders);
+      return openai({ model: other, apiKey, baseURL, price: own?.price, timeouts: limits });
     },
   };
 }
@@ -104,7 +106,7 @@ export async function modelOfRecord(session: Session, about: RunAbout, settings:
   const bundled = await demoIdeas();
   const script = bundled.find(({ id }) => id === about.demo);
   if (script !== undefined) return scriptModel(script, settings, session);
-  const choice = recordedModel(about, flags, session.host.env);
+  const choice = recordedModel(about, flags, session.host.env, session.folder === undefined ? [] : [session.folder]);
   if (choice.kind === "none") throw noModel(choice.asked, bundled);
   return realModel(choice.model, settings);
 }

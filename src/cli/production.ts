@@ -5,6 +5,8 @@ import type { Json } from "../kernel/json.ts";
 import { listed, thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import type { ActEnded, RunResumed } from "../runtime/record/event.ts";
+import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Run } from "../team/run.ts";
 import { KEPT_FOLDER } from "../workspace/kept-files.ts";
@@ -20,11 +22,11 @@ import { type ChangeReport, nextSteps, type ResultReport, resultReport } from ".
 import type { Progress } from "./screen/progress.ts";
 import { printResult } from "./screen/summary.ts";
 import { plural } from "./screen/amounts.ts";
-import { shortId, shown } from "./screen/text.ts";
+import { shown } from "./screen/text.ts";
 import { printError, type Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 import { sealOf, type Store } from "./store.ts";
-import { runIds } from "./stored-run.ts";
+import { shortIdIn } from "./stored-run.ts";
 
 export interface Production {
   readonly settings: CompanySettings;
@@ -46,6 +48,13 @@ export interface EarlierPart {
   readonly held: number;
   /** The files that the folder has already, as the record tells them; undefined: none. */
   readonly files: RecordedFiles | undefined;
+  /** Rounds of the turns before the present one. */
+  readonly rounds: number;
+}
+
+/** Returns the rounds of the turns before the one that continues. @param isTold true where a message begins a new turn */
+export function earlierRounds(state: RunState, isTold: boolean): number {
+  return roundsOf(state) - (isTold ? 0 : turnCount(state).rounds);
 }
 
 export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> {
@@ -90,7 +99,7 @@ async function produced(session: Session, production: Production, company: Compa
   await store.ready();
   await production.prepare?.(company);
   const folder = folderName(host, production.folder);
-  const short = shortId(runId, await runIds(store.journal));
+  const short = await shortIdIn(store.journal, runId);
   screen.say(screen.style.faint(`${boundsText(production, folder)}, run ${shown(short)}`));
   const { git } = company.workspace;
   if (git.kind === "none" && !worksInNamedFolder(settings)) {
@@ -101,12 +110,13 @@ async function produced(session: Session, production: Production, company: Compa
     screen.say(screen.style.warn(shown(why)));
   }
 
+  const rounds = settings.rounds + (past?.rounds ?? 0);
   const isAgent = settings.agent !== undefined;
   const isTold = workerOf(settings) !== "company";
   const watchAgent = isTold ? (await import("./agent-work.ts")).watchAgent : undefined;
   const run = production.begin(company);
   screen.watch(run, {
-    rounds: isAgent ? Infinity : settings.rounds,
+    rounds: isAgent ? Infinity : rounds,
     isTold,
     budget: chosen.budget,
     profiles: new Map(company.roles.map((role) => [role.name, role.profile])),
@@ -120,7 +130,7 @@ async function produced(session: Session, production: Production, company: Compa
   const report = await finished(session, production, company, run, short);
   interruptions.signal.removeEventListener("abort", stopping);
   const { budget, model } = chosen;
-  await printResult(session, report, { folder, run: short, roundLimit: settings.rounds, budget, model });
+  await printResult(session, report, { folder, run: short, roundLimit: rounds, budget, model });
   return interruptions.first === "pipe" ? 0 : report.exitCode;
 }
 
@@ -168,7 +178,7 @@ function warnOfUncertain({ screen }: Session, { uncertain }: RunResumed): void {
   if (paid.length === 0) return;
   const amount = formatUsd(paid.reduce((sum, { hold }) => sum + hold, 0));
   const [calls, was] = [plural(paid.length, "model call"), paid.length === 1 ? "was" : "were"];
-  screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}), and asked again.`));
+  screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}) until asked again.`));
 }
 
 /** Follows a run to its end; with `--json` every event is printed as it becomes durable. */

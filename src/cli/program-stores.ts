@@ -13,7 +13,9 @@ Examples:
   $ troupe runs export mabc1234 --html game.html
   $ troupe runs export mabc1234 --otlp http://localhost:4318
   $ troupe runs import game.ndjson --as game
+  $ troupe runs settle mabc1234 --cost 0.01
   $ troupe runs rm mabc1234 --yes
+  $ troupe runs forget --user ann --yes
   $ troupe runs gc --older-than 30d --yes
 
 An id may be abbreviated to a beginning that no other run has.`;
@@ -33,6 +35,7 @@ An id may be abbreviated to a beginning that no other one has. A program keeps m
 // The file of a command is loaded when it runs, so that `--help` and `--version` answer at once.
 const listFile = () => import("./commands/runs-ls.ts");
 const runsFile = () => import("./commands/runs.ts");
+const forgetFile = () => import("./commands/runs-forget.ts");
 const showFile = () => import("./commands/runs-show.ts");
 const eventsFile = () => import("./commands/runs-events.ts");
 const inspectFile = () => import("./commands/inspect.ts");
@@ -47,7 +50,7 @@ const CONFIRMED = ["-y, --yes", "do not ask"] as const;
 type Add = (name: string, description: string, options?: { readonly isDefault: boolean }) => Command;
 
 export function addRunsCommands(program: Command, run: RunCommand): void {
-  const runs = program.command("runs").description("list, show, compare, check, export, import and remove runs");
+  const runs = program.command("runs").description("list, show, compare, check, export, import, settle, forget and remove runs");
   runs.addHelpText("after", RUNS_EXAMPLES).exitOverride().copyInheritedSettings(program);
   const add: Add = (name, description, options) => withTalk(withStoreOption(runs.command(name, options))).description(description);
   addRunsReading(add, run);
@@ -107,9 +110,19 @@ function addRunsWriting(add: Add, run: RunCommand): void {
     .argument("<file>", "- reads standard input")
     .option("--as <id>", "the id it gets here (default: the one it had)")
     .action((file: string, flags: Flags) => run(flags, runsFile, (commands, session) => commands.runsImport(session, file, flags)));
+  add("settle <id>", "end the wait for calls that a crash cut off and nothing repeats: their worst case counts as spent until then")
+    .option("--cost <dollars>", "what the bill of the provider has for each of them (default: nothing)")
+    .action((id: string, flags: Flags) => run(flags, runsFile, (commands, session) => commands.runsSettle(session, id, flags)));
   add("rm <ids...>", "forget runs; their projects stay")
     .option(...CONFIRMED)
     .action((ids: readonly string[], flags: Flags) => run(flags, runsFile, (commands, session) => commands.runsRm(session, ids, flags)));
+  add("forget", "erase what a person, a conversation or a tenant has said, in runs and in memories; the runs keep their times and costs")
+    .option("--user <name>", "what this person has said, as the runs name them")
+    .option("--conversation <id>", "what was said in the run with this id, and in its forks")
+    .option("--tenant <name>", "what was said for this tenant of a server")
+    .option("--memory <file>", "the file that keeps memories (default .troupe/memory.db)")
+    .option(...CONFIRMED)
+    .action((flags: Flags) => run(flags, forgetFile, (commands, session) => commands.runsForget(session, flags)));
   add("gc", "forget finished runs that are old, and give their room back to the disk")
     .option("--older-than <time>", "that have not moved for so long: 30d, 12h, 0s (default 30d)")
     .option(...CONFIRMED)

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import { repeated, type RunCommand, withStoreOption, withTalk } from "./command-options.ts";
+import { failed } from "./error-report.ts";
 import { EXIT_CODES, type ExitCode } from "./errors.ts";
 import { addExperimentCommands } from "./experiment-options.ts";
 import { addFleetCommands } from "./fleet-options.ts";
@@ -32,7 +33,7 @@ Environment:
   TROUPE_API_KEY_NAME                the variable that holds the key
   TROUPE_STORE, TROUPE_MEMORY        the files that keep runs and memories, as --store
   NO_COLOR, FORCE_COLOR, CI          as everywhere
-  Below them: troupe.config.yaml of the folder, then ~/.config/troupe/config.yaml. See: troupe --init-config, troupe doctor
+  Below them: ~/.config/troupe/config.yaml; troupe.config.yaml of a folder lowers bounds. See: troupe --init-config, troupe doctor
   Without a key and a base URL the bundled ideas play from a script.
 
 Exit codes:
@@ -71,7 +72,7 @@ const SEED = ["--seed <seed>", "decides everything that is random"] as const;
 
 /** Runs one command line to its end. Errors are printed. @returns the code to end the process with */
 export function main(host: Host, words: readonly string[]): Promise<ExitCode> {
-  return runProgram(host, words).catch(async (error: unknown) => (await import("./error-report.ts")).failed(host, words, error));
+  return runProgram(host, words).catch((error: unknown) => failed(host, words, error));
 }
 
 async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {

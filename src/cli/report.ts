@@ -71,6 +71,8 @@ export interface ResultReport {
   /** True when replies came from a bundled script: nothing is billed then. */
   readonly isScripted: boolean;
   readonly deadLetters: number;
+  /** The activations that failed, whether the run went on or not. */
+  readonly failures: RunResult["failures"];
   /** The file that keeps the run. */
   readonly store: string;
   /** The command that continues it; none when it is finished. */
@@ -130,6 +132,7 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     byModel: result.byModel,
     isScripted,
     deadLetters: result.deadLetters.length,
+    failures: result.failures,
     store,
     ...(next.goOn === undefined ? {} : { goOn: next.goOn }),
     ...(next.replies === undefined ? {} : { replies: next.replies }),

@@ -35,7 +35,7 @@ const BOUNDS: readonly RunOption[] = [
   {
     flags: "-n, --rounds <n>",
     text: "most rounds, also --n-round (default 60, with --crew waterfall 20)",
-    later: "most rounds in all (default: as before, and as many again if they were used up)",
+    later: "most rounds since the last message (default: as before, and as many again if they were used up)",
   },
   { flags: "--n-round <n>" },
 ];
@@ -66,7 +66,7 @@ const COMPANY: readonly RunOption[] = [
   },
   {
     flags: "--allow-install",
-    text: "let packages be installed, with the network for that step alone",
+    text: "let packages of npm and PyPI be installed, by name and version; that step reaches the registry alone",
     later: forked("--allow-install"),
   },
   {

@@ -32,6 +32,7 @@ export function withServe(command: Command): Command {
     .option("--total-budget <usd>", "spend at most so many dollars for all runs of the store together, past ones included")
     .addOption(repeated("--host-name <name>", "a name of the server besides those of this machine"))
     .addOption(repeated("--origin <origin>", "a page elsewhere that may ask, such as https://app.example.com"))
+    .option("--on-team-change <what>", "refuse or continue a run of another version of its team (default refuse)")
     .option("--log-level <level>", "debug, info, warn or error (default info)")
     .optionsGroup("Options:")
     .addHelpText("after", EXAMPLES);

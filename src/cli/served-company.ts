@@ -5,16 +5,17 @@ import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/team-source.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { aboutFor, aboutOf, crewIn, recordedSettings, type RunAbout } from "./about.ts";
+import { aboutFor, aboutOf, crewIn, recordedSettings, type RunAbout, standingOf } from "./about.ts";
 import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
-import { assertSameModule, assertSound, chosenCrew } from "./crew-file.ts";
+import { chosenRun } from "./chosen-run.ts";
+import { assertSameModule, assertSound } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
 import { type ChosenModel, modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
 import { inOutFolder, slugOf } from "./out-folder.ts";
 import { withoutFixed } from "./run-options.ts";
 import type { Session } from "./session.ts";
-import { type CompanySettings, type Flags, type RunSettings, runSettings } from "./settings.ts";
+import type { CompanySettings, Flags } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";
 import { loadRun } from "./stored-run.ts";
 
@@ -34,10 +35,7 @@ export interface ServedCompanyParts {
  */
 export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpener> {
   const session: Session = { ...parts.session, host: withoutPerson(parts.session.host) };
-  const asked = await chosenCrew(session, parts.flags);
-  const own = runSettings(asked.flags, session.host.env);
-  const settings: RunSettings =
-    asked.crew === undefined ? own : { ...own, crew: asked.crew.crew, models: { ...own.models, ...asked.crew.models } };
+  const { settings, crew } = await chosenRun(session, parts.flags);
   if (settings.out !== undefined) {
     throw new UsageError(
       "OPTION_CONFLICT",
@@ -47,7 +45,7 @@ export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpen
   const { model } = settings;
   const chosen = model.kind === "model" ? await realModel(model.model, settings) : undefined;
   if (model.kind === "none" && model.asked !== undefined) throw noModel(model.asked, await demoIdeas());
-  if (chosen !== undefined && asked.crew !== undefined) await assertSound(session, asked.crew.crew, settings, chosen);
+  if (chosen !== undefined && crew !== undefined) await assertSound(session, crew, settings, chosen);
   const sandbox = await sandboxFor(session, settings, chosen === undefined);
   const company = new ServedCompany({ ...parts, session }, { settings, chosen, sandbox });
   return (request) => company.open(request);
@@ -99,13 +97,13 @@ class ServedCompany {
     );
   }
 
-  async #resume({ runId }: TeamRequest): Promise<OpenedTeam> {
+  async #resume({ runId, onTeamChange }: TeamRequest): Promise<OpenedTeam> {
     const { session, store, flags } = this.#parts;
     const run = await loadRun(store.journal, runId);
     const about = aboutOf(runId, run.state.about);
     await assertOurs(store, runId, about, false);
-    const settings = recordedSettings(about, run.state, withoutFixed(flags));
-    await assertSameModule(session.host, crewIn(about), run.state);
+    const settings = recordedSettings(about, standingOf(run.state, false), withoutFixed(flags));
+    if (onTeamChange !== "continue") await assertSameModule(session.host, crewIn(about), run.state);
     const chosen = await modelOfRecord(session, about, settings, withoutFixed(flags));
     const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
@@ -121,7 +119,7 @@ class ServedCompany {
     const about = aboutOf(parent.runId, state.about);
     await assertOurs(store, parent.runId, about, false);
     assertOwnProject(about);
-    const settings = { ...recordedSettings(about, state, withoutFixed(flags)), out: undefined };
+    const settings = { ...recordedSettings(about, standingOf(state, false), withoutFixed(flags)), out: undefined };
     const chosen = await modelOfRecord(session, about, settings, withoutFixed(flags));
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
     const folder = await this.#folder(basename(about.out));

@@ -1,6 +1,8 @@
+import { replaceDefaultLogger } from "../kernel/default-logger.ts";
 import { ControlError } from "../kernel/errors.ts";
 import { errorLines, type ErrorReport, errorReport } from "./error-report.ts";
 import { type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import { type Host, Interruptions } from "./host.ts";
 import { JsonLines } from "./output.ts";
 import { Screen } from "./screen/screen.ts";
@@ -11,6 +13,8 @@ export interface Session {
   readonly host: Host;
   /** The config files that values of the environment came from, by variable. */
   readonly settingsFrom: ReadonlyMap<string, string>;
+  /** The settings of the folder's config file, where there is one. */
+  readonly folder?: FolderSettings | undefined;
   readonly output: OutputSettings;
   readonly screen: Screen;
   readonly interruptions: Interruptions;
@@ -27,12 +31,14 @@ export async function inSession(host: Host, flags: Flags, work: (session: Sessio
   const screen = new Screen(host, output);
   const interruptions = new Interruptions(host);
   const json = output.isJson ? new JsonLines(host.stdout) : undefined;
+  // A team of the user's module may have no logger of its own.
+  const putBack = replaceDefaultLogger(screen.logger);
   const bare: Session = { host, settingsFrom: new Map(), output, screen, interruptions, json };
   let session = bare;
   try {
     const { configured, withEnvironment } = await import("./config.ts");
-    const { env, from } = await configured(host);
-    session = { ...bare, host: withEnvironment(host, env), settingsFrom: from };
+    const { env, from, folder } = await configured(host);
+    session = { ...bare, host: withEnvironment(host, env), settingsFrom: from, folder };
     return await work(session);
   } catch (error) {
     screen.end();
@@ -42,6 +48,7 @@ export async function inSession(host: Host, flags: Flags, work: (session: Sessio
   } finally {
     screen.end();
     interruptions.close();
+    putBack();
   }
 }
 

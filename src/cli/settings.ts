@@ -7,11 +7,11 @@ import type { StackName } from "../checks/stack.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";
-import { roleModels } from "./model-table.ts";
+import { type FolderFiles, lowest, NO_FOLDERS } from "./folder-settings.ts";
 import { shown } from "./screen/text.ts";
 import type { ExperimentFlags } from "./experiment-options.ts";
 import type { FleetFlags } from "./fleet-options.ts";
-import { type ModelChoice, modelChoice, type ModelFlags } from "./model-settings.ts";
+import { type ModelChoice, modelChoice, type ModelFlags, modelsOfRoles } from "./model-settings.ts";
 import type { ServeFlags } from "./serve-options.ts";
 import { valueIn, type Variables } from "./variables.ts";
 
@@ -46,6 +46,12 @@ export interface Flags extends ModelFlags, MetaGPTFlags, ServeFlags, FleetFlags,
   readonly store?: string;
   readonly as?: string;
   readonly olderThan?: string;
+  readonly cost?: string;
+  /** Of `troupe runs forget`. */
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly conversation?: string;
+  readonly memory?: string;
   /** Of `troupe agent`. */
   readonly tools?: string;
   readonly allow?: string;
@@ -190,11 +196,28 @@ const COMPANY_ROUNDS = "60";
 const DEFAULT_STEPS = "30";
 const MOST_ROUNDS = 100_000;
 const MOST_STEPS = 1_000;
-/** The settings of a new run: by its options, else by the environment. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
-export function runSettings(flags: Flags, env: Variables): RunSettings {
-  const models = roleModels(env);
-  const own = models === undefined ? {} : { models };
-  return { model: modelChoice(flags, env), isConfirmed: flags.yes === true, ...companySettings(flags, env), ...own };
+/** The settings of a new run: by its options, else by the environment, within the bounds of folders. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
+export function runSettings(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): RunSettings {
+  const models = modelsOfRoles(env, files);
+  const company = companySettings(flags, env);
+  const bounds = {
+    budget: lowest(
+      company.budget,
+      files.folders.map(({ budget }) => budget),
+    ),
+    rounds: lowest(
+      company.rounds,
+      files.folders.map(({ rounds }) => rounds),
+    ),
+  };
+  return {
+    model: modelChoice(flags, env, files),
+    isConfirmed: flags.yes === true,
+    ...company,
+    ...bounds,
+    isBudgetExplicit: company.isBudgetExplicit || bounds.budget < company.budget,
+    ...(models === undefined ? {} : { models }),
+  };
 }
 
 export function outputSettings(flags: Flags): OutputSettings {

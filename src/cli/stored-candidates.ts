@@ -1,4 +1,5 @@
 import { sqlite } from "../adapters/sqlite.ts";
+import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
 import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
 import { aboutOf, crewIn } from "./about.ts";
@@ -8,7 +9,7 @@ import { summariesOf } from "./commands/runs-ls.ts";
 import type { Host } from "./host.ts";
 import { MEMORIES } from "./memory-store.ts";
 import { isStore, type StoreKind, storePlace } from "./store.ts";
-import { findRun, loadRun, runIds } from "./stored-run.ts";
+import { loadRun, storedRun } from "./stored-run.ts";
 
 /** Runs that a shell offers. */
 const MOST_OFFERED = 100;
@@ -43,7 +44,7 @@ export async function storedRuns(host: Host, wanted: Wanted): Promise<readonly C
 /** Parts of one run. @throws JournalError, UsageError where the run cannot be read */
 export function storedParts(host: Host, part: StoredPart, given: string, wanted: Wanted): Promise<readonly Candidate[]> {
   return withJournal(host, wanted, async (journal) => {
-    const runId = findRun(await runIds(journal), given);
+    const runId = await storedRun(journal, given);
     const { state } = await loadRun(journal, runId);
     if (part === "questions") return pendingQuestions(state).map(({ id, role, text }) => ({ word: id, text: `${role}: ${text}` }));
     if (part === "members") {
@@ -63,7 +64,7 @@ export async function storedMemories(host: Host, wanted: Wanted): Promise<readon
   const path = await storeOf(host, wanted, MEMORIES);
   if (path === undefined) return [];
   const { storedRoles } = await import("../adapters/sqlite-store-file.ts");
-  return plain((await storedRoles(path)).roles.map(({ roleId }) => roleId));
+  return plain((await storedRoles(path)).roles.map(({ roleId }) => scopeText(scopeOfKey(roleId))));
 }
 
 async function withJournal(

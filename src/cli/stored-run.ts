@@ -4,12 +4,12 @@ import { deepFreeze } from "../kernel/json.ts";
 import { listed } from "../kernel/value-text.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Journal, RunInfo } from "../runtime/record/journal.ts";
+import { type Journal, knownRun, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { readAbout } from "./about.ts";
 import { noProgress, type Progress, progressAfter } from "./screen/progress.ts";
-import { shown } from "./screen/text.ts";
+import { shortId, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 import { type Store, withRuns } from "./store.ts";
@@ -53,21 +53,39 @@ export function idList(ids: readonly string[]): string {
   );
 }
 
-export async function runIds(journal: Journal): Promise<readonly string[]> {
-  return (await journal.runs()).map(({ runId }) => runId);
+/**
+ * Returns the run of a journal that an id, or its beginning, names. Only an id that no run has, or several, costs a list of all.
+ *
+ * @throws UsageError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`; JournalError `JOURNAL_DAMAGED`
+ */
+export async function storedRun(journal: Journal, given: string): Promise<string> {
+  if (given !== "") {
+    const [one, ...others] = await newestRuns(journal, { limit: 2, prefix: given });
+    if (one !== undefined && others.length === 0) return one.runId;
+    if ((await knownRun(journal, given)) !== undefined) return given;
+  }
+  return findRun(
+    (await journal.runs()).map(({ runId }) => runId),
+    given,
+  );
+}
+
+/** Runs that are asked for to shorten an id. */
+const MOST_ALIKE = 100;
+
+/** Returns the shortest beginning of an id that no other run of the journal has. */
+export async function shortIdIn(journal: Journal, runId: string): Promise<string> {
+  const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix: shortId(runId, []) });
+  if (alike.length === MOST_ALIKE) return runId;
+  return shortId(
+    runId,
+    alike.map((info) => info.runId),
+  );
 }
 
 /** Works with one run of a store that exists. @throws UsageError `STORE_MISSING`, `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
-export function withRun<T>(
-  session: Session,
-  flags: Flags,
-  given: string,
-  work: (store: Store, runId: string, ids: readonly string[]) => Promise<T>,
-): Promise<T> {
-  return withRuns(session, flags, async (store) => {
-    const ids = await runIds(store.journal);
-    return work(store, findRun(ids, given), ids);
-  });
+export function withRun<T>(session: Session, flags: Flags, given: string, work: (store: Store, runId: string) => Promise<T>): Promise<T> {
+  return withRuns(session, flags, async (store) => work(store, await storedRun(store.journal, given)));
 }
 
 /**
@@ -86,9 +104,9 @@ export async function holdingRun<T>(store: Store, given: string | undefined, wor
 }
 
 async function claimedRun({ journal, name }: Store, given: string | undefined): Promise<readonly [runId: string, epoch: number]> {
-  const runs = await journal.runs();
   const claim = async (runId: string): Promise<readonly [string, number]> => [runId, (await journal.claim(runId)).epoch];
-  if (given !== undefined) return claim(findRun(await runIds(journal), given));
+  if (given !== undefined) return claim(await storedRun(journal, given));
+  const runs = await journal.runs();
   let refusal: JournalError | undefined;
   for (const info of runs.toReversed()) {
     if (!(await isUnfinished(journal, info))) continue;

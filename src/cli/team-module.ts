@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
-import { thrownText, valueText } from "../kernel/value-text.ts";
+import { listed, thrownText, valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunDriver } from "../team/run-driver.ts";
 import type { RunWorkspaces } from "../fleet/index.ts";
@@ -25,7 +25,7 @@ export interface TeamMeans {
 const HINT = "Export functions that return a team: export const writers = ({ journal }) => new Team({ name, roles, model, journal });";
 
 /**
- * Makes the teams of a module: each of its exports is a function that returns a team, or a list of such functions.
+ * Makes the teams of a module: each function that it exports returns a team, also in a list. Other exports, such as roles and numbers, are left alone.
  *
  * @throws UsageError `TEAMS_UNREADABLE`, `TEAMS_INVALID`
  */
@@ -36,22 +36,28 @@ export async function teamsOf(file: string, cwd: string, means: TeamMeans): Prom
     throw new UsageError("TEAMS_UNREADABLE", `Expected a module of teams at ${name}, got no such file. ${HINT}`);
   }
   const loaded = await importedModule(path, "a module of teams", "TEAMS_UNREADABLE");
-  const makers = Object.entries(loaded).flatMap(([key, given]) =>
-    (Array.isArray(given) ? given : [given]).map((maker: unknown) => [key, maker] as const),
-  );
-  if (makers.length === 0) throw new UsageError("TEAMS_INVALID", `Expected ${name} to export teams, but it exports nothing. ${HINT}`);
+  const makers = Object.entries(loaded).flatMap(([key, given]) => {
+    const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+    const isOfTeams = all.some((one) => isMaker(one) || isTeam(one));
+    return isOfTeams ? all.map((maker) => [key, maker] as const) : [];
+  });
+  if (makers.length === 0) {
+    const names = Object.keys(loaded).map((key) => shown(key, 60));
+    const got = names.length === 0 ? "nothing" : listed(names, 10);
+    throw new UsageError("TEAMS_INVALID", `Expected ${name} to export functions that return teams, but it exports ${got}. ${HINT}`);
+  }
   const teams: Team[] = [];
   for (const [key, maker] of makers) teams.push(await made(`${name}, export ${shown(key, 60)}`, maker, means));
   return teams;
 }
 
 async function made(where: string, maker: unknown, means: TeamMeans): Promise<Team> {
-  if (typeof maker !== "function") {
+  if (!isMaker(maker)) {
     throw new UsageError("TEAMS_INVALID", `Expected a function that returns a team in ${where}, got ${valueText(maker)}. ${HINT}`);
   }
   let team: unknown;
   try {
-    team = await (maker as (means: TeamMeans) => unknown)(means);
+    team = await maker(means);
   } catch (cause) {
     throw new UsageError("TEAMS_INVALID", `Expected a team of ${where}, but its function failed: ${shown(thrownText(cause), 300)}`, {
       cause,
@@ -65,6 +71,11 @@ async function made(where: string, maker: unknown, means: TeamMeans): Promise<Te
     );
   }
   return team;
+}
+
+/** True for a function that can be called: a class cannot. */
+function isMaker(value: unknown): value is (means: TeamMeans) => unknown {
+  return typeof value === "function" && !/^class\b/.test(Function.prototype.toString.call(value));
 }
 
 /** A module may have another copy of this package than the command. */

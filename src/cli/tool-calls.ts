@@ -51,7 +51,7 @@ export class ToolCount {
     const found = this.#tools.get(`${event.act} ${event.key}`);
     if (found === undefined) return;
     const { sum, isCall } = found;
-    sum.known += event.cost ?? 0;
+    for (const one of [event, ...(event.settles ?? [])]) sum.known += one.cost ?? 0;
     if (event.cost === null && event.basis !== "none") sum.unpriced += 1;
     if (!isCall || event.retry === true) return;
     sum.calls += 1;

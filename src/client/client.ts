@@ -3,13 +3,16 @@ import { abortReason } from "../kernel/abort.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import type { Message } from "../message/message.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
+import type { Forgotten } from "../team/forget.ts";
 import { sentEvents } from "./event-lines.ts";
+import { type SayResult, talk } from "./say.ts";
 import { toldError } from "./told-error.ts";
 import type {
   ContinueRequest,
+  ContinueTerms,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   MessageReceipt,
@@ -18,6 +21,7 @@ import type {
   RunPage,
   ServedTeam,
   StartRequest,
+  TeamChangeTerms,
 } from "./wire.ts";
 
 /** Options of {@link createClient}. */
@@ -40,6 +44,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a change of a run. */
+export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
+
+/** Options of a call with which a run goes on. */
+export interface GoOnOptions extends CallOptions, ContinueTerms {}
+
 /** Options of starting or forking a run. */
 export interface StartOptions extends CallOptions {
   /** Makes the request safe to repeat. Default: a fresh one, so that a lost answer costs no second run. */
@@ -53,6 +63,12 @@ export interface ListOptions extends CallOptions {
   /** `next` of the page before. */
   readonly cursor?: string;
   readonly status?: SummaryStatus;
+}
+
+/** Options of saying something in a conversation. */
+export interface SayOptions extends GoOnOptions {
+  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: nobody in particular. */
+  readonly user?: string;
 }
 
 /** Options of watching a run. */
@@ -178,29 +194,27 @@ export class RunClient {
   }
 
   /** Publishes a message from outside. @throws QueueFullError `MAILBOX_FULL`; UsageError `MESSAGE_KNOWN`, `MESSAGE_TOO_LONG` */
-  publish(runId: string, message: OutsideMessage | string, o: CallOptions = {}): Promise<MessageReceipt> {
+  publish(runId: string, message: OutsideMessage | string, { signal, ...terms }: ChangeOptions = {}): Promise<MessageReceipt> {
     const body = typeof message === "string" ? { content: message } : message;
-    return this.#post<MessageReceipt>(pathOf(runId, "messages"), body, o);
+    return this.#post<MessageReceipt>(pathOf(runId, "messages"), { ...body, ...terms }, { signal });
   }
 
   /**
-   * Says something in a conversation, and returns what its roles say until it is at rest. The conversation is the run with this id: the first words
-   * start it, and later ones are published into it, so it goes on wherever it stands. Two who speak at the same time hear each other's replies.
+   * Says something in a conversation, and returns what its roles say until it is at rest, and how it ended. The conversation is the run with this id:
+   * the first words start it, and later ones go on with it wherever it stands. Two who speak at the same time hear each other's replies. It rejects
+   * only where the words were not recorded; every end of the run is in the result.
    *
    * @param conversation at most 64 letters, digits, `_` and `-`
-   * @throws the errors of `start`, `publish`, `resume` and `events`
+   * @throws the errors of `start` and `resume`: of the connection, the token, a limit, or a team that was changed; UsageError `USER_DIFFERS` in a
+   * conversation of another user
    */
-  async say(conversation: string, text: string, o: CallOptions = {}): Promise<readonly Message[]> {
-    const from = await this.#told(conversation, text, o);
-    const said: Message[] = [];
-    for await (const event of this.events(conversation, { ...o, from }))
-      if (event.type === "act.ended") said.push(...event.said.map(({ message }) => message));
-    return said;
+  say(conversation: string, text: string, o: SayOptions = {}): Promise<SayResult> {
+    return talk(this, { conversation, message: { content: text, id: freshKey() } }, o);
   }
 
   /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
-  answer(runId: string, questionId: string, answer: Json, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { answer }, o);
+  answer(runId: string, questionId: string, answer: Json, { signal, ...terms }: GoOnOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
   }
 
   /**
@@ -208,13 +222,15 @@ export class RunClient {
    *
    * @throws UsageError `ROLE_UNKNOWN` for a name that the team does not define; `ROLE_DUPLICATE` for one that the run has
    */
-  hire(runId: string, role: HireRequest | string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "roles"), typeof role === "string" ? { role } : role, o);
+  hire(runId: string, role: HireRequest | string, { signal, ...terms }: ChangeOptions = {}): Promise<RunSummary> {
+    const body = typeof role === "string" ? { role } : role;
+    return this.#post<RunSummary>(pathOf(runId, "roles"), { ...body, ...terms }, { signal });
   }
 
   /** Retires a role of a run. @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for its last role */
-  async retire(runId: string, name: string, { signal }: CallOptions = {}): Promise<RunSummary> {
-    return (await (await this.#send("DELETE", pathOf(runId, "roles", name), { signal })).json()) as RunSummary;
+  async retire(runId: string, name: string, { signal, onTeamChange }: ChangeOptions = {}): Promise<RunSummary> {
+    const path = pathOf(runId, "roles", name) + queryOf({ onTeamChange });
+    return (await (await this.#send("DELETE", path, { signal })).json()) as RunSummary;
   }
 
   /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */
@@ -223,8 +239,8 @@ export class RunClient {
   }
 
   /** Ends a pause. @throws UsageError `RUN_INACTIVE` */
-  proceed(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "proceed"), undefined, o);
+  proceed(runId: string, { signal, ...terms }: GoOnOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "proceed"), terms, { signal });
   }
 
   /** Stops a run, so that it can be resumed. */
@@ -247,22 +263,18 @@ export class RunClient {
     return this.#post<RunSummary>(pathOf(runId, "fork"), request, { signal, key });
   }
 
+  /**
+   * Erases what a user or a conversation of the tenant has said, in the runs of the server and in what its roles remember.
+   *
+   * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased
+   */
+  forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
+    return this.#post<Forgotten>("/api/forget", request, o);
+  }
+
   /** Returns a run as text that can be imported elsewhere. */
   async export(runId: string, { signal }: CallOptions = {}): Promise<string> {
     return (await this.#send("GET", pathOf(runId, "export"), { signal })).text();
-  }
-
-  /** Tells a conversation a text. @returns the number of its events before */
-  async #told(conversation: string, text: string, o: CallOptions): Promise<number> {
-    const known = await unlessCode(this.read(conversation, o), "RUN_UNKNOWN");
-    if (known !== undefined) {
-      const { waits } = await this.publish(conversation, text, o);
-      if (waits) await this.resume(conversation, {}, o);
-      return known.events;
-    }
-    // Someone else may have begun it meanwhile, with other words.
-    const started = await unlessCode(this.start({ idea: text, id: conversation }, o), "RUN_IDEA_DIFFERS");
-    return started === undefined ? this.#told(conversation, text, o) : 0;
   }
 
   async *#connect(runId: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
@@ -346,16 +358,6 @@ async function good(response: Response): Promise<Response> {
 /** True for an error after which another try may succeed: the connection was lost, or something else than a server of runs answered. */
 function isPassing(error: unknown): boolean {
   return TroupeError.isInstance(error) && ["SERVER_UNREACHABLE", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
-}
-
-/** Undefined where the call fails with this code. */
-async function unlessCode<T>(call: Promise<T>, code: string): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (TroupeError.isInstance(error) && error.code === code) return undefined;
-    throw error;
-  }
 }
 
 function pathOf(runId: string, ...parts: readonly string[]): string {

@@ -1,3 +1,4 @@
+import { onAbort } from "../kernel/abort.ts";
 import { TroupeError } from "../kernel/errors.ts";
 
 /** One entry of a stream of server-sent events. */
@@ -21,7 +22,7 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>, signal: Abor
   const cancel = (): void => void reader.cancel().catch(() => undefined);
   // A server in the same process does not see the signal of the request.
   if (signal.aborted) cancel();
-  else signal.addEventListener("abort", cancel, { once: true });
+  const letGo = onAbort(signal, cancel);
   let parts: string[] = [];
   let length = 0;
   try {
@@ -44,7 +45,7 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>, signal: Abor
       for (const entry of entries) yield entryOf(entry);
     }
   } finally {
-    signal.removeEventListener("abort", cancel);
+    letGo();
     cancel();
   }
 }

@@ -2,15 +2,21 @@
 
 export {
   type CallOptions,
+  type ChangeOptions,
   type ClientOptions,
   createClient,
+  type GoOnOptions,
   type ListOptions,
   type RunClient,
+  type SayOptions,
   type StartOptions,
   type WatchOptions,
 } from "./client.ts";
+export type { SayResult } from "./say.ts";
 export type {
   ContinueRequest,
+  ContinueTerms,
+  ForgetRequest,
   ForkChange,
   ForkRequest,
   HireRequest,
@@ -20,7 +26,9 @@ export type {
   RunPage,
   ServedTeam,
   StartRequest,
+  TeamChangeTerms,
 } from "./wire.ts";
+export type { Forgotten } from "../team/forget.ts";
 export type { AnswerFault } from "../tool/answer-faults.ts";
 export { fieldFault, type FieldKind, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";
 export { type AnswerCheck, checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";

@@ -1,4 +1,5 @@
 import {
+  ActionError,
   BudgetError,
   ControlError,
   type ErrorRecord,
@@ -22,6 +23,11 @@ export function toldError(status: number, text: string): TroupeError {
       `Expected an answer of a Troupe server, got status ${status}: ${got === "" ? "no text" : got}.`,
     );
   }
+  return errorOf(record);
+}
+
+/** Returns the error of a record, of the class that it has there. */
+export function errorOf(record: ErrorRecord): TroupeError {
   const { name, code, message, data } = record;
   const detail = data === undefined ? {} : { data };
   switch (name) {
@@ -29,6 +35,8 @@ export function toldError(status: number, text: string): TroupeError {
       return new UsageError(code, message, detail);
     case "JournalError":
       return new JournalError(code, message, detail);
+    case "ActionError":
+      return new ActionError(code, message, detail);
     case "ModelError":
       return new ModelError(code, message, { ...detail, retryable: record.retryable === true });
     case "WorkspaceError":

@@ -7,6 +7,8 @@ import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts
 export interface StartRequest {
   readonly idea: string;
   readonly id?: string;
+  /** The person it is for, as the tenant names them: what roles remember for one is not recalled for another. Default: the conversation. */
+  readonly user?: string;
   readonly rounds?: number;
   /** Micro-dollars. */
   readonly budget?: number;
@@ -24,6 +26,8 @@ export interface OutsideMessage {
   readonly sendTo?: readonly string[];
   readonly causeBy?: string;
   readonly id?: string;
+  /** The person who says it. A run that was begun for another refuses it. Default: not checked. */
+  readonly user?: string;
 }
 
 /** The result of publishing a message. */
@@ -35,21 +39,40 @@ export interface MessageReceipt {
 }
 
 /** A role that is to be hired into a run. */
-export interface HireRequest {
+export interface HireRequest extends TeamChangeTerms {
   /** The name of a definition of the server's team: one of `roles` or `reserve` of {@link ServedTeam}. */
   readonly role: string;
   /** The name of the role in the run. Default: that of the definition. */
   readonly as?: string;
 }
 
-/** How a run goes on. */
-export interface ContinueRequest {
-  readonly rounds?: number;
-  readonly budget?: number;
-  readonly reuse?: "all" | "none";
-  /** Default "refuse": a team that differs from the run's is refused. */
+/** What to do with a team that differs from the run's. */
+export interface TeamChangeTerms {
+  /**
+   * `refuse`: the request is refused with `TEAM_CHANGED`, and nothing is recorded. `continue`: the run goes on with the present team. Default: the
+   * option of the server, which is `refuse` unless it says otherwise.
+   */
   readonly onTeamChange?: "refuse" | "continue";
 }
+
+/** How a run goes on: the same in every request that lets one go on. */
+export interface ContinueTerms extends TeamChangeTerms {
+  /** Most rounds of a turn. Default: as before. */
+  readonly rounds?: number;
+  /** Micro-dollars that the run may spend in all. Default: as before. */
+  readonly budget?: number;
+  /** Reuse of the answers of an activation whose failure ended the run. Default `all`. */
+  readonly reuse?: "all" | "none";
+}
+
+/** A run that is to go on. */
+export interface ContinueRequest extends ContinueTerms {
+  /** Messages from outside that come with it, recorded before anything else happens. Default: none. */
+  readonly add?: readonly OutsideMessage[];
+}
+
+/** A message from outside into a run. */
+export interface MessageRequest extends OutsideMessage, TeamChangeTerms {}
 
 /** A run that shares the past of another. */
 export interface ForkRequest {
@@ -90,21 +113,24 @@ export interface ForkChange {
   readonly drop?: true;
 }
 
-/** The answer to a question. */
-export interface AnswerRequest {
+/** Whose words are to be erased: those of one user of the tenant, or of one conversation. */
+export type ForgetRequest = { readonly user: string } | { readonly conversation: string };
+
+/** The answer to a question, with which a run goes on. */
+export interface AnswerRequest extends ContinueTerms {
   readonly answer: Json;
 }
 
 /** The query of a list of runs. */
 export interface ListQueryValues {
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   readonly cursor?: string;
   readonly status?: SummaryStatus;
 }
 
 /** The query of a stream of events. */
 export interface EventsQueryValues {
-  readonly from?: number;
+  readonly from?: number | undefined;
   readonly follow?: "true" | "false";
   readonly notices?: "true" | "false";
 }

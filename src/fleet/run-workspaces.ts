@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
@@ -86,7 +87,7 @@ export interface RunWorkspaces {
  */
 export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
   checkGivenOptions("runWorkspaces", options, runWorkspacesOptions);
-  const { objects, folder, mostBytes = OBJECT_BYTES, mostLeft = MOST_LEFT, logger = silentLogger } = options;
+  const { objects, folder, mostBytes = OBJECT_BYTES, mostLeft = MOST_LEFT, logger = defaultLogger } = options;
   takes("runWorkspaces", "objects", objects, anObjectStore);
   takes("runWorkspaces", "folder", folder, aText);
   for (const [name, count] of Object.entries({ mostBytes, mostLeft }))

@@ -1,6 +1,7 @@
 import { having, type Shape, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { isCount, isList } from "../kernel/value-kind.ts";
@@ -73,7 +74,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
   checkGivenOptions("startWorker", options, workerOptions);
   const { driver, journal, concurrency = CONCURRENCY, grace = GRACE, tries = TRIES } = options;
   const { workspaces, workspaceEvery = WORKSPACE_EVERY } = options;
-  const { onTeamChange = "refuse", logger = silentLogger, clock = systemClock } = options;
+  const { onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   takes("startWorker", "driver", driver, aRunDriver);
   takes("startWorker", "journal", journal, aJournal);
   checkOnTeamChange(onTeamChange);

@@ -109,7 +109,8 @@ class FleetWorker implements Worker {
   began(working: Working): void {
     this.#working = working;
     working.ended.catch((error: unknown) => this.#finish(error).catch(() => undefined));
-    void working.drain?.then(() => this.drain());
+    // `ended` has the failure.
+    working.drain?.then(() => this.drain()).catch(() => undefined);
   }
 
   drain(): Promise<void> {
@@ -209,11 +210,11 @@ class FleetWorker implements Worker {
 
   async #result(place: Place, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
-    const { runId, idea, about } = delivery;
+    const { runId, idea, about, scope } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
-    const begin = (): Run =>
-      isNew ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }) }) : team.resume(runId, o);
+    const whose = { ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) };
+    const begin = (): Run => (isNew ? team.run(idea, { ...o, id: runId, ...whose }) : team.resume(runId, o));
     // A driver of this process may deliver the run while an activation of another run submits it.
     const run = unmetered(begin);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
@@ -283,12 +284,13 @@ function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readon
   return now.events === 0 ? {} : { job: { runId, team, events } };
 }
 
-function refusedJob({ runId, team, idea, about, events }: RunJob, refusals: number): RunJob {
+function refusedJob({ runId, team, idea, about, scope, events }: RunJob, refusals: number): RunJob {
   return {
     runId,
     team,
     ...(idea === undefined ? {} : { idea }),
     ...(about === undefined ? {} : { about }),
+    ...(scope === undefined ? {} : { scope }),
     ...(events === undefined ? {} : { events }),
     refusals,
   };
@@ -303,5 +305,6 @@ interface Driving {
 }
 
 function isAtRest({ last }: LastEvent): boolean {
-  return last?.type === "run.ended";
+  // What was erased had come to rest.
+  return last?.type === "run.ended" || last?.type === "run.erased";
 }

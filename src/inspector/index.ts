@@ -9,3 +9,4 @@ export { flowGraphviz, flowJson, flowMermaid } from "./flow-drawing.ts";
 
 // The subscriptions and actions of a role, without running it.
 export { describeRole, type ReactionDescription, type RoleDescription } from "./role-description.ts";
+export { forget, type ForgetOptions, type Forgotten } from "../team/forget.ts";

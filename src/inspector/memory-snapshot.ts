@@ -172,9 +172,7 @@ async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise
 
 async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {
   if (content.kind !== "storage") throw otherKind(content, "a long-term memory");
-  // Reads the store, because `nextTime` depends on the newest message.
-  await storage.entries();
-  const now = storage.nextTime;
+  const now = await storage.nextTime();
   const entries = content.messages.map((entry, n): MessageToStore => ({ ...entry, addedAt: Math.min(entry.addedAt, now + n * TICK) }));
   return { messages: entries.length, added: await storage.adopt(entries) };
 }

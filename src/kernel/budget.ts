@@ -13,9 +13,9 @@ export interface BudgetPool {
   readonly rank: number;
   /**
    * Opens the account of a spender, such as a run, under a name that never changes. The pool charges the part of the spender's recorded
-   * spending that it has not charged yet: so a spender that is opened again is charged once. Open holds of a former
-   * holder in another process are over: the record of the spender has them. A pool elsewhere rejects with `BUDGET_UNREACHABLE` when it
-   * cannot be reached.
+   * spending that it has not charged yet: so a spender that is opened again is charged once. Open and lost holds of a former
+   * holder, in another process or closed, are over: the record of the spender has them, and they come as `lost`. A pool elsewhere rejects with `BUDGET_UNREACHABLE` when
+   * it cannot be reached.
    */
   open(account: string, o: AccountOptions): Promise<BudgetAccount>;
   /** Sets the amount of the pool in micro-dollars. Left out where the amount is kept elsewhere. */
@@ -30,8 +30,10 @@ export interface BudgetPool {
 
 /** Options of opening an account. */
 export interface AccountOptions {
-  /** All micro-dollars the spender has spent, by its own record. */
+  /** All micro-dollars the spender has spent, by its own record, without those in `lost`. */
   readonly spent: number;
+  /** Micro-dollars of each call whose end is unknown. They count as spent until their holds are settled. Default: none. */
+  readonly lost?: readonly number[];
 }
 
 /** A spender's account with one pool. */
@@ -40,14 +42,20 @@ export interface BudgetAccount {
    * Takes an amount in the turn in which it fits, and waits for that while open holds could make room.
    *
    * @param amount whole micro-dollars
+   * @param repeats lost holds of the same call: where no room is left and none can come, their room is taken, so that a crash does not end
+   * what has the money to go on. They are to be settled before the new one.
    * @throws BudgetError when no open hold could make room; ControlError when the spender is cancelled first, and with the code
    * `BUDGET_UNREACHABLE` when a pool elsewhere gave no answer for too long.
    */
-  reserve(amount: number, ending: Cancellation): Promise<BudgetHold>;
+  reserve(amount: number, ending: Cancellation, repeats?: readonly BudgetHold[]): Promise<BudgetHold>;
+  /** The holds of the option `lost`, in its order. */
+  readonly lost: readonly BudgetHold[];
+  /** Counts an amount as spent, whether it fits or not, until the hold is settled. */
+  lose(amount: number): BudgetHold;
   /** Charges spending without a hold, whether it fits or not. It is charged once, also by a pool that must send it several times. */
   charge(amount: number): void;
   /**
-   * Closes open holds at their full amount, because it is unknown whether they were spent. Never rejects.
+   * Closes the account. Open holds count as spent, like lost ones: it is unknown whether they were. Never rejects.
    *
    * @param isDone true when the spender never opens the account again
    * @returns when the pool knows all that was settled and charged, or when the pool gives up the wait for that

@@ -1,4 +1,4 @@
-import { abortReason } from "./abort.ts";
+import { abortReason, onAbort } from "./abort.ts";
 
 /** An injectable source of time. All values are milliseconds. */
 export interface Clock {
@@ -34,15 +34,16 @@ export const systemClock: Clock = {
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortReason(signal));
+    let letGo = (): void => {};
     const cancel = clock.timer(ms, () => {
-      signal?.removeEventListener("abort", stop);
+      letGo();
       resolve();
     });
-    function stop(this: AbortSignal): void {
+    if (signal === undefined) return;
+    letGo = onAbort(signal, () => {
       cancel();
-      reject(abortReason(this));
-    }
-    signal?.addEventListener("abort", stop, { once: true });
+      reject(abortReason(signal));
+    });
   });
 }
 

@@ -9,7 +9,10 @@ export type Emit<N extends Notice = Notice> = (notice: N) => void;
 /** Facts of a log entry, for programs that search logs: the id of a run, a status, a duration in milliseconds. Never texts of messages. */
 export type LogFields = { readonly [name: string]: string | number | boolean | null | undefined };
 
-/** Receives warnings, and the progress of a server. The default is silent. */
+/**
+ * Receives warnings, and the progress of a server. Without one, warnings and errors go to stderr: of each run one of each kind and role, and the
+ * number of the others at its end. One that drops them is silent: `{ debug() {}, info() {}, warn() {}, error() {} }`.
+ */
 export interface Logger {
   debug(text: string, fields?: LogFields): void;
   info(text: string, fields?: LogFields): void;

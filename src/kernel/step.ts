@@ -90,10 +90,9 @@ export interface Attempts {
   /**
    * Reserves `hold` for the next try; waits while other reservations are open and it does not fit.
    *
-   * @param o `unpriced`: the cost is unknown; then it holds 0, and without a reported end its cost stays unknown
    * @throws BudgetError when it does not fit and nothing is open.
    */
-  open(hold: number, o?: { readonly unpriced?: boolean }): Promise<void>;
+  open(hold: number, o?: OpenedTry): Promise<void>;
   /** Closes the open try with its actual cost. */
   settle(outcome: AttemptOutcome): void;
   /** The try opened last. Undefined for steps without a record. */
@@ -129,6 +128,14 @@ export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | 
     },
     run: (effect, o) => attempts.run?.(effect, o) ?? effect(),
   };
+}
+
+/** A try as it begins. */
+export interface OpenedTry {
+  /** The cost is unknown; then it holds 0, and without a reported end its cost stays unknown. */
+  readonly unpriced?: boolean;
+  /** The receiver drops a request whose idempotency key it has seen: a try that a crash cut off costs nothing once it is repeated. */
+  readonly dropsRepeats?: boolean;
 }
 
 /** An effect that differs from that of its step. */

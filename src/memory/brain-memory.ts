@@ -14,9 +14,12 @@ import {
   withCovered,
   withHistory,
   withKnowledge,
+  withoutMessage,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
 import { BrainModel, extractInfo } from "./brain-model.ts";
+import { scopedCacheKey } from "./forget-in-cache.ts";
+import type { MemoryScope } from "./memory-scope.ts";
 import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
 import { splitTexts } from "./summary.ts";
 import { NO_SUMMARY, type NextSummary, summaryText } from "./summary-levels.ts";
@@ -62,6 +65,7 @@ const TRIES = 50;
  * console.log(brain.history.length, brain.summary); // 1 They talk about a bridge.
  */
 export class BrainMemory {
+  readonly #clock: Clock;
   readonly #model: BrainModel;
   readonly #place: BrainPlace | undefined;
   #state = NO_BRAIN;
@@ -78,9 +82,10 @@ export class BrainMemory {
     if (cache !== undefined && key === undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
     }
-    const name = typeof key === "object" ? cacheKey(key) : (key ?? "");
+    const name = typeof key === "object" ? ("role" in key ? scopedCacheKey(key) : cacheKey(key)) : (key ?? "");
     checkedTtl(ttl);
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
+    this.#clock = clock;
     this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens }, tokens });
   }
 
@@ -136,6 +141,20 @@ export class BrainMemory {
 
   addKnowledge(message: Message): boolean {
     return this.#change(withKnowledge(this.#state, message));
+  }
+
+  /**
+   * Deletes a message from the history, the knowledge and the summary; a summary that covers it goes as a whole. What others have stored of it goes
+   * with the next `load` or `save`. Returns false when it is not known.
+   */
+  delete(target: Message | string): boolean {
+    return this.#change(withoutMessage(this.#state, typeof target === "string" ? target : target.id));
+  }
+
+  /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
+  async forget(o: BrainCallOptions = {}): Promise<void> {
+    this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
+    await this.save(o);
   }
 
   /** The knowledge, one message per line. */
@@ -342,8 +361,8 @@ export interface BrainMemoryOptions {
   readonly model: ChatModel;
   /** Stores the memory. Without a cache it ends with its process. */
   readonly cache?: Cache | undefined;
-  /** The key of the entry. Required with `cache`. */
-  readonly key?: string | CacheKeyParts | undefined;
+  /** The key of the entry. Required with `cache`. By a scope, such as `{ role: "Guide", user: "ann" }`, `forget` finds it. */
+  readonly key?: string | CacheKeyParts | MemoryScope | undefined;
   /** A history of so many messages is summarized. Default 10. */
   readonly maxMessages?: number | undefined;
   /** So is one of more tokens than this. Default 4000. */

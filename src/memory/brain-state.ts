@@ -13,27 +13,75 @@ export interface BrainState {
   /** Ids of the messages summarized last, oldest first: added again, they are not new. */
   readonly covered: readonly string[];
   readonly lastTalk: string | undefined;
+  /** Ids of the messages deleted last: what others have stored of them is left out. */
+  readonly removed: readonly string[];
+  /** Milliseconds since 1970 when everything was forgotten; 0: never. What others have stored of the time before is left out. */
+  readonly forgotten: number;
 }
 
 const VERSION = 1;
 /** Most ids of summarized messages. */
 const MOST_COVERED = 100;
+/** Most ids of deleted messages. */
+const MOST_REMOVED = 1_000;
 
-export const NO_BRAIN: BrainState = { history: [], knowledge: [], levels: NO_SUMMARY, covered: [], lastTalk: undefined };
+export const NO_BRAIN: BrainState = {
+  history: [],
+  knowledge: [],
+  levels: NO_SUMMARY,
+  covered: [],
+  lastTalk: undefined,
+  removed: [],
+  forgotten: 0,
+};
 
 /** Adds a message to the history. Returns the same state when it is held or summarized already. A message of another role is copied. */
 export function withHistory(state: BrainState, message: Message, role: Message["role"]): BrainState {
   assertMessage(message);
   if (state.covered.includes(message.id) || state.history.some(({ id }) => id === message.id)) return state;
   const own = message.role === role ? message : createMessage(message.content, { ...message, role });
-  return { ...state, history: [...state.history, own] };
+  return { ...state, history: [...state.history, own], removed: state.removed.filter((id) => id !== message.id) };
 }
 
 /** Adds a message to the knowledge. Returns the same state when it is held already. */
 export function withKnowledge(state: BrainState, message: Message): BrainState {
   assertMessage(message);
   const isKnown = state.knowledge.some(({ id }) => id === message.id);
-  return isKnown ? state : { ...state, knowledge: [...state.knowledge, message] };
+  return isKnown ? state : { ...state, knowledge: [...state.knowledge, message], removed: state.removed.filter((id) => id !== message.id) };
+}
+
+/** Removes a message. A summary that covers it goes as a whole: nobody can take the words of one message out of it. */
+export function withoutMessage(state: BrainState, id: string): BrainState {
+  const held = [...state.history, ...state.knowledge].find((message) => message.id === id);
+  if (held === undefined && !state.covered.includes(id)) return state;
+  const { lastTalk } = state;
+  const rest = leftOf(state, [id], 0);
+  return { ...rest, lastTalk: held?.content === lastTalk ? undefined : lastTalk, removed: [...state.removed, id].slice(-MOST_REMOVED) };
+}
+
+/** Returns what is left of a state after deletions. @param at everything before it was forgotten */
+function leftOf(state: BrainState, removed: readonly string[], at: number): BrainState {
+  const isRemoved = memberOf(removed);
+  const isForgotten = state.forgotten < at;
+  const isLeft = ({ id, timestamp }: Message): boolean => !isRemoved(id) && (!isForgotten || timestamp > at);
+  const isCovered = memberOf(state.covered);
+  const hasLostSummary = isForgotten || removed.some((id) => isCovered(id) && !state.removed.includes(id));
+  return {
+    ...state,
+    history: state.history.filter(isLeft),
+    knowledge: state.knowledge.filter(isLeft),
+    ...(hasLostSummary ? { levels: NO_SUMMARY } : {}),
+    ...(isForgotten ? { covered: [], lastTalk: undefined, forgotten: at } : {}),
+  };
+}
+
+/** Returns both sides without what either has deleted. */
+function agreed({ theirs, mine, base }: BrainSides): BrainSides {
+  const at = Math.max(theirs.forgotten, mine.forgotten);
+  const removed = [...new Set([...theirs.removed, ...mine.removed])].slice(-MOST_REMOVED);
+  if (at === 0 && removed.length === 0) return { theirs, mine, base };
+  const [them, me, both] = [theirs, mine, base].map((state) => state && { ...leftOf(state, removed, at), removed });
+  return { theirs: them ?? theirs, mine: me ?? mine, base: both };
 }
 
 /** Replaces messages of the history by new summary levels. */
@@ -56,6 +104,8 @@ const stateSchema = lazily(() =>
     levels: z.object({ oldest: z.string(), older: z.array(z.string()), recent: z.array(z.string()) }),
     covered: z.array(z.string()),
     lastTalk: z.string().optional(),
+    removed: z.array(z.string()).default([]),
+    forgotten: z.number().default(0),
   }),
 );
 
@@ -63,13 +113,15 @@ const stateSchema = lazily(() =>
 export type BrainJson = ReturnType<typeof brainJson>;
 
 /** Returns a state as plain JSON with its version. */
-export function brainJson({ history, knowledge, levels, covered, lastTalk }: BrainState): {
+export function brainJson({ history, knowledge, levels, covered, lastTalk, removed, forgotten }: BrainState): {
   readonly v: number;
   readonly history: readonly ReturnType<typeof serializeMessage>[];
   readonly knowledge: readonly ReturnType<typeof serializeMessage>[];
   readonly levels: SummaryLevels;
   readonly covered: readonly string[];
   readonly lastTalk?: string;
+  readonly removed?: readonly string[];
+  readonly forgotten?: number;
 } {
   return {
     v: VERSION,
@@ -78,6 +130,8 @@ export function brainJson({ history, knowledge, levels, covered, lastTalk }: Bra
     levels,
     covered,
     ...(lastTalk === undefined ? {} : { lastTalk }),
+    ...(removed.length === 0 ? {} : { removed }),
+    ...(forgotten === 0 ? {} : { forgotten }),
   };
 }
 
@@ -120,13 +174,15 @@ export interface BrainSides {
  *
  * @returns undefined when both changed the summary since their base, and neither covers all messages of the other
  */
-export function mergedBrain(sides: BrainSides): BrainState | undefined {
+export function mergedBrain(given: BrainSides): BrainState | undefined {
+  const sides = agreed(given);
   const choice = chosenSummary(sides);
   return choice === undefined ? undefined : withSummary(sides, choice);
 }
 
 /** Merges both states. Conflicting summaries are both kept, the stored one first. */
-export function joinedBrain(sides: BrainSides): BrainState {
+export function joinedBrain(given: BrainSides): BrainState {
+  const sides = agreed(given);
   return withSummary(sides, chosenSummary(sides) ?? "both");
 }
 
@@ -148,6 +204,8 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
     levels,
     covered,
     lastTalk: base?.lastTalk === mine.lastTalk ? theirs.lastTalk : mine.lastTalk,
+    removed: mine.removed,
+    forgotten: mine.forgotten,
   };
 }
 

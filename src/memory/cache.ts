@@ -37,6 +37,8 @@ export interface Cache {
    */
   replace?(key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined>;
   delete(key: string): Promise<void>;
+  /** Returns the keys that begin with a text, also of entries that have expired. Optional: without it nothing can be forgotten by its scope. */
+  keys?(prefix: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
+import type { Scope } from "./memory-scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";
@@ -14,6 +15,8 @@ import type { RankedMessage } from "./storage-ranking.ts";
 export interface KeptMemoryOptions {
   readonly parts: RoleMemoryParts;
   readonly role: string;
+  /** Whose memory of the role it is. Default: one for everybody. */
+  readonly scope?: Scope;
   readonly runId: string;
   /** Returns true when this run was forked from another, directly or indirectly. */
   readonly isAncestor: (runId: string) => boolean;
@@ -68,7 +71,7 @@ const TIMEOUT = 30_000;
  * gave the role; the storage owns the stored messages.
  *
  * KeptMemory.K1 (`learn`) only committed changes arrive, in the order of the record. KeptMemory.K2 (`learn`) storing a message again changes nothing,
- * so a resumed run repeats its whole record. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was forked from, a search finds only
+ * so a resumed run repeats its whole record; what was deleted from the store since is not stored again. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was forked from, a search finds only
  * messages of its own record, with their recorded content: a run never finds another future of itself, even with the same ids. KeptMemory.K4
  * (`#takeInherited`) it writes under its own run only, and of inherited messages only those that are not stored; what a fork deletes stays in its
  * parent. KeptMemory.K5 (`WriteBehindQueue.#drain`) a change stays in the queue until it is stored. KeptMemory.K6 (`search`) vectors are computed by
@@ -189,10 +192,10 @@ export class KeptMemory {
   }
 
   get #storage(): MemoryStorage {
-    const { role: roleId, runId, clock, parts } = this.#o;
+    const { role: roleId, scope, runId, clock, parts } = this.#o;
     const { embedder, index, lexical, ttl, threshold } = parts;
     if (this.#opened !== undefined) return this.#opened;
-    const own = { roleId, runId, store: this.#store, embedder, index: index?.(), lexical: lexical?.(), ttl, threshold, clock };
+    const own = { roleId, scope, runId, store: this.#store, embedder, index: index?.(), lexical: lexical?.(), ttl, threshold, clock };
     return (this.#opened = new MemoryStorage(own));
   }
 
@@ -216,9 +219,11 @@ export class KeptMemory {
     const { runId } = this.#o;
     const inherited = [...this.#known].filter(([, { storedBy }]) => storedBy !== runId);
     if (inherited.length === 0) return;
-    const stored = await this.#storage.find(inherited.map(([id, { storedBy }]) => ({ runId: storedBy, id })));
+    const identities = inherited.map(([id, { storedBy }]) => ({ runId: storedBy, id }));
+    const stored = await this.#storage.find(identities);
+    const removed = await this.#storage.removed(identities);
     for (const [n, [id, { message }]] of inherited.entries()) {
-      if (stored[n]?.message.content === message.content) continue;
+      if (removed[n] === true || stored[n]?.message.content === message.content) continue;
       this.#known.set(id, { message, storedBy: runId });
       this.#queue.push({ type: "add", message });
     }
@@ -238,14 +243,19 @@ export class KeptMemory {
 
   async #keep(changes: readonly MemoryChange[]): Promise<void> {
     const [first] = changes;
+    const { runId } = this.#o;
     if (first?.type === "delete") {
-      await this.#storage.delete(first.id);
+      // The record has the deletion, and may add the message again.
+      const [found] = await this.#storage.find([{ runId, id: first.id }]);
+      if (found !== undefined) await this.#storage.discard([found.place]);
       return;
     }
-    const { runId } = this.#o;
-    const time = this.#storage.nextTime;
+    const time = await this.#storage.nextTime();
     const messages = changes.flatMap((change) => (change.type === "add" ? [change.message] : []));
-    await this.#storage.adopt(messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })));
+    await this.#storage.adopt(
+      messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })),
+      { isRecorded: true },
+    );
   }
 }
 

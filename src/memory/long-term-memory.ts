@@ -92,7 +92,9 @@ export class LongTermMemory extends Memory {
   async recover(): Promise<Message[]> {
     await this.#queue.flush();
     const stored = await this.storage.recover({ runId: this.storage.runId });
-    const held = this.get();
+    // What was stored and is not there any more was deleted elsewhere.
+    const waiting = new Set(this.#queue.changes.flatMap((change) => (change.type === "add" ? [change.message.id] : [])));
+    const held = this.get().filter(({ id }) => waiting.has(id));
     const deleted = new Set(this.#queue.changes.flatMap((change) => (change.type === "delete" ? [change.id] : [])));
     super.clear();
     for (const message of [...stored.filter(({ id }) => !deleted.has(id)), ...held]) super.add(message);

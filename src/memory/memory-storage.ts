@@ -1,7 +1,15 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
-import { identityOf, memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import type { MemoryScope } from "./memory-scope.ts";
+import {
+  identityOf,
+  memoryClosed,
+  type MessageIdentity,
+  type MessageLookup,
+  type MessageToStore,
+  type StoredMessage,
+} from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
   checkSearch,
@@ -13,7 +21,7 @@ import {
   type StorageParts,
   type VectorParts,
 } from "./storage-options.ts";
-import { type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
+import { type FewMessages, type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
 import { StoredMessages } from "./stored-messages.ts";
 
 /** Milliseconds between the times of two messages that were added together. @internal */
@@ -72,13 +80,19 @@ export class MemoryStorage {
         await this.#vectors?.forget(place);
         await this.#ranking.forget(place);
       },
+      kept: (places) => this.#vectors?.keepOnly(places),
     });
     this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#known);
     this.#ranking = new StorageRanking(this.#parts, this.#known);
   }
 
   get roleId(): string {
-    return this.#parts.roleId;
+    return this.#parts.scope.role;
+  }
+
+  /** The role, and whose memory of it this is. */
+  get scope(): MemoryScope {
+    return this.#parts.scope;
   }
 
   /** The run of added messages. */
@@ -102,8 +116,8 @@ export class MemoryStorage {
   }
 
   /** The time of a message that is added now. It never decreases. @internal */
-  get nextTime(): number {
-    return Math.max(this.#parts.clock.now(), this.#known.newestAdded + TICK);
+  nextTime(): Promise<number> {
+    return this.#inTurn(() => this.#nextTime());
   }
 
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
@@ -130,26 +144,41 @@ export class MemoryStorage {
   addBatch(messages: Iterable<Message>, { runId = this.runId, signal }: StorageCall = {}): Promise<number> {
     const given = [...messages];
     return this.#inTurn(async () => {
-      await this.#sync();
-      const first = this.nextTime;
-      const added = await this.#known.add(given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })));
-      await this.#vectors?.embed(signal);
-      return added;
+      const first = await this.#nextTime();
+      return this.#add(
+        given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })),
+        signal,
+      );
     });
   }
 
-  /** Stores messages of any runs with their times in another store. Returns the number of new ones. @internal */
-  adopt(entries: readonly MessageToStore[]): Promise<number> {
+  /** Stores messages of any runs with their times, and computes their vectors. Returns the number of new ones. @internal */
+  addEntries(entries: readonly MessageToStore[], { signal }: StorageCall = {}): Promise<number> {
+    return this.#inTurn(() => this.#add(entries, signal));
+  }
+
+  /**
+   * Stores messages of any runs with their times in another store, without vectors. Returns the number of new ones.
+   *
+   * @param o `isRecorded`: they come from the record of a run, so one that was deleted here stays deleted
+   * @internal
+   */
+  adopt(entries: readonly MessageToStore[], o: { readonly isRecorded?: boolean } = {}): Promise<number> {
     return this.#inTurn(async () => {
-      await this.#known.readNew();
-      await this.#vectors?.load();
-      return this.#known.add(entries);
+      if (o.isRecorded !== true) return this.#known.add(entries);
+      const removed = await this.#known.removed(entries.map(({ runId, message: { id } }) => ({ runId, id })));
+      return this.#known.add(entries.filter((_entry, n) => removed[n] !== true));
     });
   }
 
-  /** Deletes messages that were moved to another store. @internal */
+  /** Returns for each identity whether its message was deleted here. @internal */
+  removed(identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    return this.#inTurn(() => this.#known.removed(identities));
+  }
+
+  /** Deletes messages that may be stored here again: they were moved, or a record has deleted them. @internal */
   discard(places: readonly number[]): Promise<number> {
-    return this.#inTurn(() => this.#known.remove(places));
+    return this.#inTurn(() => this.#known.remove(places, { mayReturn: true }));
   }
 
   /** Returns all messages in order of arrival, with their runs and times. @internal */
@@ -187,12 +216,7 @@ export class MemoryStorage {
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
       if (lookup !== undefined) {
-        const found = await this.#ranking.byCandidates(text, o, async (words, most) => {
-          throwIfAborted(o.signal);
-          const places = await lookup.likeliest(this.roleId, words, most);
-          if (places !== undefined) await this.#known.readAt(lookup, places);
-          return places;
-        });
+        const found = await this.#ranking.byCandidates(text, o, this.#fewOf(lookup, o.signal).likeliest);
         if (found !== undefined) return found;
         await this.#known.readAll();
       }
@@ -203,17 +227,40 @@ export class MemoryStorage {
   }
 
   async #searchVectors(text: string, vectors: VectorParts, pending: PendingVectors, o: Search): Promise<RankedMessage[]> {
-    await this.#inTurn(() => this.#sync());
+    const isEmpty = await this.#inTurn(async () => {
+      await this.#syncVectors(pending);
+      return this.size === 0 && (await pending.index()).size === 0;
+    });
     const { clock } = this.#parts;
     const { embedder, timeout } = embedderOf(vectors, o.embedder);
     const { dimensions } = pending;
-    const query = this.size === 0 ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
+    const query = isEmpty ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
     return this.#inTurn(async () => {
-      await this.#sync();
+      const lookup = await this.#syncVectors(pending);
       await this.#expire();
       await pending.embed(o.signal, o.embedder);
-      return this.#ranking.bySimilarity(text, query, await pending.index(), { ...o, threshold: o.threshold ?? vectors.threshold });
+      const search = { ...o, threshold: o.threshold ?? vectors.threshold };
+      const index = await pending.index();
+      if (lookup !== undefined) {
+        const found = await this.#ranking.byFew(text, query, index, search, this.#fewOf(lookup, o.signal));
+        if (found !== undefined) return found;
+        await this.#known.readAll();
+      }
+      return this.#ranking.bySimilarity(text, query, index, search);
     });
+  }
+
+  /** Reads only the messages that a search needs. */
+  #fewOf(lookup: MessageLookup, signal: AbortSignal | undefined): FewMessages {
+    return {
+      read: (places) => this.#known.readAt(lookup, places),
+      likeliest: async (words, most) => {
+        throwIfAborted(signal);
+        const places = await lookup.likeliest(this.#parts.roleId, words, most);
+        if (places !== undefined) await this.#known.readAt(lookup, places);
+        return places;
+      },
+    };
   }
 
   /** Returns the neighbours of a place in its run: nearest first, `count` on each side. @internal */
@@ -249,6 +296,7 @@ export class MemoryStorage {
   /** Deletes expired messages, and returns their number. */
   cleanUp(): Promise<number> {
     return this.#inTurn(async () => {
+      if (this.#parts.ttl === undefined) return 0;
       await this.#sync();
       return this.#expire();
     });
@@ -264,18 +312,15 @@ export class MemoryStorage {
 
   /** Computes missing vectors, if there is an embedder. Messages are durable already: see MemoryStorage.L1. @throws MemoryError */
   persist({ signal }: StorageCall = {}): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#sync();
-      await this.#vectors?.embed(signal);
-    });
+    return this.#withVectors((vectors) => vectors.embed(signal));
   }
 
   /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
   rebuild({ signal }: StorageCall = {}): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#sync();
-      await this.#vectors?.restart();
-      await this.#vectors?.embed(signal);
+    return this.#withVectors(async (vectors) => {
+      await this.#known.readAll();
+      await vectors.restart();
+      await vectors.embed(signal);
     });
   }
 
@@ -295,10 +340,45 @@ export class MemoryStorage {
     return done;
   }
 
+  /** Works with the vectors of all messages. Nothing is read without an embedder. */
+  #withVectors(work: (vectors: PendingVectors) => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#vectors === undefined) return;
+      await this.#syncVectors(this.#vectors);
+      await work(this.#vectors);
+    });
+  }
+
+  async #nextTime(): Promise<number> {
+    return Math.max(this.#parts.clock.now(), (await this.#known.newestAdded()) + TICK);
+  }
+
+  /** The store knows which messages it has, so nothing is read before. */
+  async #add(entries: readonly MessageToStore[], signal: AbortSignal | undefined): Promise<number> {
+    await this.#vectors?.measure();
+    const added = await this.#known.add(entries);
+    await this.#vectors?.embed(signal);
+    return added;
+  }
+
   /** Reads the changes of the store since the last read. */
   async #sync(): Promise<void> {
+    if (this.#vectors !== undefined) await this.#syncVectors(this.#vectors);
     await this.#known.readAll();
-    await this.#vectors?.load();
+  }
+
+  /** Reads the changes of vectors, and of all messages unless they are read as they are needed. @returns the lookup then */
+  async #syncVectors(vectors: PendingVectors): Promise<MessageLookup | undefined> {
+    const { lookup } = this.#parts.store;
+    if (lookup === undefined || !(await vectors.isSketched())) {
+      await this.#known.readAll();
+      await vectors.load();
+      return undefined;
+    }
+    this.#known.readLazily();
+    await this.#known.readNew();
+    await vectors.loadSketches((places) => this.#known.readAt(lookup, places));
+    return lookup;
   }
 
   async #expire(): Promise<number> {

@@ -1,5 +1,12 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
+import type { SketchLookup } from "./vector-sketch.ts";
+
+/** Options of removing messages. */
+export interface RemoveOptions {
+  /** True: their removal is no reason to refuse them later, because they were moved, or a record adds them again. Default false. */
+  readonly mayReturn?: boolean;
+}
 
 /** A message to store. */
 export interface MessageToStore {
@@ -117,7 +124,11 @@ export interface VectorLookup {
  * may use one store. MessageStore.V8 `close` releases resources after earlier calls; a later call opens them again, so that several storages can
  * share a store. MessageStore.V9 a `lookup` includes every resolved change, and no removed message. MessageStore.V10 `nearest` finds what
  * an exact comparison of the vectors of a fingerprint finds: by cosine similarity, best first, equal ones by place; with every resolved change,
- * and no removed message. It may keep a vector that one of another fingerprint has replaced.
+ * and no removed message. It may keep a vector that one of another fingerprint has replaced. MessageStore.V11 a removal is remembered by the identity
+ * of the message, also across processes, so that no record of a run stores it again; adding it again is allowed. MessageStore.V12 after `purge` no
+ * byte of a removed message, of its words in an index, or of the key of an emptied scope is in the files of the store.
+ *
+ * `scope` is the key of a role's memory: of `scopeKey`, or any text.
  */
 export interface MessageStore {
   state(roleId: string): Promise<StoreState>;
@@ -128,7 +139,13 @@ export interface MessageStore {
   /** Returns all places in use, ascending. */
   places(roleId: string): Promise<readonly number[]>;
   /** Removes messages, and returns how many there were. */
-  remove(roleId: string, places: readonly number[]): Promise<number>;
+  remove(roleId: string, places: readonly number[], o?: RemoveOptions): Promise<number>;
+  /** Returns for each message whether it was removed. Optional: without it a resumed run stores again what was deleted. */
+  removed?(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly boolean[]>;
+  /** Returns the key of every memory that has messages. Optional: without it nothing can be forgotten by its scope. */
+  scopes?(): Promise<readonly string[]>;
+  /** Overwrites what was removed. Optional: without it the store keeps no byte of it. */
+  purge?(): Promise<void>;
   /** Reads the vectors of a fingerprint after a place, in order of arrival. */
   readVectors(roleId: string, fingerprint: string, after: number): AsyncIterable<readonly StoredVector[]>;
   /** Writes or replaces vectors. Vectors of removed messages are dropped. */
@@ -136,6 +153,8 @@ export interface MessageStore {
   clearVectors(roleId: string): Promise<void>;
   /** Optional: without it a memory reads all messages of its role. */
   readonly lookup?: MessageLookup;
+  /** Optional: without it a memory with an embedder keeps all of its vectors in the process. */
+  readonly sketches?: SketchLookup;
   /** Optional: without it, or where it is not available, vectors are compared in the process. */
   readonly nearest?: VectorLookup;
   close(): Promise<void>;
@@ -156,6 +175,7 @@ interface Shelf {
   removals: number;
   readonly messages: Map<number, StoredMessage>;
   readonly places: Map<string, number>;
+  readonly removed: Set<string>;
   readonly vectors: Map<number, { readonly fingerprint: string; readonly vector: Float32Array }>;
 }
 
@@ -194,16 +214,27 @@ class InMemoryStore implements MessageStore {
     return [...this.#shelf(roleId).messages.keys()];
   }
 
-  async remove(roleId: string, places: readonly number[]): Promise<number> {
+  async remove(roleId: string, places: readonly number[], { mayReturn = false }: RemoveOptions = {}): Promise<number> {
     const shelf = this.#shelf(roleId);
     const gone = places.flatMap((place) => shelf.messages.get(place) ?? []);
     for (const { place, runId, message } of gone) {
+      const identity = identityOf(runId, message.id);
       shelf.messages.delete(place);
       shelf.vectors.delete(place);
-      shelf.places.delete(identityOf(runId, message.id));
+      shelf.places.delete(identity);
+      if (!mayReturn) shelf.removed.add(identity);
     }
     shelf.removals += gone.length;
     return gone.length;
+  }
+
+  async removed(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    const { removed } = this.#shelf(roleId);
+    return identities.map(({ runId, id }) => removed.has(identityOf(runId, id)));
+  }
+
+  async scopes(): Promise<readonly string[]> {
+    return [...this.#shelves].flatMap(([scope, { messages }]) => (messages.size > 0 ? [scope] : []));
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
@@ -229,7 +260,7 @@ class InMemoryStore implements MessageStore {
   #shelf(roleId: string): Shelf {
     let shelf = this.#shelves.get(roleId);
     if (shelf === undefined) {
-      shelf = { last: 0, removals: 0, messages: new Map(), places: new Map(), vectors: new Map() };
+      shelf = { last: 0, removals: 0, messages: new Map(), places: new Map(), removed: new Set(), vectors: new Map() };
       this.#shelves.set(roleId, shelf);
     }
     return shelf;

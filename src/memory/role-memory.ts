@@ -7,6 +7,7 @@ import { MessageSizes } from "./summary-levels.ts";
 import type { Embedder } from "./embedder.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 import type { VectorIndex } from "./exact-index.ts";
+import { MEMORY_REACHES, type MemoryReach } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
 import { MemoryDigest, memoryLine } from "./recall-window.ts";
 import { assertNoVectorOptions } from "./storage-options.ts";
@@ -45,7 +46,7 @@ const recallOptions: Known<RecallOptions> = { maxTokens: true, shares: true, k: 
 
 /**
  * Options of the long-term memory of a role. One object may serve any number of roles and runs: the store separates them by the names of the
- * hired roles.
+ * hired roles, and by the scopes of their runs.
  */
 export interface RoleMemoryOptions {
   /** Stores messages beyond the run, such as `sqliteStore({ path })`. Default: they end with the run. */
@@ -56,6 +57,11 @@ export interface RoleMemoryOptions {
   readonly index?: () => VectorIndex;
   /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/minisearch`; with an embedder none. */
   readonly lexical?: () => LexicalIndex;
+  /**
+   * How far the role remembers. Default: for the user that its run names, else for the conversation; for all runs where the run has no scope, as
+   * outside of a server.
+   */
+  readonly scope?: MemoryReach;
   /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number;
   /** Summarizes messages that are no longer recent, with the role's model or another one. Default false. */
@@ -70,6 +76,7 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   embedder: true,
   index: true,
   lexical: true,
+  scope: true,
   ttl: true,
   summary: true,
   recall: true,
@@ -115,6 +122,8 @@ export function roleMemoryParts(
   const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
   checkPorts(rest, summary);
+  if (rest.scope !== undefined && !MEMORY_REACHES.includes(rest.scope))
+    throw invalid("memory.scope", `one of ${MEMORY_REACHES.join(", ")}`, rest.scope);
   if (rest.embedder === undefined && !isPart) assertNoVectorOptions({ threshold, index: rest.index }, "of a role's memory");
   if (!Number.isSafeInteger(maxTokens) || maxTokens < 0) throw invalid("memory.recall.maxTokens", "a whole number of 0 or more", maxTokens);
   if (!Number.isSafeInteger(k) || k < 0) throw invalid("memory.recall.k", "a whole number of 0 or more", k);
@@ -176,4 +185,14 @@ function checkedShares(shares: RecallShares | undefined): Required<RecallShares>
 
 function invalid(option: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
+}
+
+/** Returns the stores that roles remember in. @param shared the options of their team */
+export function storesOf(
+  roles: readonly { readonly memory?: RoleMemoryOptions | false | undefined }[],
+  shared: RoleMemoryOptions | undefined,
+): readonly MessageStore[] {
+  return [shared, ...roles.map(({ memory }) => memory)].flatMap((memory) =>
+    memory === undefined || memory === false ? [] : (memory.store ?? []),
+  );
 }

@@ -3,6 +3,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
+import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
@@ -62,6 +63,14 @@ export class ShardedStorage {
         `Expected one or more different storages as shards, got ${shards.length}, or one of them twice.`,
       );
     }
+    const scopes = [...shards, ...retired].map(({ scope }) => scopeKey({ ...scope, role: "" }));
+    const other = scopes.find((scope) => scope !== scopes[0]);
+    if (other !== undefined) {
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected shards of one scope, got shards of ${scopes[0]} and of ${other}. Give each scope its own.`,
+      );
+    }
     this.#shards = shards;
     this.#everywhere = [...shards, ...retired];
   }
@@ -91,22 +100,18 @@ export class ShardedStorage {
 
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
   async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
+    const given = [...messages];
+    const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
     const runId = o?.runId ?? this.#runId;
-    for (const message of messages) {
+    for (const message of given) {
       assertMessage(message);
       const shard = this.#shardOf(message.id, runId);
       const part = parts.get(shard) ?? [];
-      part.push({ runId, addedAt: this.#nextTime(), message });
+      part.push({ runId, addedAt: this.#nextTime(newest), message });
       parts.set(shard, part);
     }
-    const ended = await Promise.allSettled(
-      [...parts].map(async ([shard, part]) => {
-        const count = await shard.adopt(part);
-        await shard.persist(o);
-        return count;
-      }),
-    );
+    const ended = await Promise.allSettled([...parts].map(([shard, part]) => shard.addEntries(part, o)));
     let added = 0;
     for (const one of ended) {
       if (one.status === "rejected") throw one.reason;
@@ -150,8 +155,8 @@ export class ShardedStorage {
   }
 
   /** Times grow over all shards, so that messages of different shards keep their order. */
-  #nextTime(): number {
-    this.#newest = Math.max(this.#newest + TICK, ...this.#everywhere.map((shard) => shard.nextTime));
+  #nextTime(newest: number): number {
+    this.#newest = Math.max(this.#newest + TICK, newest);
     return this.#newest;
   }
 

@@ -5,13 +5,17 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import type { VectorIndex } from "./exact-index.ts";
+import { checkScope, type MemoryScope, type Scope, scopeKey } from "./memory-scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
+import type { SketchLookup } from "./vector-sketch.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 
 /** Options of a {@link MemoryStorage}. */
 export interface MemoryStorageOptions {
   /** Any text. It separates the roles of one store. */
   readonly roleId: string;
+  /** Whose memory of the role it is. Default: one for everybody. */
+  readonly scope?: Scope | undefined;
   /** The run of added messages: ids are unique only within a run. Default: none. */
   readonly runId?: string | undefined;
   /** Stores the messages. Default: the memory of this process. `sqliteStore({ path })` of `troupe/sqlite` stores them on disk. */
@@ -33,6 +37,7 @@ export interface MemoryStorageOptions {
 
 const memoryStorageOptions: Known<MemoryStorageOptions> = {
   roleId: true,
+  scope: true,
   runId: true,
   store: true,
   embedder: true,
@@ -78,9 +83,13 @@ export interface SimilarMessage {
 
 /** The validated options with their defaults. */
 export interface StorageParts {
+  readonly scope: MemoryScope;
+  /** The key of the scope in the store. */
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
+  /** The sketches of the store's vectors, where no other part needs all messages. */
+  readonly sketches: SketchLookup | undefined;
   /** Undefined for a search by words alone. */
   readonly vectors: VectorParts | undefined;
   readonly lexical: LexicalIndex | undefined;
@@ -109,7 +118,12 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   if (ttl !== undefined && !(ttl > 0)) throw invalid("ttl", "milliseconds above 0", ttl);
   if (!(timeout > 0)) throw invalid("timeout", "milliseconds above 0", timeout);
   if (embedder === undefined) assertNoVectorOptions(options);
-  const base = { roleId, runId, store: options.store ?? inMemoryStore(), ttl, clock: options.clock ?? systemClock };
+  checkScope("the scope of a long-term memory", options.scope);
+  const scope: MemoryScope = { ...options.scope, role: roleId };
+  const { store = inMemoryStore() } = options;
+  const findsFew = store.lookup !== undefined && ttl === undefined && (lexical === undefined || lexical.candidates !== undefined);
+  const sketches = findsFew && options.index === undefined ? store.sketches : undefined;
+  const base = { scope, roleId: scopeKey(scope), runId, store, sketches, ttl, clock: options.clock ?? systemClock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
   checkThreshold(threshold);

@@ -1,5 +1,5 @@
 import type { LexicalHit } from "./word-index.ts";
-import type { VectorIndex } from "./exact-index.ts";
+import type { VectorHit, VectorIndex } from "./exact-index.ts";
 import type { SoughtWord, StoredMessage } from "./message-store.ts";
 import type { SearchOptions, StorageParts } from "./storage-options.ts";
 import type { StoredMessages } from "./stored-messages.ts";
@@ -9,6 +9,23 @@ const DEPTH = 5;
 /** Candidates of one question, and the factor by which they grow when too few of them are hits. */
 const CANDIDATES = 500;
 const MORE = 4;
+
+/** Most vectors whose messages are read for a search with a condition. */
+const MOST_FEW = 4_000;
+
+/** Reads messages as a search needs them. */
+export interface FewMessages {
+  readonly read: (places: readonly number[]) => Promise<void>;
+  readonly likeliest: FindCandidates;
+}
+
+/** What was found by vectors, and how. */
+interface FusedSearch {
+  readonly near: readonly VectorHit[];
+  readonly query: Float32Array | undefined;
+  readonly index: VectorIndex;
+  readonly k: number;
+}
 
 /** The requested number of messages, and the condition for them. */
 export type Search = SearchOptions & { readonly k: number };
@@ -79,14 +96,64 @@ export class StorageRanking {
     const near = query === undefined || index.size === 0 ? [] : await index.search(query, depth, { accept });
     const similar = near.filter(({ score }) => score >= o.threshold);
     if (o.hybrid !== true) return this.#answers(similar);
+    return this.#fused(similar, await this.#worded(text, depth, accept), { near, query, index, k: o.k });
+  }
+
+  /** Merges the hits by vectors and by words. */
+  async #fused(
+    similar: readonly VectorHit[],
+    worded: readonly LexicalHit[],
+    { near, query, index, k }: FusedSearch,
+  ): Promise<RankedMessage[]> {
     const scores = new Map(near.map(({ key, score }) => [key, score]));
-    const worded = await this.#worded(text, depth, accept);
-    const best = fuseRankings([similar, worded].map((hits) => hits.map(({ key }) => key))).slice(0, o.k);
+    const best = fuseRankings([similar, worded].map((hits) => hits.map(({ key }) => key))).slice(0, k);
     const unscored = new Set(best.filter((place) => !scores.has(place)));
     if (query !== undefined && unscored.size > 0 && index.size > 0) {
       for (const { key, score } of await index.search(query, unscored.size, { among: unscored })) scores.set(key, score);
     }
     return this.#answers(best.map((key) => ({ key, score: scores.get(key) ?? 0 })));
+  }
+
+  /**
+   * The same as `bySimilarity`, where only the messages that are found are read. Undefined when all messages have to be read, because the
+   * condition accepts too few, or the words are not indexed.
+   */
+  async byFew(
+    text: string,
+    query: Float32Array | undefined,
+    index: VectorIndex,
+    o: Search & { readonly threshold: number },
+    few: FewMessages,
+  ): Promise<RankedMessage[] | undefined> {
+    const depth = o.hybrid === true ? o.k * DEPTH : o.k;
+    const near = query === undefined ? [] : await this.#nearFew(query, index, { k: depth, filter: o.filter }, few);
+    if (near === undefined) return undefined;
+    const similar = near.filter(({ score }) => score >= o.threshold);
+    if (o.hybrid !== true || this.#parts.lexical === undefined) return this.#answers(similar.slice(0, o.k));
+    const worded = await this.byCandidates(text, { k: depth, filter: o.filter }, few.likeliest);
+    if (worded === undefined) return undefined;
+    return this.#fused(
+      similar,
+      worded.map(({ place, score }) => ({ key: place, score })),
+      { near, query, index, k: o.k },
+    );
+  }
+
+  /** The nearest accepted vectors, with their messages. */
+  async #nearFew(
+    query: Float32Array,
+    index: VectorIndex,
+    { k, filter }: Search,
+    few: FewMessages,
+  ): Promise<readonly VectorHit[] | undefined> {
+    const accept = this.#accepting(filter);
+    for (let most = k; most <= MOST_FEW; most *= MORE) {
+      const hits = await index.search(query, most);
+      await few.read(hits.map(({ key }) => key));
+      const there = hits.filter(({ key }) => this.#known.at(key) !== undefined && accept?.(key) !== false);
+      if (there.length >= k || hits.length < most) return there.slice(0, k);
+    }
+    return undefined;
   }
 
   #accepting(filter: SearchOptions["filter"]): ((place: number) => boolean) | undefined {

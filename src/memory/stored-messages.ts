@@ -1,5 +1,13 @@
 import { assertMessage, type Message } from "../message/message.ts";
-import type { MessageIdentity, MessageLookup, MessagePage, MessageToStore, StoredMessage, StoreState } from "./message-store.ts";
+import type {
+  MessageIdentity,
+  MessageLookup,
+  MessagePage,
+  MessageToStore,
+  RemoveOptions,
+  StoredMessage,
+  StoreState,
+} from "./message-store.ts";
 import type { StorageParts } from "./storage-options.ts";
 
 /** Places on each side of a message that are searched for its neighbours: other runs may be stored between them. */
@@ -8,11 +16,15 @@ const MOST_REACH = 64;
 const NEAR = 4;
 /** So few new messages are read completely, even when the store has a lookup, because ranking all messages is better. */
 const FEW = 1_000;
+/** So many known messages are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
+const MANY = 10_000;
 
 /** Called when a message becomes known, and when it was removed. */
 export interface StoreWatch {
   added(place: number): void;
   removed(place: number): Promise<void>;
+  /** Called with all places that the store still has, after others have removed some. */
+  kept(places: ReadonlySet<number>): void;
 }
 
 /**
@@ -27,7 +39,9 @@ export class StoredMessages {
   readonly #parts: StorageParts;
   readonly #watch: StoreWatch;
   /** Undefined when all messages are needed: for vectors, ages, or an index that keeps them. */
-  readonly #lookup: MessageLookup | undefined;
+  #lookup: MessageLookup | undefined;
+  /** True when messages are read only as they are needed. */
+  #isLazy = false;
   /** By place. */
   #messages = new Map<number, StoredMessage>();
   /** True while `#messages` is in order of arrival. */
@@ -41,8 +55,8 @@ export class StoredMessages {
   #oldest = Infinity;
   /** Number of messages that could not be read. */
   damaged = 0;
-  /** The newest time at which a message was added to the store. */
-  newestAdded = 0;
+  /** The newest time at which a known message was added to the store. */
+  #newestAdded = 0;
 
   constructor(parts: StorageParts, watch: StoreWatch) {
     const { vectors, lexical, ttl, store } = parts;
@@ -94,18 +108,36 @@ export class StoredMessages {
     this.#state = { last: Math.max(seen, state.last), removals: state.removals };
   }
 
-  /** Reads all new messages when they are few or there is no lookup. @returns the lookup when they are many */
+  /** Returns the newest time at which a message was added to the store. Of unread messages only the last is read. */
+  async newestAdded(): Promise<number> {
+    const { store, roleId } = this.#parts;
+    const { last } = await store.state(roleId);
+    if (last > this.#lastPlace && last > this.#state.last) {
+      for await (const { messages } of store.read(roleId, last - 1)) {
+        for (const { addedAt } of messages) this.#newestAdded = Math.max(this.#newestAdded, addedAt);
+      }
+    }
+    return this.#newestAdded;
+  }
+
+  /** Reads all new messages, unless the store finds the right ones faster. @returns the lookup of the store then */
   async readNew(): Promise<MessageLookup | undefined> {
     if (this.#lookup !== undefined) {
       const { store, roleId } = this.#parts;
       const { last, removals } = await store.state(roleId);
-      if (last - this.#state.last > FEW) {
+      if (this.#isLazy || last - this.#state.last > FEW || this.size > MANY) {
         if (removals !== this.#state.removals) await this.#forgetRemoved(removals);
         return this.#lookup;
       }
     }
     await this.readAll();
     return undefined;
+  }
+
+  /** From now on messages are read as they are needed, although there are vectors: those are searched without them. */
+  readLazily(): void {
+    this.#isLazy = true;
+    this.#lookup = this.#parts.store.lookup;
   }
 
   /** Reads the messages at some places. */
@@ -158,10 +190,17 @@ export class StoredMessages {
     return messages.length;
   }
 
+  /** Returns for each identity whether its message was removed for good. */
+  async removed(identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
+    const { store, roleId } = this.#parts;
+    if (store.removed === undefined || (await store.state(roleId)).removals === 0) return [];
+    return store.removed(roleId, identities);
+  }
+
   /** Removes messages from the store, and returns how many there were. */
-  async remove(places: readonly number[]): Promise<number> {
+  async remove(places: readonly number[], o?: RemoveOptions): Promise<number> {
     if (places.length === 0) return 0;
-    const removed = await this.#parts.store.remove(this.#parts.roleId, places);
+    const removed = await this.#parts.store.remove(this.#parts.roleId, places, o);
     for (const place of places) await this.#forget(place);
     this.#state = { ...this.#state, removals: this.#state.removals + removed };
     return removed;
@@ -177,7 +216,7 @@ export class StoredMessages {
       let run = this.#places.get(runId);
       if (run === undefined) this.#places.set(runId, (run = new Map<string, number>()));
       run.set(message.id, place);
-      this.newestAdded = Math.max(this.newestAdded, addedAt);
+      this.#newestAdded = Math.max(this.#newestAdded, addedAt);
       this.#oldest = Math.min(this.#oldest, timeOf(entry));
       this.#watch.added(place);
     }
@@ -185,19 +224,20 @@ export class StoredMessages {
   }
 
   async #forget(place: number): Promise<void> {
+    await this.#watch.removed(place);
     const entry = this.#messages.get(place);
     if (entry === undefined) return;
     this.#messages.delete(place);
     const run = this.#places.get(entry.runId);
     if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
     if (run?.size === 0) this.#places.delete(entry.runId);
-    await this.#watch.removed(place);
   }
 
   async #forgetRemoved(removals: number): Promise<void> {
-    if (this.size > 0) {
+    if (this.size > 0 || this.#isLazy) {
       const { store, roleId } = this.#parts;
       const there = new Set(await store.places(roleId));
+      this.#watch.kept(there);
       for (const { place } of this.all()) if (!there.has(place)) await this.#forget(place);
     }
     this.#state = { ...this.#state, removals };

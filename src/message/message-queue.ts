@@ -27,14 +27,15 @@ export interface MessageQueueJson {
  *
  * MessageQueue.Q1 (`PriorityLanes`) first in, first out among equal priorities; smaller numbers first. MessageQueue.Q2 (`has`) pushing an id that
  * the queue holds returns false and changes nothing; after it has left, it may be pushed again. MessageQueue.Q3 (`PriorityLanes`) push and pop are
- * O(1), or O(log p) when one of p priorities gets its first message or loses its last.
+ * O(1), or O(log p) when one of p priorities gets its first message or loses its last. MessageQueue.Q4 (`keepFirst`) messages that an activation has
+ * taken stay the first ones, whatever comes.
  *
  * @example
  * import { createMessage, MessageQueue } from "troupe";
  *
  * const queue = new MessageQueue();
  * queue.push(createMessage("later"));
- * queue.push(createMessage("urgent"), { priority: -1 });
+ * queue.push(createMessage("urgent", { priority: -1 }));
  * console.log(queue.pop()?.content, queue.size); // urgent 1
  */
 export class MessageQueue {
@@ -73,11 +74,11 @@ export class MessageQueue {
    * Adds a message. Returns false when the queue holds its id already.
    *
    * @throws QueueFullError when the limit is reached.
-   * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller leaves sooner) is not a finite number; `MESSAGE_INVALID` for a value
-   * that is not a message.
+   * @throws UsageError `PRIORITY_INVALID` when `priority` (default: that of the message; smaller leaves sooner) is not a finite number;
+   * `MESSAGE_INVALID` for a value that is not a message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
-    const priority = options?.priority ?? 0;
+    const priority = options?.priority ?? message?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
         "PRIORITY_INVALID",
@@ -99,10 +100,22 @@ export class MessageQueue {
    */
   append(message: Message): void {
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
+    const { priority = 0 } = message;
     const waiting = this.#waiting;
-    if (waiting !== undefined && waiting.ids === undefined) waiting.lanes.push(message, 0);
-    else if (this.isEmpty) this.#only = message;
-    else this.#join(message, 0);
+    if (waiting !== undefined && waiting.ids === undefined) waiting.lanes.push(message, priority);
+    else if (priority === 0 && this.isEmpty) this.#only = message;
+    else this.#join(message, priority);
+  }
+
+  /** Lets the first `n` messages leave before all others, also those that come later. @internal */
+  keepFirst(n: number): void {
+    if (n === 0 || this.#waiting?.lanes.has(n, FIRST) === true) return;
+    const all = [...this.#inOrder()];
+    const lanes = new PriorityLanes<Message>();
+    for (const [place, { item, priority }] of all.entries()) lanes.push(item, place < n ? FIRST : priority);
+    this.#only = undefined;
+    this.#few = undefined;
+    this.#waiting = all.length === 0 ? undefined : { lanes, ids: undefined };
   }
 
   /** Removes and returns the first message, or `undefined` from an empty queue. */
@@ -146,12 +159,10 @@ export class MessageQueue {
 
   /** Returns the queue as plain JSON. */
   toJSON(): MessageQueueJson {
-    const entries: MessageQueueJson["entries"][number][] = [];
-    for (const message of this.#unordered) entries.push({ message: serializeMessage(message) });
-    for (const { item, priority } of this.#waiting?.lanes.inOrder() ?? []) {
+    const entries = Array.from(this.#inOrder(), ({ item, priority }) => {
       const message = serializeMessage(item);
-      entries.push(priority === 0 ? { message } : { message, priority });
-    }
+      return priority === FIRST || priority === (item.priority ?? 0) ? { message } : { message, priority };
+    });
     return this.limit === undefined ? { entries } : { limit: this.limit, entries };
   }
 
@@ -170,6 +181,12 @@ export class MessageQueue {
     const queue = new MessageQueue({ limit: parsed.data.limit });
     for (const { message, priority } of parsed.data.entries) queue.push(message, { priority });
     return queue;
+  }
+
+  /** The messages with their priorities, in the order they would leave. */
+  *#inOrder(): Generator<{ readonly item: Message; readonly priority: number }, void> {
+    for (const item of this.#unordered) yield { item, priority: 0 };
+    yield* this.#waiting?.lanes.inOrder() ?? [];
   }
 
   /** The messages that are not in lanes. */
@@ -208,6 +225,9 @@ export class MessageQueue {
   }
 }
 
+/** The priority of the messages that are kept first. */
+const FIRST = -Number.MAX_VALUE;
+
 /** So few messages are searched one by one. */
 const FEW_WAITING = 8;
 
@@ -227,6 +247,6 @@ function idsOf(lanes: PriorityLanes<Message>): Set<string> {
 const queueSchema = lazily(() =>
   z.object({
     limit: z.int().min(1).optional(),
-    entries: z.array(z.object({ message: MessageSchema, priority: z.number().default(0) })),
+    entries: z.array(z.object({ message: MessageSchema, priority: z.number().optional() })),
   }),
 );

@@ -41,6 +41,8 @@ export interface Message<P = unknown> {
   /** Milliseconds, from the run's clock. */
   readonly timestamp: number;
   readonly metadata: Readonly<Record<string, Json>>;
+  /** Its rank in mailboxes: smaller numbers leave first, equal ones in order of arrival. Left out for the default, 0. */
+  readonly priority?: number;
 }
 
 /** The fields of a new message. Routing fields take names, actions, roles and action classes. */
@@ -55,6 +57,8 @@ export interface MessageFields<P = unknown> {
   readonly parents?: readonly string[];
   readonly timestamp?: number;
   readonly metadata?: Readonly<Record<string, Json>>;
+  /** Its rank in the mailboxes of its recipients: smaller numbers leave first, equal ones in order of arrival. Default: 0. */
+  readonly priority?: number | undefined;
 }
 
 /** A whole message is accepted too, and copied. */
@@ -69,6 +73,7 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   parents: true,
   timestamp: true,
   metadata: true,
+  priority: true,
 };
 
 /**
@@ -78,12 +83,13 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
  *
  * @throws NotJsonError when the payload or the metadata are not plain JSON.
  * @throws UsageError `MESSAGE_INVALID` for a content or an id that is no text, an empty role, parents that are no texts, metadata that is
- * no object, or a timestamp that is no finite number; `OPTION_UNKNOWN` for an unknown field.
+ * no object, or a timestamp or a priority that is no finite number; `OPTION_UNKNOWN` for an unknown field.
  * @example
  * import { createMessage } from "troupe";
  *
  * const message = createMessage("The bridge is open.", { sentFrom: "Ada", sendTo: ["Ben"], instructContent: { open: true } });
  * console.log(message.sendTo, message.instructContent?.open); // [ 'Ben' ] true
+ * console.log(createMessage("Fire!", { priority: -1 }).priority); // -1
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
   checkKnownOptions("createMessage", fields, messageFields);
@@ -149,7 +155,8 @@ export function buildMessage<P>(
   if (typeof role !== "string" || role === "") throw invalid("role", "a text that is not empty", role);
   for (const parent of parents) if (typeof parent !== "string") throw invalid("parents", "a list of ids", parent);
   if (!Number.isFinite(timestamp)) throw invalid("timestamp", "a number of milliseconds", timestamp);
-  const { metadata = NO_METADATA, instructContent } = fields;
+  const { metadata = NO_METADATA, instructContent, priority = 0 } = fields;
+  if (!Number.isFinite(priority)) throw invalid("priority", "a finite number, of which smaller ones leave first", priority);
   const message: { -readonly [Key in keyof Message<P>]: Message<P>[Key] } = {
     id,
     content,
@@ -162,6 +169,8 @@ export function buildMessage<P>(
     metadata: metadata === NO_METADATA ? NO_METADATA : metadataOf(metadata),
   };
   if (instructContent !== undefined) message.instructContent = deepFreeze(jsonRoundTrip(instructContent, LEVELS_ABOVE));
+  // Most messages have none, and a member more would make each of them larger.
+  if (priority !== 0) message.priority = priority;
   return Object.freeze(message);
 }
 
@@ -228,6 +237,7 @@ export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
         parents: z.array(z.string()).nullish(),
         timestamp: z.number().nullish(),
         metadata: z.record(z.string(), z.unknown()).nullish(),
+        priority: z.number().nullish(),
       })
       .transform(({ v: _version, ...fields }, ctx) => {
         try {
@@ -325,6 +335,15 @@ function isIterable(value: Address | Iterable<Address>): value is Iterable<Addre
 function present(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")),
+  );
+}
+
+/** Refuses what is given besides a message to publish: the message has all its fields. @throws UsageError `OPTION_UNKNOWN` @internal */
+export function assertMessageAlone(what: string, more: unknown): void {
+  if (more === undefined) return;
+  throw new UsageError(
+    "OPTION_UNKNOWN",
+    `Expected ${what} to get a message and no options, got ${valueText(more)}. Give the message its fields: createMessage(text, { priority: -1 }).`,
   );
 }
 

@@ -30,6 +30,12 @@ export class PriorityLanes<T> {
     return this.#heap.some(({ line }) => line.some(isMeant));
   }
 
+  /** True where the first `n` items, or more, have this priority. */
+  has(n: number, priority: number): boolean {
+    const [first] = this.#heap;
+    return first?.priority === priority && first.line.size >= n;
+  }
+
   push(item: T, priority: number): void {
     const first = this.#heap[0];
     const lane = first?.priority === priority ? first : (this.#byPriority?.get(priority) ?? this.#open(priority));

@@ -21,7 +21,7 @@ const poolOptions: Known<BudgetPoolOptions> = { parent: true, name: true };
 export interface LocalBudgetPool extends BudgetPool {
   /** Micro-dollars in all. */
   readonly amount: MicroUsd;
-  /** Micro-dollars of everything settled. */
+  /** Micro-dollars of everything settled, and of lost calls. */
   readonly spent: MicroUsd;
   /** Micro-dollars reserved by calls in flight. */
   readonly held: MicroUsd;
@@ -70,9 +70,16 @@ export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INV
   throw new UsageError(code, `Expected budget to be a whole number of micro-dollars or a pool of them, got ${valueText(budget)}. ${todo}`);
 }
 
+/** Sets the amount of a pool. @throws UsageError `OPTION_INVALID` for one whose amount is kept elsewhere */
+export function investIn(pool: BudgetPool, amount: MicroUsd): void {
+  if (pool.invest !== undefined) return pool.invest(amount);
+  throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
+}
+
 interface Waiter {
   readonly account: LocalAccount;
   readonly amount: number;
+  readonly repeats: readonly BudgetHold[];
   readonly ending: Cancellation;
   readonly resolve: (hold: BudgetHold) => void;
   readonly reject: (error: Error) => void;
@@ -81,24 +88,28 @@ interface Waiter {
 let made = 0;
 
 /**
- * A pool in memory. It owns its amount, its spending, its holds, and the queue of waiting reservations. The length of the queue is bounded
+ * A pool in memory. It owns its amount, its spending, its accounts, and the queue of waiting reservations. The length of the queue is bounded
  * by the calls that spenders have in flight, the number of accounts by the spenders that may come back.
  *
  * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the turn in which it was found to fit.
- * LocalPool.P2 (`#admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and is refused otherwise:
- * so none waits where nothing is open.
- * LocalPool.P3 (`LocalAccount.hold`) held is the sum of open holds; every one is settled once, or closed with its account.
- * LocalPool.P4 (`open`) an account is charged up to its record, never twice.
+ * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost ones whose calls may
+ * be about to be repeated. It is refused otherwise, so none waits where nothing is open.
+ * LocalPool.P3 (`LocalAccount.#hold`) held is the sum of open holds, and spent has the lost ones; every one is settled once, or kept as lost by its closed
+ * account.
+ * LocalPool.P4 (`open`) an account is charged up to its record, never twice: its former holds are over.
+ * LocalPool.P5 (`admit`) a call that repeats lost ones takes their room where it would be refused otherwise.
  */
 class LocalPool implements LocalBudgetPool {
   readonly id: string;
   readonly parent: BudgetPool | undefined;
   readonly rank: number;
   readonly #name: string;
-  /** Micro-dollars spent by account. */
-  readonly #spentBy = new Map<string, number>();
+  readonly #accounts = new Map<string, LocalAccount>();
+  /** Micro-dollars settled by account. */
+  readonly #settledBy = new Map<string, number>();
   #amount: number;
-  #spent = 0;
+  #settled = 0;
+  #lost = 0;
   #held = 0;
   #queue: Waiter[] = [];
 
@@ -117,7 +128,7 @@ class LocalPool implements LocalBudgetPool {
     return this.#amount as MicroUsd;
   }
   get spent(): MicroUsd {
-    return this.#spent as MicroUsd;
+    return (this.#settled + this.#lost) as MicroUsd;
   }
   get held(): MicroUsd {
     return this.#held as MicroUsd;
@@ -125,36 +136,52 @@ class LocalPool implements LocalBudgetPool {
 
   invest(amount: number): void {
     this.#amount = wholeAmount(amount);
-    this.#admit();
+    this.admit();
   }
 
-  open(account: string, { spent }: AccountOptions): Promise<BudgetAccount> {
-    const known = this.#spentBy.get(account) ?? 0;
-    if (spent > known) this.add(account, spent - known);
-    return Promise.resolve(new LocalAccount(this, account));
+  open(name: string, { spent, lost = [] }: AccountOptions): Promise<BudgetAccount> {
+    const former = this.#accounts.get(name);
+    if (former?.isClosed === true) former.end();
+    this.settle(name, Math.max(spent - (this.#settledBy.get(name) ?? 0), 0));
+    const account = new LocalAccount(this, name);
+    account.lost = lost.map((amount) => account.lose(amount));
+    this.#accounts.set(name, account);
+    this.admit();
+    return Promise.resolve(account);
+  }
+
+  /** True for the account that was opened last under its name. */
+  isPresent(account: LocalAccount): boolean {
+    return this.#accounts.get(account.name) === account;
+  }
+
+  forget(name: string): void {
+    this.#accounts.delete(name);
+    this.#settledBy.delete(name);
   }
 
   /** Adds to the spending of an account. */
-  add(account: string, cost: number): void {
-    this.#spent += cost;
-    this.#spentBy.set(account, (this.#spentBy.get(account) ?? 0) + cost);
-    this.#admit();
+  settle(name: string, cost: number): void {
+    this.#settled += cost;
+    this.#settledBy.set(name, (this.#settledBy.get(name) ?? 0) + cost);
   }
 
-  forget(account: string): void {
-    this.#spentBy.delete(account);
+  /** Adds to the holds. */
+  count(lost: number, held: number): void {
+    this.#lost += lost;
+    this.#held += held;
   }
 
-  reserve(account: LocalAccount, amount: number, ending: Cancellation): Promise<BudgetHold> {
+  reserve(account: LocalAccount, amount: number, ending: Cancellation, repeats: readonly BudgetHold[]): Promise<BudgetHold> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
-    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
+    if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(account.take(amount, repeats));
     return new Promise((resolve, reject) => {
       const unsubscribe = ending.onEnd((reason) => {
         this.#queue = this.#queue.filter((other) => other !== waiter);
         reject(interruptionBy(reason));
       });
       const waiter: Waiter = {
-        ...{ account, amount, ending },
+        ...{ account, amount, repeats, ending },
         resolve: (hold) => {
           unsubscribe();
           resolve(hold);
@@ -165,77 +192,147 @@ class LocalPool implements LocalBudgetPool {
         },
       };
       this.#queue.push(waiter);
-      this.#admit();
+      this.admit();
     });
   }
 
-  settle(account: string, hold: number, cost: number): void {
-    this.#held -= hold;
-    this.add(account, cost);
-  }
-
   #fits(amount: number): boolean {
-    return this.#spent + this.#held + amount <= this.#amount;
+    return this.spent + this.#held + amount <= this.#amount;
   }
 
-  #take(account: LocalAccount, amount: number): BudgetHold {
-    this.#held += amount;
-    return account.hold(amount);
+  /** True when what is kept for lost calls and `more` suffices for a call. */
+  #fitsBeside(amount: number, more: number): boolean {
+    return this.#fits(more) || (more === 0 && this.#settled + this.#held + amount <= this.#amount);
   }
 
-  /** Makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
-  #admit(): void {
+  /** Must be called when there may be room: makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
+  admit(): void {
     if (this.#queue.length === 0) return;
     const waiting = this.#queue;
     this.#queue = [];
     for (const waiter of waiting) {
-      const { account, amount, ending } = waiter;
+      const { account, amount, repeats, ending } = waiter;
+      const room = account.roomOf(repeats);
+      const more = Math.max(0, amount - room);
       if (ending.ended !== undefined) waiter.reject(interruptionBy(ending.ended.reason));
-      else if (this.#fits(amount)) waiter.resolve(this.#take(account, amount));
-      else if (this.#spent + amount > this.#amount) waiter.reject(this.#refusal(amount));
-      else this.#queue.push(waiter);
+      else if (this.#fits(amount)) waiter.resolve(account.take(amount, repeats));
+      else if (this.spent + amount <= this.#amount) this.#queue.push(waiter);
+      else if (room > 0 && this.#fitsBeside(amount, more)) waiter.resolve(account.take(more, repeats));
+      else if (this.spent - this.#repeatable(waiting) + amount <= this.#amount && (room === 0 || this.#held > 0)) this.#queue.push(waiter);
+      else waiter.reject(this.#refusal(amount));
     }
   }
 
+  /** The lost holds whose calls wait to be repeated, or may be about to be: those of accounts that have not asked for anything yet. */
+  #repeatable(waiting: readonly Waiter[]): number {
+    const asked = waiting.reduce((sum, { account, repeats }) => sum + (account.unasked > 0 ? 0 : account.roomOf(repeats)), 0);
+    return [...this.#accounts.values()].reduce((sum, { unasked }) => sum + unasked, asked);
+  }
+
   #refusal(needed: number): BudgetError {
-    return new BudgetError({ needed, left: Math.max(0, this.#amount - this.#spent), budget: this.#amount, of: this.#name });
+    return new BudgetError({ needed, left: Math.max(0, this.#amount - this.spent), budget: this.#amount, of: this.#name });
   }
 }
 
-/** The account of one spender with a pool of this process. It owns the open holds of the spender. */
+interface LocalHold {
+  readonly amount: number;
+  /** The sum in which it counts: lost holds are in `spent` until their calls are repeated. */
+  isIn: "spent" | "held" | "none";
+}
+
+/** The account of one spender with a pool of this process. It owns the open and lost holds of the spender. */
 class LocalAccount implements BudgetAccount {
+  readonly name: string;
+  lost: readonly BudgetHold[] = [];
+  isClosed = false;
   readonly #pool: LocalPool;
-  readonly #name: string;
-  readonly #open = new Map<BudgetHold, number>();
+  readonly #holds = new Map<BudgetHold, LocalHold>();
+  #hasAsked = false;
 
   constructor(pool: LocalPool, name: string) {
     this.#pool = pool;
-    this.#name = name;
+    this.name = name;
   }
 
-  reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
-    return this.#pool.reserve(this, amount, ending);
+  reserve(amount: number, ending: Cancellation, repeats: readonly BudgetHold[] = []): Promise<BudgetHold> {
+    const hold = this.#pool.reserve(this, amount, ending, repeats);
+    if (!this.#hasAsked) {
+      this.#hasAsked = true;
+      this.#pool.admit();
+    }
+    return hold;
   }
 
   charge(amount: number): void {
-    this.#pool.add(this.#name, amount);
+    this.#pool.settle(this.name, amount);
+    this.#pool.admit();
+  }
+
+  lose(amount: number): BudgetHold {
+    return this.#hold(amount, "spent");
   }
 
   close(isDone: boolean): Promise<void> {
-    for (const [hold, amount] of this.#open) hold.settle(amount);
-    if (isDone) this.#pool.forget(this.#name);
+    this.isClosed = true;
+    if (!this.#pool.isPresent(this)) this.end();
+    else {
+      for (const kept of this.#holds.values()) this.#move(kept, "spent");
+      if (isDone) this.#pool.forget(this.name);
+    }
+    this.#pool.admit();
     return Promise.resolve();
   }
 
-  /** A hold that the pool has taken. */
-  hold(amount: number): BudgetHold {
+  /** Takes a hold. The lost ones that its call repeats are held with it, so that others wait for their settlement too. */
+  take(amount: number, repeats: readonly BudgetHold[]): BudgetHold {
+    const lost = this.#lostOf(repeats);
+    for (const kept of lost) this.#move(kept, "held");
+    return this.#hold(amount, "held", () => {
+      for (const kept of lost) if (kept.isIn === "held") this.#move(kept, "spent");
+    });
+  }
+
+  /** Micro-dollars that lost holds keep. */
+  roomOf(repeats: readonly BudgetHold[]): number {
+    return this.#lostOf(repeats).reduce((sum, { amount }) => sum + amount, 0);
+  }
+
+  /** Micro-dollars of lost holds while the spender has not asked for anything. */
+  get unasked(): number {
+    return this.#hasAsked || this.isClosed ? 0 : this.roomOf(this.lost);
+  }
+
+  /** Drops the holds, because the account was opened again with what the record of its spender has of them. */
+  end(): void {
+    for (const kept of this.#holds.values()) this.#move(kept, "none");
+    this.#holds.clear();
+  }
+
+  #lostOf(holds: readonly BudgetHold[]): readonly LocalHold[] {
+    return holds.flatMap((hold) => this.#holds.get(hold) ?? []).filter(({ isIn }) => isIn === "spent");
+  }
+
+  #hold(amount: number, isIn: "spent" | "held", ended?: () => void): BudgetHold {
+    const kept: LocalHold = { amount, isIn: "none" };
     const hold: BudgetHold = {
       settle: (cost) => {
-        if (this.#open.delete(hold)) this.#pool.settle(this.#name, amount, cost);
+        if (this.isClosed || !this.#holds.delete(hold)) return;
+        this.#move(kept, "none");
+        ended?.();
+        this.#pool.settle(this.name, cost);
+        this.#pool.admit();
       },
     };
-    this.#open.set(hold, amount);
+    this.#holds.set(hold, kept);
+    this.#move(kept, isIn);
     return hold;
+  }
+
+  #move(kept: LocalHold, to: LocalHold["isIn"]): void {
+    const { amount, isIn } = kept;
+    const change = (sum: LocalHold["isIn"]): number => (to === sum ? amount : 0) - (isIn === sum ? amount : 0);
+    this.#pool.count(change("spent"), change("held"));
+    kept.isIn = to;
   }
 }
 

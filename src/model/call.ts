@@ -175,7 +175,7 @@ async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: 
 /** @param begins called when the money is reserved, before the model is asked */
 async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Promise<void>): Promise<Tried> {
   const { deps, ending, model, request } = call;
-  await deps.attempts.open(call.hold, { unpriced: call.price === undefined });
+  await deps.attempts.open(call.hold, { unpriced: call.price === undefined, dropsRepeats: model.dropsRepeats === true });
   try {
     if (ending.ended !== undefined) throw interruptionBy(ending.ended.reason);
     await begins?.();

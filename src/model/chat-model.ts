@@ -15,6 +15,11 @@ export interface ChatModel {
   readonly timeouts?: CallTimeouts;
   /** False where the server cannot answer in pieces: then `chat` is used, and only the limit on the whole call applies. Default true. */
   readonly streams?: boolean;
+  /**
+   * True where the server neither does nor bills a request again whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a
+   * crash cut off then counts nothing besides the call that repeats it. Default false: it counts as much as that one.
+   */
+  readonly dropsRepeats?: boolean;
   /** Provider-specific fields of every request of this model. They decide answers, so they are part of each request's address. */
   readonly extra?: Readonly<Record<string, Json>>;
   /** One whole answer. One attempt: retries, limits and billing are the caller's. */

@@ -10,6 +10,8 @@ export interface Spender {
   readonly spent: number;
   /** Pools that are charged for its steps by what it is part of. Default: none. */
   readonly paid?: readonly BudgetPool[] | undefined;
+  /** The calls whose end is unknown, by name, with their holds in micro-dollars. */
+  readonly lost?: readonly (readonly [name: string, amount: number])[];
 }
 
 /**
@@ -18,18 +20,25 @@ export interface Spender {
  * Funds.F1 (`reserve`) a hold is taken from every pool, or from none.
  * Funds.F2 (`inOrder`) pools are asked in one order that all spenders share, so that no two wait for each other.
  * Funds.F3 (`open`) a pool that is reached in two ways is asked once.
+ * Funds.F4 (`settleLost`) a lost hold is settled once, in each of the pools that keep it.
  */
 export class Funds {
   readonly accounts: readonly OpenAccount[];
   readonly #opened: readonly BudgetAccount[];
+  /** The places of lost calls in the lists of the accounts. */
+  readonly #lost: ReadonlyMap<string, number>;
 
-  private constructor(accounts: readonly OpenAccount[], opened: readonly BudgetAccount[]) {
+  private constructor(accounts: readonly OpenAccount[], opened: readonly BudgetAccount[], lost: NonNullable<Spender["lost"]>) {
     this.accounts = accounts;
     this.#opened = opened;
+    this.#lost = new Map(lost.map(([name], nth) => [name, nth]));
   }
 
   /** Undefined where no pool binds. */
-  static async open(pools: readonly (BudgetPool | undefined)[], { name, spent, paid = [] }: Spender): Promise<Funds | undefined> {
+  static async open(
+    pools: readonly (BudgetPool | undefined)[],
+    { name, spent, paid = [], lost = [] }: Spender,
+  ): Promise<Funds | undefined> {
     const all = new Map<BudgetPool, BudgetAccount | undefined>();
     for (const pool of pools) {
       for (let level = pool; level !== undefined; level = level.parent) {
@@ -42,11 +51,11 @@ export class Funds {
     const accounts: OpenAccount[] = [];
     const opened: BudgetAccount[] = [];
     for (const [pool, known] of [...all].toSorted(([a], [b]) => inOrder(a, b))) {
-      const account = known ?? (await pool.open(name, { spent }));
+      const account = known ?? (await pool.open(name, { spent, lost: lost.map(([, amount]) => amount) }));
       if (known === undefined) opened.push(account);
       accounts.push({ pool, account });
     }
-    return new Funds(accounts, opened);
+    return new Funds(accounts, opened, lost);
   }
 
   /** True when any pool bounds spending. */
@@ -62,15 +71,16 @@ export class Funds {
   /**
    * Takes an amount from all pools, and waits while open holds could make room in them.
    *
+   * @param repeats names of lost calls that the next one repeats
    * @throws BudgetError, ControlError: see {@link BudgetAccount.reserve}; nothing is taken then
    */
-  async reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
+  async reserve(amount: number, ending: Cancellation, repeats: readonly string[] = []): Promise<BudgetHold> {
     const taken: BudgetHold[] = [];
     const settle = (cost: number): void => {
       for (const hold of taken) hold.settle(cost);
     };
     try {
-      for (const { account } of this.accounts) taken.push(await account.reserve(amount, ending));
+      for (const { account } of this.accounts) taken.push(await account.reserve(amount, ending, this.#lostOf(account, repeats)));
     } catch (error) {
       settle(0);
       throw error;
@@ -78,9 +88,29 @@ export class Funds {
     return { settle };
   }
 
+  /** Settles lost calls. @param cost micro-dollars of each */
+  settleLost(name: string, cost: number): void {
+    for (const account of this.#opened) for (const hold of this.#lostOf(account, [name])) hold.settle(cost);
+  }
+
+  /** Counts an amount as spent until it is settled. */
+  lose(amount: number): BudgetHold {
+    const holds = this.accounts.map(({ account }) => account.lose(amount));
+    return {
+      settle: (cost) => {
+        for (const hold of holds) hold.settle(cost);
+      },
+    };
+  }
+
   /** Adds spending without a hold. */
   charge(amount: number): void {
     for (const { account } of this.accounts) account.charge(amount);
+  }
+
+  #lostOf(account: BudgetAccount, names: readonly string[]): readonly BudgetHold[] {
+    if (names.length === 0 || !this.#opened.includes(account)) return [];
+    return names.flatMap((name) => account.lost[this.#lost.get(name) ?? -1] ?? []);
   }
 
   /** Closes the accounts that it opened: see {@link BudgetAccount.close}. @param isDone the spender never comes back */

@@ -26,8 +26,12 @@ export interface LedgerRecord {
   readonly unpriced: number;
   readonly usage: UsageSum;
   /** Key and amount, in the order opened, with a mark where the price is unknown. */
-  readonly open: readonly (readonly [string, number] | readonly [string, number, "unpriced"])[];
+  readonly open: readonly HoldRecord[];
+  /** The same of lost holds. Left out without any. */
+  readonly lost?: readonly HoldRecord[];
 }
+
+type HoldRecord = readonly [string, number] | readonly [string, number, "unpriced"];
 
 /** Tokens of no call. */
 const NO_USAGE_SUM: UsageSum = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false });
@@ -38,9 +42,10 @@ interface OpenHold {
 }
 
 /**
- * The sums of settled costs and open holds, in whole micro-dollars. It owns the open holds. It knows no clock, no budget and no journal.
+ * The sums of settled costs and open holds, in whole micro-dollars. It owns the open holds, lost ones among them: holds of calls whose end is
+ * unknown. It knows no clock, no budget and no journal.
  *
- * Ledger.L1 (`open`, `settle`) spent is the sum of settled costs, and held the sum of open holds.
+ * Ledger.L1 (`open`, `lose`, `settle`) spent is the sum of settled costs and lost holds, and held the sum of all other open holds.
  * Ledger.L2 (`open`, `settle`) a key has one open hold at a time; settling closes it, and settling a key without an open hold is an error.
  * Ledger.L3 (`whole`) amounts are whole and never negative.
  * Ledger.L4 (`settle`) an unknown cost adds one to `unpriced` and nothing to `spent`, also while its hold is open; a settlement at the hold
@@ -50,28 +55,42 @@ interface OpenHold {
  */
 export class Ledger {
   readonly #open = new Map<string, OpenHold>();
+  readonly #lost = new Map<string, OpenHold>();
   #openUnpriced = 0;
-  #spent = 0;
+  #settled = 0;
   #held = 0;
+  #lostHeld = 0;
   #unpriced = 0;
   #usage: UsageSum = NO_USAGE_SUM;
 
   /** Reads a ledger back. @throws UsageError `LEDGER_KEY` or `LEDGER_AMOUNT` when it is not one. */
   static fromJSON(record: LedgerRecord): Ledger {
     const ledger = new Ledger();
-    ledger.#spent = whole(record.spent, "spent");
+    ledger.#settled = whole(record.spent, "spent");
     ledger.#unpriced = whole(record.unpriced, "unpriced");
     ledger.#usage = { ...record.usage };
-    for (const [key, hold, unpriced] of record.open) ledger.open(key, hold as MicroUsd, unpriced !== undefined);
+    const { open, lost = [] } = record;
+    for (const [key, hold, unpriced] of [...lost, ...open]) ledger.open(key, hold as MicroUsd, unpriced !== undefined);
+    for (const [key] of lost) ledger.lose(key);
     return ledger;
   }
 
-  /** Micro-dollars of everything settled. */
+  /** Micro-dollars of everything settled, and of lost holds. */
   get spent(): MicroUsd {
-    return this.#spent as MicroUsd;
+    return (this.#settled + this.#lostHeld) as MicroUsd;
   }
 
-  /** Micro-dollars reserved by open holds. */
+  /** Micro-dollars of everything settled. */
+  get settled(): MicroUsd {
+    return this.#settled as MicroUsd;
+  }
+
+  /** Keys and micro-dollars of the open holds, lost ones among them. */
+  get holds(): readonly (readonly [key: string, amount: number])[] {
+    return [...this.#lost, ...this.#open].filter(([, { amount }]) => amount > 0).map(([key, { amount }]) => [key, amount]);
+  }
+
+  /** Micro-dollars reserved by calls under way. */
   get held(): MicroUsd {
     return this.#held as MicroUsd;
   }
@@ -86,7 +105,7 @@ export class Ledger {
     return this.#usage;
   }
 
-  /** The number of open holds. */
+  /** The number of open holds of calls under way. */
   get openHolds(): number {
     return this.#open.size;
   }
@@ -98,22 +117,33 @@ export class Ledger {
    * @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` for an amount that is not whole or is negative.
    */
   open(key: string, hold: MicroUsd, isUnpriced: boolean = false): void {
-    if (this.#open.has(key))
+    if (this.#open.has(key) || this.#lost.has(key))
       throw new UsageError("LEDGER_KEY", `Expected a key without an open hold, but ${key} has one. Settle it first.`);
     this.#open.set(key, { amount: whole(hold, "a hold"), isUnpriced });
     if (isUnpriced) this.#openUnpriced += 1;
     this.#held += hold;
   }
 
+  /** Marks the open hold of `key` as lost: it counts as spent until it is settled. @throws UsageError `LEDGER_KEY` when there is none */
+  lose(key: string): void {
+    const open = this.#open.get(key);
+    if (open === undefined) throw noHold(key);
+    this.#open.delete(key);
+    this.#lost.set(key, open);
+    this.#held -= open.amount;
+    this.#lostHeld += open.amount;
+  }
+
   /**
-   * Closes the hold of `key` with its cost.
+   * Closes the hold of `key`, a lost one too, with its cost.
    *
    * @throws UsageError `LEDGER_KEY` when the key has no open hold, `LEDGER_AMOUNT` for a cost that is not whole, is negative, or is
    * missing although it settles at its hold.
    */
   settle(key: string, settlement: Settlement): void {
-    const open = this.#open.get(key);
-    if (open === undefined) throw new UsageError("LEDGER_KEY", `Expected a key with an open hold, but ${key} has none. Open it first.`);
+    const lost = this.#lost.get(key);
+    const open = lost ?? this.#open.get(key);
+    if (open === undefined) throw noHold(key);
     const { cost, basis, usage } = settlement;
     if (cost === undefined && basis === "hold") {
       throw new UsageError(
@@ -122,17 +152,18 @@ export class Ledger {
       );
     }
     const known = cost === undefined ? undefined : whole(cost, "a cost");
-    this.#open.delete(key);
-    this.#held -= open.amount;
+    (lost === undefined ? this.#open : this.#lost).delete(key);
+    if (lost === undefined) this.#held -= open.amount;
+    else this.#lostHeld -= open.amount;
     if (open.isUnpriced) this.#openUnpriced -= 1;
-    if (known !== undefined) this.#spent += known;
+    if (known !== undefined) this.#settled += known;
     else if (basis !== "none") this.#unpriced += 1;
     if (usage !== undefined) this.#usage = addUsageTo(this.#usage, usage);
   }
 
   /** True when `hold` more can be reserved without spent and held passing `budget`. */
   fits(hold: MicroUsd, budget: MicroUsd): boolean {
-    return this.#spent + this.#held + hold <= budget;
+    return this.spent + this.#held + hold <= budget;
   }
 
   /** The known spending, and the number of calls without a known price. */
@@ -141,12 +172,17 @@ export class Ledger {
   }
 
   toJSON(): LedgerRecord {
-    return { spent: this.#spent, unpriced: this.#unpriced, usage: { ...this.#usage }, open: [...this.#open].map(openRecord) };
+    const lost = this.#lost.size === 0 ? {} : { lost: [...this.#lost].map(holdRecord) };
+    return { spent: this.#settled, unpriced: this.#unpriced, usage: { ...this.#usage }, open: [...this.#open].map(holdRecord), ...lost };
   }
 }
 
-function openRecord([key, { amount, isUnpriced }]: readonly [string, OpenHold]): LedgerRecord["open"][number] {
+function holdRecord([key, { amount, isUnpriced }]: readonly [string, OpenHold]): HoldRecord {
   return isUnpriced ? [key, amount, "unpriced"] : [key, amount];
+}
+
+function noHold(key: string): UsageError {
+  return new UsageError("LEDGER_KEY", `Expected a key with an open hold, but ${key} has none. Open it first.`);
 }
 
 /** Tokens of several calls together. */
@@ -191,6 +227,13 @@ export class SpendingTable {
       usage: usage === undefined ? sum.usage : addUsageTo(sum.usage, usage),
       cost: { known: (sum.cost.known + (cost ?? 0)) as MicroUsd, unpriced: sum.cost.unpriced + (isUnpriced ? 1 : 0) },
     });
+  }
+
+  /** Replaces the cost of a settlement that was added before. An undefined cost is unknown. */
+  correct(name: string, before: number | undefined, after: number | undefined): void {
+    const { usage, cost } = this.#sums.get(name) ?? NOTHING;
+    const unpriced = cost.unpriced + (after === undefined ? 1 : 0) - (before === undefined ? 1 : 0);
+    this.#sums.set(name, { usage, cost: { known: (cost.known + (after ?? 0) - (before ?? 0)) as MicroUsd, unpriced } });
   }
 
   /** Returns a table of these sums, which were the `entries` of another. */

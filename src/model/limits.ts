@@ -1,6 +1,6 @@
 import { isObject } from "../kernel/value-kind.ts";
 import type PQueue from "p-queue";
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -221,7 +221,8 @@ class Limits implements ModelLimits {
     try {
       // One at a time stands before the window, so that a small call behind a large one does not starve it.
       const enter = (priority: number): Promise<RateUse> =>
-        inLine(() => gate.add(() => window.enter(request), { signal, priority }), signal);
+        // A signal of its own: the queue adds a listener for each call that waits.
+        inLine(() => gate.add(() => window.enter(request), { signal: AbortSignal.any([signal]), priority }), signal);
       return placeIn(window, await enter(0), { clock: request.clock, enterAgain: () => enter(1), leave });
     } catch (error) {
       leave();
@@ -285,15 +286,15 @@ class RateWindow {
   /** Until the oldest use leaves the window, a use turns out smaller, or the signal aborts. */
   #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      let cancel = (): void => {};
+      let [cancel, letGo] = [(): void => {}, (): void => {}];
       const done = (): void => {
         cancel();
-        signal.removeEventListener("abort", done);
+        letGo();
         resolve();
       };
       cancel = clock.timer(ms, done);
       this.#changed = done;
-      signal.addEventListener("abort", done, { once: true });
+      letGo = onAbort(signal, done);
     });
   }
 }
@@ -315,15 +316,14 @@ function takePlace(places: PQueue, signal: AbortSignal): Promise<() => void> {
     // they still run.
     let running = false;
     const waiting = new AbortController();
-    const stop = (): void => {
+    const letGo = onAbort(signal, () => {
       if (!running) waiting.abort(abortReason(signal));
-    };
-    signal.addEventListener("abort", stop, { once: true });
+    });
     places
       .add(
         () => {
           running = true;
-          signal.removeEventListener("abort", stop);
+          letGo();
           return occupy();
         },
         { signal: waiting.signal },

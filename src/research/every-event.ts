@@ -15,7 +15,9 @@ const types: Readonly<Record<RunEvent["type"], true>> = {
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,
+  "run.settled": true,
   "run.ended": true,
+  "run.erased": true,
 };
 
 /** Every type of event. */

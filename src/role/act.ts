@@ -285,11 +285,11 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   get message(): RoleContext<S>["message"] {
     return <P>(content: string, fields: MessageFields<P> = noFields) => {
-      const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action } = fields;
+      const { instructContent, role, sentFrom, sendTo, metadata, priority, causeBy = this.action } = fields;
       // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
       // Every message of an action passes here, and a spread costs more than this list. Undefined members are left out.
-      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
+      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority };
       return this.#rc.message(content, all as MessageFields<P>);
     };
   }

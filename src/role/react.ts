@@ -31,6 +31,7 @@ export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides
 function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
   const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
+  if (spec.join !== undefined && !takesInputs(spec.join, rc)) return undefined;
   const acted = role.act(rc, only);
   if (isThenable(acted)) {
     return Promise.resolve(acted).then((said) => {
@@ -40,6 +41,22 @@ function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Act
   }
   loop.turn += 1;
   return acted ?? undefined;
+}
+
+/**
+ * Lets the only action of a role work on the newest message of each of its needs, however these came. News of another cause starts it too.
+ *
+ * @returns false where the action has to wait: for a need that is missing, or for a newer message of a need
+ */
+function takesInputs<S>(join: ReactionSpec, rc: RoleContext<S>): boolean {
+  const inputs = join.needs.flatMap((need) => rc.memory.newestBy(need) ?? []);
+  if (inputs.length < join.needs.length) return false;
+  const others = rc.news.filter(({ causeBy }) => !join.on.has(causeBy));
+  const newer = joinedInputs(join, rc.memory, rc.joins.consumed(0));
+  if (newer === undefined) return others.length > 0;
+  rc.joins.consume(0, newer);
+  replaceNews(rc.news, [...inputs, ...others]);
+  return true;
 }
 
 /** Thinks and acts as long as nothing waits; {@link thinkAndActOn} continues after a wait. */

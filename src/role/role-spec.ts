@@ -27,6 +27,8 @@ export interface RoleSpec {
   readonly mode: ReactMode | "step";
   readonly maxReactLoop: number;
   readonly initialState: CustomState;
+  /** The only action of a role that hears all that this action needs, and so waits for it. */
+  readonly join: ReactionSpec | undefined;
 }
 
 const specs = new WeakMap<Role, RoleSpec>();
@@ -76,6 +78,7 @@ function buildSpec(role: Role): RoleSpec {
     );
   }
   assertToolsAreUsed(role, mode);
+  const watch = watchOf(role, reactions);
   const initialState = initialStateOf(role);
   for (const action of actions) assertStateOf(role, initialState, action);
   return Object.freeze({
@@ -89,13 +92,20 @@ function buildSpec(role: Role): RoleSpec {
     }),
     actions,
     reactions,
-    watch: watchOf(role, reactions),
+    watch,
     addresses: role.addresses,
     observeAll: role.observeAll,
     mode,
     maxReactLoop: role.maxReactLoop ?? defaultLoop(mode, actions.length),
     initialState,
+    join: mode === "react" || mode === "by_order" ? joinOf(role, actions, watch) : undefined,
   });
+}
+
+function joinOf({ observeAll }: Role, [only, ...more]: readonly Action[], watch: readonly string[]): ReactionSpec | undefined {
+  if (only === undefined || more.length > 0 || only.needs.length === 0) return undefined;
+  const needs = only.needs.map(addressOf);
+  return observeAll || needs.every((need) => watch.includes(need)) ? { on: new Set(needs), needs, action: only } : undefined;
 }
 
 function defaultLoop(mode: RoleSpec["mode"], actions: number): number {

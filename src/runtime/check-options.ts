@@ -20,14 +20,17 @@ import { schedulerOf } from "./schedulers/scheduler.ts";
  */
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
-  const { scheduler, delivery, concurrency, messageLimit, onFailure, seed, model, models, human } = options;
+  const { scheduler, delivery, concurrency, messageLimit, onFailure, onDeadAddress, seed, model, models, human } = options;
   if (scheduler !== undefined) schedulerOf(scheduler);
   if (delivery !== undefined && delivery !== "hire" && delivery !== "shuffled" && delivery !== "sender")
     throw refused("delivery", '"hire", "shuffled" or "sender"', delivery, "Leave it out for the order of hiring.");
   if (concurrency !== undefined) checkWhole(concurrency, "concurrency", 1);
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
+  if (options.uncertainAfter !== undefined) checkWhole(options.uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   if (onFailure !== undefined && !isFailurePolicy(onFailure))
     throw refused("onFailure", '"stop", "skip" or retry(n)', onFailure, 'Leave it out for "stop".');
+  if (onDeadAddress !== undefined && onDeadAddress !== "warn" && onDeadAddress !== "fail")
+    throw refused("onDeadAddress", '"warn" or "fail"', onDeadAddress, 'Leave it out for "warn".');
   checkSeed(seed);
   if (model !== undefined && !isModel(model)) throw refused("model", "a model", model, 'Make one by an adapter: openai({ model: "..." }).');
   if (models !== undefined && !(isObject(models) && Object.values(models).every(isModel)))

@@ -23,11 +23,13 @@ import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import type { ActivationHost, Begun, TurnResult, TurnTools } from "./turn/commit.ts";
+import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
-/** The bounds of one run of an engine, besides its rounds. */
+/** The bounds of one run of an engine. */
 export interface RunBounds {
+  /** Returns the number of rounds until the run stops. */
+  readonly roundsLeft: () => number;
   readonly checkpoint: (() => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -47,6 +49,7 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly funds: Funds | undefined;
   readonly messageLimit: number;
   readonly deps: Deps | undefined;
+  readonly failsOnDead: boolean;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -69,11 +72,11 @@ export class Engine implements DriverHost, ActivationHost {
   readonly directory: Directory;
   readonly logger: Logger;
   readonly deps: Deps | undefined;
+  readonly failsOnDead: boolean;
   readonly tell: Tell;
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
-  roundLimit = 0;
   checkpoint: (() => boolean) | undefined;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
@@ -83,6 +86,7 @@ export class Engine implements DriverHost, ActivationHost {
   #hasDied = false;
   /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
   readonly #acting = new Map<RoleState, Begun | undefined>();
+  #roundsLeft: () => number = () => 0;
   #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
   #control: ControlError | undefined;
@@ -93,6 +97,7 @@ export class Engine implements DriverHost, ActivationHost {
     this.directory = parts.hired.directory;
     this.logger = parts.logger;
     this.deps = parts.deps;
+    this.failsOnDead = parts.failsOnDead;
     this.tell = parts.announcer.telling;
     this.resumed = parts.resumed;
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
@@ -162,8 +167,9 @@ export class Engine implements DriverHost, ActivationHost {
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.record();
+    if (message.priority !== undefined && !this.state.isPrioritized) this.recordBegun();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
-    this.#parts.announcer.saidOutside(sent);
+    this.#parts.announcer.saidOutside(sent, this.directory);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
   }
@@ -198,13 +204,17 @@ export class Engine implements DriverHost, ActivationHost {
     return Math.min(taken ?? 0, role.waiting);
   }
 
+  get roundsLeft(): number {
+    return this.#roundsLeft();
+  }
+
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
-  async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<DriveEnd> {
+  async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.#failure = undefined;
     this.#control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
-    this.roundLimit = roundLimit;
+    this.#roundsLeft = roundsLeft;
     // Until its end is durable, an activation that passed could be mistaken for the one that kills the process later.
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);
@@ -220,6 +230,7 @@ export class Engine implements DriverHost, ActivationHost {
     } finally {
       unfollow?.();
       this.#tools.scopes.close();
+      this.#parts.announcer.countWarnings();
       if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
     }
   }
@@ -259,6 +270,11 @@ export class Engine implements DriverHost, ActivationHost {
     this.#acting.set(role, begun);
   }
 
+  recordBegun(): void {
+    if (this.state.delivery !== "turn") return;
+    for (const [role, begun] of this.#acting) if (begun?.act === role.nextAct) recordBegin(this.#tools, role, begun);
+  }
+
   #turnedAfter(role: RoleState, turn: Promise<TurnResult>): Promise<TurnEnd> {
     if (!this.#acting.has(role)) this.#acting.set(role, undefined);
     const turned = (result: TurnResult | BrokenTurn): TurnEnd => {
@@ -283,7 +299,7 @@ export class Engine implements DriverHost, ActivationHost {
   #ended(name: string, result: TurnResult | BrokenTurn): TurnEnd {
     switch (result.kind) {
       case "ended":
-        for (const sent of result.said) this.#parts.announcer.said(sent);
+        for (const sent of result.said) this.#parts.announcer.said(sent, this.directory);
         return "done";
       case "retried":
         return "done";

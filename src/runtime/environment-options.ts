@@ -58,7 +58,13 @@ export interface EnvironmentOptions {
   readonly concurrency?: number;
   /** Default `stop`. */
   readonly onFailure?: FailurePolicy;
+  /**
+   * A message of a role to an address that no role has is a dead letter and causes a warning (`warn`), or fails the activation with the
+   * UsageError `ADDRESS_UNKNOWN`, so that `onFailure` decides, and the model of an agent is told (`fail`). Default `warn`.
+   */
+  readonly onDeadAddress?: "warn" | "fail";
   readonly human?: HumanPort;
+  /** Default: warnings and errors go to stderr, see {@link Logger}. */
   readonly logger?: Logger;
   /** Prices that override the table. */
   readonly prices?: PriceTable;
@@ -80,6 +86,11 @@ export interface EnvironmentOptions {
   readonly journal?: Journal;
   /** The id of the run in the journal. Default: a new one. */
   readonly id?: string;
+  /**
+   * Milliseconds after which a call that a crash has cut off, and that no call has repeated, counts nothing. It is settled when its run is
+   * opened: resumed, answered, or found by a server that starts. Default never: its worst case counts as spent until `Team.settle`.
+   */
+  readonly uncertainAfter?: number;
   /** Texts that must never be recorded, besides texts that look like a key. */
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
@@ -105,6 +116,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   delivery: true,
   concurrency: true,
   onFailure: true,
+  onDeadAddress: true,
   human: true,
   logger: true,
   prices: true,
@@ -114,6 +126,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   effects: true,
   journal: true,
   id: true,
+  uncertainAfter: true,
   secrets: true,
   messageLimit: true,
   edges: true,

@@ -57,14 +57,15 @@ function invalid(expected: string, came: string, todo: string): UsageError {
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
  */
-export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds & { readonly roundLimit: number } {
+export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
   const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
   checkWhole(rounds, "rounds", 0);
   checkStopCondition(stopWhen);
   checkSignal(signal);
   const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
-  return { roundLimit: roundsOf(state) + rounds, checkpoint, signal };
+  const last = roundsOf(state) + rounds;
+  return { roundsLeft: () => last - roundsOf(state), checkpoint, signal };
 }
 
 /** Returns the state of an environment before its first event. */

@@ -2,7 +2,6 @@ import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
-import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
@@ -11,7 +10,7 @@ import { runInside } from "../model/meter.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import type { Message, Receipt } from "../message/message.ts";
+import { assertMessageAlone, type Message, type Receipt } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
@@ -49,11 +48,12 @@ import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
 import type { OwnRun } from "./own-run.ts";
+import { RunWarnings } from "./run-warnings.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { recordedEnd } from "./recorded-end.ts";
-import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
+import { type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**
  * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only where it is given
@@ -97,9 +97,9 @@ export class Environment {
     this.#options = options;
     const clock = options.clock ?? systemClock;
     const state = backing.state ?? freshState(options, backing.shard);
-    const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
+    const logger = options.logger ?? new RunWarnings(mask);
     const driver: Driver = backing.driver ?? { run: (host) => driverOf(recordedBy(state, options.scheduler, mask)).run(host) };
     this.#observers = backing.observers ?? new ObserverRegistry();
     const isLive = backing.mode !== "replay";
@@ -135,7 +135,7 @@ export class Environment {
       logger,
       mask,
       ...{ funds: backing.funds, past: backing.past, resumed: backing.resumed },
-      ...{ deps: options.deps, effects: options.effects ?? localEffects },
+      ...{ deps: options.deps, effects: options.effects ?? localEffects, failsOnDead: options.onDeadAddress === "fail" },
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
       edges: backing.edges === undefined ? loaderOf(options.edges, () => this.#engine) : () => backing.edges,
@@ -170,9 +170,12 @@ export class Environment {
 
   /**
    * Publishes a message from outside. A text becomes a user requirement; a later one becomes feedback where a role watches
-   * `UserFeedback`.
+   * `UserFeedback`. A priority belongs to the message: `createMessage(text, { priority })`.
+   *
+   * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for options besides the message; QueueFullError `MAILBOX_FULL`
    */
-  publishMessage(message: Message | string): Receipt {
+  publishMessage(message: Message | string, ...more: readonly never[]): Receipt {
+    assertMessageAlone("publishMessage", more[0]);
     return this.#engine.publish(typeof message === "string" ? userMessage(this.state, message, this.#options.clock) : message);
   }
 
@@ -183,23 +186,24 @@ export class Environment {
    * @throws UsageError `RUN_TWICE` while a run is under way; `OPTION_INVALID` for an invalid option.
    */
   async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
-    const { roundLimit, ...bounds } = boundsOf(o, this.state);
-    const drive = async (): Promise<RunEnd> => this.drive(roundLimit, bounds);
-    const parts = { log: this.#log, mask: this.#mask, drive, warn: (text: string): void => this.warn(text) };
-    const run = async (): Promise<RunResult> => this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask);
-    const name = this.description === "" ? "environment" : this.description;
-    return this.#alone(() => runInside(meterFor(this.#options.model), { kind: "environment", name, request: {} }, run));
+    const bounds = boundsOf(o, this.state);
+    const drive = async (): Promise<RunEnd> => this.drive(bounds);
+    const warn = (text: string): void => this.warn(text);
+    const parts = { log: this.#log, mask: this.#mask, drive, warn, uncertainAfter: this.#options.uncertainAfter };
+    const run = (): Promise<RunResult> => this.#own?.run(parts) ?? unrecordedRun(this.state, drive, this.#mask);
+    const spec = { kind: "environment", name: this.description || "environment", request: {} };
+    return this.#alone(() => runInside(meterFor(this.#options.model), spec, run));
   }
 
-  /** Runs to an absolute number of rounds and returns why it stopped. @internal */
-  async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
+  /** Runs within bounds, and returns why it stopped. @internal */
+  async drive(bounds: RunBounds): Promise<RunEnd> {
     this.#assertAtRest(this.#isDriving);
     try {
       this.#isDriving = true;
       if (!this.#hasWarned)
         for (const [role, text] of firstWarnings(this.#hired, this.state, this.#options.edges)) this.#engine.warn(role, text);
       this.#hasWarned = true;
-      const reason = await this.#engine.run(roundLimit, bounds);
+      const reason = await this.#engine.run(bounds);
       // Stores get only durable events. Without stores the end of the run is written together with the pending events.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
@@ -332,8 +336,7 @@ export class Environment {
   }
 
   /**
-   * Returns a stream of the environment's own, for what is drawn outside the roles, such as where they begin: a function of the seed and the
-   * name.
+   * Returns a random stream of the environment, for what is drawn outside the roles: a function of the seed and the name.
    *
    * @throws UsageError `STREAM_TAKEN` for a name that was asked for before
    *
@@ -372,10 +375,7 @@ export class Environment {
     return this.#observers.on(type, listener);
   }
 
-  /**
-   * Returns the history and the roles with their mailboxes, memories, states and plans, as plain JSON, to look at. {@link snapshot} has the
-   * whole state.
-   */
+  /** Returns the history and the roles (mailboxes, memories, states, plans) as plain JSON, to look at. {@link snapshot} has the whole state. */
   toJSON(): Json {
     return environmentJson(this.state, this.description);
   }
@@ -396,5 +396,3 @@ export class Environment {
     throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
   }
 }
-
-const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });

@@ -14,6 +14,7 @@ export function firstWarnings(
   state: RunState,
   edges: readonly EdgePolicy[] | undefined,
 ): readonly FirstWarning[] {
+  if ((state.shard?.from ?? 0) > 0) return [];
   return [
     ...hired.idle.map(({ card: { name } }): FirstWarning => [
       name,

@@ -10,6 +10,9 @@ import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
 import type { DeadLetter } from "./record/run-state.ts";
 import type { RoleMemories } from "./role-memories.ts";
+import type { Directory } from "./routing/directory.ts";
+import { nearestText } from "./routing/spelling.ts";
+import { RunWarnings } from "./run-warnings.ts";
 
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
@@ -60,6 +63,9 @@ export function tellObservers(
   }
 }
 
+/** Finds the addresses that resemble one that no role has. */
+type NearestAddresses = Pick<Directory, "nearest">;
+
 /** The parts of an announcer. */
 export interface AnnouncerParts {
   readonly observers: ObserverRegistry;
@@ -104,22 +110,22 @@ export class Announcer implements Observer {
   readonly tell = (observed: Observed): void => tellObservers(this.observers, observed, this.#parts);
 
   warn(role: string | undefined, text: string): void {
-    this.#parts.logger.warn(text);
+    this.#log(role, text);
     this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
   /** Reports an output of a role, addresses in its message that no role has, and faults on its way. */
-  said({ message, to, dead, faults }: Sent): void {
-    if (dead !== undefined) this.#tellDead(message, dead);
+  said({ message, to, dead, faults }: Sent, directory: NearestAddresses): void {
+    if (dead !== undefined) this.#tellDead(message, dead, directory);
     for (const fault of faults ?? []) this.telling("message.fault")?.({ type: "message.fault", message, fault });
     if (isOutput(message, to)) this.telling("message.output")?.({ type: "message.output", message });
   }
 
   /** Reports a message from outside that no role receives. */
-  saidOutside({ message, to, dead }: Sent): void {
-    if (dead !== undefined) this.#tellDead(message, dead);
+  saidOutside({ message, to, dead }: Sent, directory: NearestAddresses): void {
+    if (dead !== undefined) this.#tellDead(message, dead, directory);
     if (!isOutput(message, to)) return;
-    this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+    this.#log(undefined, `Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.telling("message.unheard")?.({ type: "message.unheard", message });
   }
 
@@ -149,9 +155,21 @@ export class Announcer implements Observer {
     this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
   }
 
-  #tellDead(message: Message, dead: readonly string[]): void {
+  /** Writes the number of the warnings that were not written, at the end of a run. */
+  countWarnings(): void {
+    if (this.#parts.logger instanceof RunWarnings) this.#parts.logger.end();
+  }
+
+  #log(role: string | undefined, text: string): void {
+    const { logger } = this.#parts;
+    if (logger instanceof RunWarnings) logger.warnOf(role, text);
+    else logger.warn(text);
+  }
+
+  #tellDead(message: Message, dead: readonly string[], directory: NearestAddresses): void {
     for (const address of dead) {
-      this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.`);
+      const nearest = nearestText(directory.nearest(address));
+      this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.${nearest}`);
       this.telling("message.dead")?.({ type: "message.dead", message, address });
     }
   }

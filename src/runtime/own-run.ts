@@ -2,6 +2,7 @@ import { errorRecord } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { recordedEnd } from "./recorded-end.ts";
 import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
+import { overdueTries } from "./record/lost-tries.ts";
 import { resumption } from "./record/resumption.ts";
 import type { RunEvent } from "./record/event.ts";
 import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
@@ -20,6 +21,8 @@ export interface OwnRunParts {
   readonly mask: Mask;
   readonly drive: () => Promise<RunEnd>;
   readonly warn: (text: string) => void;
+  /** See the option of the environment. */
+  readonly uncertainAfter: number | undefined;
 }
 
 /**
@@ -61,9 +64,9 @@ export class OwnRun {
   }
 
   /** Goes on with the run, records its end and gives it up. The result tells what the journal refuses. */
-  async run({ log, mask, drive, warn }: OwnRunParts): Promise<RunResult> {
+  async run({ log, mask, drive, warn, uncertainAfter = Infinity }: OwnRunParts): Promise<RunResult> {
     try {
-      this.#begin(log);
+      this.#begin(log, log.now - uncertainAfter);
       return await recordedEnd(log, mask, await drive());
     } catch (error) {
       return runResult(log.state, { reason: "interrupted", failure: { error }, control: undefined }, mask);
@@ -87,10 +90,11 @@ export class OwnRun {
   }
 
   /** Records that the run goes on, where it is not at its beginning. */
-  #begin(log: RunLog): void {
+  #begin(log: RunLog, lostBefore: number): void {
     const former = this.#former;
     this.#former = undefined;
-    if (log.state.phase.phase === "ended" || former !== undefined) log.record(resumption(log.state, former));
+    if (log.state.phase.phase !== "ended" && former === undefined) return;
+    for (const event of [...overdueTries(log.state, lostBefore), resumption(log.state, former)]) log.record(event);
   }
 
   /** Lets another process go on with the run. */

@@ -3,6 +3,7 @@ import { errorRecord, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { KeptMemory } from "../memory/kept-memory.ts";
 import type { MemoryOp } from "../memory/memory-draft.ts";
+import { memoryScope } from "../memory/memory-scope.ts";
 import { type RoleMemoryOptions, type RoleMemoryParts, roleMemoryParts } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
@@ -86,7 +87,8 @@ export class RoleMemories {
     if (options === undefined) return undefined;
     const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
     const isAncestor = (id: string): boolean => this.#ancestors.some((point) => point.runId === id);
-    const kept = new KeptMemory({ parts: options, role: name, runId: runId(), isAncestor, clock, onError });
+    const { role: _role, ...scope } = memoryScope(name, this.#parts.state().scope, runId(), options.scope);
+    const kept = new KeptMemory({ parts: options, role: name, scope, runId: runId(), isAncestor, clock, onError });
     const memory = { options, kept, mask };
     this.#memories.set(name, memory);
     return memory;
@@ -159,7 +161,8 @@ export class RoleMemories {
  * @throws UsageError `ROLE_INVALID`
  */
 function assertNeedsNothing(role: Role): void {
-  const waiting = roleSpec(role).reactions.find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));
+  const { reactions, join = [] } = roleSpec(role);
+  const waiting = reactions.concat(join).find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));
   if (waiting === undefined) return;
   throw new UsageError(
     "ROLE_INVALID",

@@ -5,12 +5,14 @@ import { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
+import type { FailedActivation } from "./record/failed-activation.ts";
 import { inOrderOfTicks } from "./record/delayed.ts";
 import type { FaultCounts } from "./record/edge-fault.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
 import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState } from "./record/run-state.ts";
+import { rest } from "./record/turn-count.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
 
@@ -28,6 +30,7 @@ export type ResultStatus = RunStatus | "moved";
 export interface RunResult {
   readonly runId: string;
   readonly status: ResultStatus;
+  /** The rounds of all turns together; without rounds the most activations of one role. */
   readonly rounds: number;
   /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];
@@ -36,6 +39,8 @@ export interface RunResult {
   /** Broadcasts of roles that no role watches. */
   readonly outputs: readonly Message[];
   readonly deadLetters: readonly DeadLetter[];
+  /** The activations that failed, whether the failure policy let the run go on or not, in the order of their failures. */
+  readonly failures: readonly FailedActivation[];
   /** Messages that left full mailboxes unread. Each is reported when it is dropped, and not kept. */
   readonly dropped: number;
   /** What the edges did, where the run has policies of edges. */
@@ -46,7 +51,10 @@ export interface RunResult {
   readonly byRole: Spendings;
   /** Spending by the id of the model or embedder. Spending of a run or an agent that a step started is only in `byRole`. */
   readonly byModel: Spendings;
-  /** Micro-dollars of calls that were in flight at a crash and are settled at their hold; part of `cost`. */
+  /**
+   * Micro-dollars of calls that were in flight at a crash; part of `cost`. Each counts as much as the call that repeats it, and its worst case while
+   * there is none.
+   */
   readonly uncertain: number;
   /** Questions to people that wait for an answer. */
   readonly questions: readonly PendingQuestion[];
@@ -70,6 +78,13 @@ export interface ForkReport {
   readonly difference?: ForkDifference;
 }
 
+/** Drives a run without a journal. No event records its end. */
+export async function unrecordedRun(state: RunState, drive: () => Promise<RunEnd>, mask: Mask): Promise<RunResult> {
+  const result = runResult(state, await drive(), mask);
+  rest(state);
+  return result;
+}
+
 /**
  * Returns the result of a run as it stands, without secrets. Its lists are made when they are first read, and do not change while the run
  * goes on: each is cut from a list of the run, which only grows, at its length now.
@@ -84,6 +99,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     output: lastWord(state),
     outputs: unseen,
     deadLetters: unseen,
+    failures: [...state.failures.values()],
     dropped: state.dropped,
     ...(state.edges.length === 0 ? {} : { faults: state.faults }),
     usage: state.ledger.usage,

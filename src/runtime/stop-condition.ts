@@ -7,12 +7,17 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import type { Immutable } from "../role/step-role.ts";
 import type { RecordedStop } from "./record/event.ts";
-import { roundsOf, type RunState } from "./record/run-state.ts";
+import type { RunState } from "./record/run-state.ts";
+import { turnCount } from "./record/turn-count.ts";
 
-/** The view of a run that a stop condition gets after every round (or, without rounds, after every activation) and when a run is resumed. */
+/**
+ * The view of a run that a stop condition gets after every round (or, without rounds, after every activation) and when a run is resumed. A turn
+ * begins with the run, and again with the first activation after a message from outside came to a run at rest.
+ */
 export interface RunProgress {
+  /** The rounds of the present turn; without rounds the most activations of one role in it. */
   readonly rounds: number;
-  /** The present tick of the run's clock: the round, the simulated time, or the number of activations that have ended. */
+  /** The ticks of the run's clock in the present turn: rounds, simulated time, or activations that have ended. */
   readonly tick: number;
   /** Micro-dollars. */
   readonly spent: MicroUsd;
@@ -21,7 +26,7 @@ export interface RunProgress {
   /** The number of answers of models. */
   readonly calls: number;
   readonly messages: readonly Message[];
-  /** Returns true when a message with this cause was delivered. The cost does not depend on the number of messages. */
+  /** Returns true when a message with this cause was delivered in the present turn. The cost does not depend on the messages of earlier turns. */
   said(cause: Address): boolean;
   readonly outputs: readonly Message[];
   /**
@@ -40,8 +45,8 @@ export interface RunProgress {
 export type StopCondition = (progress: RunProgress) => boolean;
 
 /**
- * A stop condition: the run stops after `n` rounds, with status `stopped`. The option `rounds` bounds a run too and ends it with status
- * `rounds`.
+ * A stop condition: the run stops after `n` rounds of a turn, with status `stopped`. The option `rounds` bounds a turn too and ends the run
+ * with status `rounds`.
  *
  * @example
  * import { afterRounds, defineRole, Team } from "troupe";
@@ -68,7 +73,7 @@ export function afterSpending(amount: MicroUsd): StopCondition {
 }
 
 /**
- * A stop condition: the run stops when a message caused by this action was delivered.
+ * A stop condition: the run stops when a message caused by this action was delivered in the present turn.
  *
  * @throws UsageError `ADDRESS_INVALID` for a cause without a name
  *
@@ -150,15 +155,20 @@ function isRecordedStop(value: unknown): value is RecordedStop {
   return typeof name === "string" && (made === undefined || Array.isArray(made));
 }
 
+function isSaidAfter(deliveries: readonly Message[], cause: string, after: number): boolean {
+  for (let place = after; place < deliveries.length; place += 1) if (deliveries[place]?.causeBy === cause) return true;
+  return false;
+}
+
 /** Returns the progress of a run as it stands. Lists are copied only where a condition reads them. */
 export function progressOf(state: RunState): RunProgress {
+  const { rounds, tick, after } = turnCount(state);
   return {
-    rounds: roundsOf(state),
-    tick: state.tick,
+    ...{ rounds, tick },
     spent: state.ledger.spent,
     delivered: state.delivered,
     calls: state.calls,
-    said: (cause) => state.history.newestBy(cause) !== undefined,
+    said: (cause) => (after === 0 ? state.history.newestBy(cause) !== undefined : isSaidAfter(state.deliveries, addressOf(cause), after)),
     get messages() {
       return state.history.get();
     },

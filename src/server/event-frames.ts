@@ -37,7 +37,8 @@ interface KeptFrame {
  * EventFrames.F2 (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
  * EventFrames.F3 (`load`) watchers of a run that ask for the same events share one reading.
  * EventFrames.F4 (`forget`) nothing is kept of a run that nobody watches, also when a reading ends later.
- * EventFrames.F5 (`add`) a run that begins again under its id, because it was removed, has no frame of the run before.
+ * EventFrames.F5 (`add`) a run that begins again under its id, because it was removed, has no frame of the run before, and neither has one whose
+ * words were erased (`#keep`).
  */
 export class EventFrames {
   readonly #journal: Journal;
@@ -74,7 +75,7 @@ export class EventFrames {
     const ofRun = this.#watched.get(runId);
     if (ofRun === undefined) return;
     if (seq === 0) for (const kept of ofRun.values()) this.#drop(kept);
-    this.#keep(runId, seq, frameOf(event));
+    this.#keep(event, frameOf(event));
   }
 
   /** Returns the frame of an event, if it is kept. */
@@ -115,7 +116,7 @@ export class EventFrames {
       for await (const event of this.#journal.read(runId, from)) {
         const frame = frameOf(event);
         if (events === 0) isFirst(frame);
-        this.#keep(runId, event.seq, frame);
+        this.#keep(event, frame);
         events += 1;
         bytes += frame.length;
         if (events >= PAGE_EVENTS || bytes >= PAGE_BYTES) break;
@@ -126,9 +127,10 @@ export class EventFrames {
     }
   }
 
-  #keep(runId: string, seq: number, frame: Uint8Array): void {
+  #keep({ runId, seq, type }: RunEvent, frame: Uint8Array): void {
     const ofRun = this.#watched.get(runId);
     if (ofRun === undefined || ofRun.has(seq)) return;
+    if (type === "run.erased") for (const kept of ofRun.values()) this.#drop(kept);
     const kept = { runId, seq, frame };
     ofRun.set(seq, kept);
     this.#frames.add(kept);

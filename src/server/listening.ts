@@ -23,6 +23,8 @@ export interface Listening {
 /** Milliseconds that a client may take to send the headers of a request, and a whole request. */
 const HEADERS_WITHIN = 15_000;
 const REQUEST_WITHIN = 60_000;
+/** Milliseconds between two looks for clients that take longer. */
+const LOOK = 500;
 const MOST_PORT = 65_535;
 
 /**
@@ -54,7 +56,7 @@ export async function listenOn(
   const { createAdaptorServer } = await import("@hono/node-server");
   const server = createAdaptorServer({
     fetch,
-    serverOptions: { headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN },
+    serverOptions: { headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN, connectionsCheckingInterval: LOOK },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(listenFailed(hostname, port, error)));

@@ -1,9 +1,10 @@
+import { onAbort } from "../kernel/abort.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 /**
  * A bound on what a tenant has at once. It owns the number of taken places, and those who wait for one.
  *
- * Places.P1 (`take`) no more places are taken than the bound. Places.P2 (`take`) a place is given back once, whatever its owner does.
+ * Places.P1 (`take`) no more places are taken than the bound, unless one owner alone needs more. Places.P2 (`take`) a place is given back once, whatever its owner does.
  * Places.P3 (`free`) when a place is given back, the one who waits longest hears of it.
  * Places.P4 (`passOn`) A waiter that was woken and took no place wakes the next one.
  */
@@ -23,18 +24,23 @@ export class Places {
     this.#then = then;
   }
 
-  /** Takes a place. The returned function gives it back. @throws UsageError with the code of the places */
-  take(): () => void {
-    if (this.#taken >= this.#most) {
-      const text = `Expected at most ${this.#most} ${this.#what}, got one more. ${this.#then}`;
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Takes places. The returned function gives them back. @param besides places that others have taken @throws UsageError with the code of the places */
+  take(places: number = 1, besides: number = 0): () => void {
+    const taken = this.#taken + besides;
+    if (taken > 0 && taken + places > this.#most) {
+      const text = `Expected at most ${this.#most} ${this.#what}, got ${places === 1 ? "one" : places} more. ${this.#then}`;
       throw new UsageError(this.#code, text, { data: { limit: this.#most } });
     }
-    this.#taken += 1;
+    this.#taken += places;
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      this.#taken -= 1;
+      this.#taken -= places;
       this.passOn();
     };
   }
@@ -52,11 +58,11 @@ export class Places {
     return new Promise((resolve) => {
       const end = (): void => {
         this.#waiting.delete(end);
-        signal.removeEventListener("abort", end);
+        letGo();
         resolve();
       };
       this.#waiting.add(end);
-      signal.addEventListener("abort", end, { once: true });
+      const letGo = onAbort(signal, end);
     });
   }
 }

@@ -4,21 +4,24 @@ import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/e
 import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
 import { askedIn } from "../runtime/record/run-summary.ts";
-import { isFinished, type RunState } from "../runtime/record/run-state.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
-import { spenderOf } from "../team/drive.ts";
+import { isDone, spenderOf } from "../team/drive.ts";
+import { Team } from "../team/team.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import { SERVER_CLOSING } from "./driven-run.ts";
 import type { ServedRuns } from "./served-runs.ts";
 import { serverMark } from "./server-mark.ts";
 import type { TenantAccount } from "./tenants.ts";
 
-/** Runs that go on at the same time while the server starts. */
+/** Runs that are read, or go on, at the same time while the server starts: a journal on another machine answers each after a way there and back. */
 const AT_ONCE = 16;
 /** Milliseconds until a run that did not go on is tried again; twice as many after each failure, up to the longest. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 300_000;
+
+type ServedRun = readonly [TenantAccount, runId: string];
 
 /** The parts of a recovery. */
 export interface RecoveryParts {
@@ -29,6 +32,8 @@ export interface RecoveryParts {
   readonly logger: Logger;
   /** False: money is counted, and no run goes on. */
   readonly recovers: boolean;
+  /** Milliseconds after which the lost calls of a run at rest are settled. */
+  readonly uncertainAfter: number | undefined;
 }
 
 /**
@@ -62,24 +67,30 @@ export class Recovery {
   /** @returns how many runs go on */
   async recover(): Promise<number> {
     const { journal, accounts, runs } = this.#parts;
-    const unfinished: (readonly [TenantAccount, string])[] = [];
-    for (const { runId } of await journal.runs()) {
-      if (runs.signal.aborted) return 0;
+    const recorded = (await journal.runs()).flatMap(({ runId }): ServedRun[] => {
       const account = accounts.find((one) => one.owns(runId));
-      if (account === undefined) continue;
-      const wantsToGoOn = await this.#orLater(account, runId, () => this.#counted(account, runId));
-      if (wantsToGoOn === true) unfinished.push([account, runId]);
-    }
-    let gone = 0;
-    const work = unfinished[Symbol.iterator]();
-    const goOn = async (): Promise<void> => {
-      for (const [account, runId] of work) {
-        if (runs.signal.aborted) return;
-        if ((await this.#orLater(account, runId, () => this.#tried(account, runId))) === true) gone += 1;
+      return account === undefined ? [] : [[account, runId]];
+    });
+    const unfinished = await this.#those(recorded, (account, runId) => this.#counted(account, runId));
+    const gone = await this.#those(unfinished, (account, runId) => this.#tried(account, runId));
+    return runs.signal.aborted ? 0 : gone.length;
+  }
+
+  /** Does the work for some runs at a time, until the server closes. Returns those for which it returned true, in their order. */
+  async #those(
+    all: readonly ServedRun[],
+    work: (account: TenantAccount, runId: string) => Promise<boolean>,
+  ): Promise<readonly ServedRun[]> {
+    const isOne = new Set<ServedRun>();
+    const left = all[Symbol.iterator]();
+    const some = async (): Promise<void> => {
+      for (const run of left) {
+        if (this.#parts.runs.signal.aborted) return;
+        if ((await this.#orLater(...run, () => work(...run))) === true) isOne.add(run);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, goOn));
-    return gone;
+    await Promise.all(Array.from({ length: AT_ONCE }, some));
+    return all.filter((run) => isOne.has(run));
   }
 
   /** Takes note of a run that this server has driven. */
@@ -103,15 +114,29 @@ export class Recovery {
 
   /** Counts the money of a run. @returns true for a run that is to go on */
   async #counted(account: TenantAccount, runId: string): Promise<boolean> {
-    const { journal, recovers, runs } = this.#parts;
-    if (!isCharged(account) && (await hasNothingLeft(journal, runId))) return false;
-    const state = await stateOf(journal, runId);
+    const { journal, recovers, runs, uncertainAfter } = this.#parts;
+    if (!isCharged(account) && uncertainAfter === undefined && (await hasNothingLeft(journal, runId))) return false;
+    const state = await this.#settled(account, await stateOf(journal, runId));
     if (!this.#charged.has(runId)) await charge(account, state);
     this.#charged.add(runId);
     if (recovers && goesOn(state)) return true;
     this.#charged.delete(runId);
     if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
     return false;
+  }
+
+  /** Settles the lost calls of a run at rest whose time is over. One that goes on repeats its calls. @returns its state after it */
+  async #settled({ pool }: TenantAccount, state: RunState): Promise<RunState> {
+    const { journal, clock, uncertainAfter: olderThan } = this.#parts;
+    if (
+      olderThan === undefined ||
+      state.phase.phase === "running" ||
+      goesOn(state) ||
+      !state.lost.some(({ at }) => at <= clock.now() - olderThan)
+    )
+      return state;
+    await new Team({ journal, clock, ...(pool === undefined ? {} : { budget: pool }) }).settle(state.runId, { olderThan });
+    return stateOf(journal, state.runId);
   }
 
   async #tried(account: TenantAccount, runId: string): Promise<boolean> {
@@ -197,7 +222,11 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
     const spender = spenderOf(state);
     // A run that went on after its end has an account for each of the two parts.
     if (done !== undefined && done.spent > 0) await (await level.open(runId, { spent: done.spent })).close(true);
-    if (spender.spent > 0) await (await level.open(spender.name, { spent: spender.spent })).close(isFinished(state));
+    const lost = spender.lost?.map(([, amount]) => amount) ?? [];
+    if (spender.spent > 0 || lost.length > 0) {
+      const account = await level.open(spender.name, { spent: spender.spent, lost });
+      await account.close(isDone(state));
+    }
   }
 }
 

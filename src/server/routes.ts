@@ -2,12 +2,15 @@ import type { z } from "zod";
 import type {
   AnswerRequest,
   ContinueRequest,
+  ContinueTerms,
   EventsQueryValues,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   ListQueryValues,
-  OutsideMessage,
+  MessageRequest,
   StartRequest,
+  TeamChangeTerms,
 } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
@@ -19,10 +22,13 @@ import { exportRun } from "../runtime/record/transfer.ts";
 import type { ServedRuns } from "./served-runs.ts";
 import type { TenantAccount } from "./tenants.ts";
 import {
+  ChangeQuery,
   Continuation,
   EventsQuery,
+  ForgottenSchema,
   ListQuery,
   NewAnswer,
+  NewErasure,
   NewFork,
   NewMessage,
   NewRole,
@@ -32,6 +38,7 @@ import {
   RunPageSchema,
   RunSummarySchema,
   TeamSchema,
+  Terms,
 } from "./wire-schemas.ts";
 
 /** A request that passed the checks of its route. */
@@ -152,7 +159,7 @@ export const ROUTES: readonly Route[] = [
     body: NewMessage,
     response: { status: 200, schema: ReceiptSchema },
     answer: async ({ runs }, { account, runId, body }) => {
-      const { message, recipients, waits } = await runs.publish(account, runId, body as OutsideMessage);
+      const { message, recipients, waits } = await runs.publish(account, runId, body as MessageRequest);
       return json({ id: message.id, recipients, waits });
     },
   },
@@ -164,8 +171,8 @@ export const ROUTES: readonly Route[] = [
     body: NewAnswer,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, body }) => {
-      const { answer } = body as AnswerRequest;
-      return json(await runs.answer(account, runId, params["question"] ?? "", answer as Json));
+      const { answer, ...terms } = body as AnswerRequest;
+      return json(await runs.answer(account, runId, { question: params["question"] ?? "", answer: answer as Json }, terms));
     },
   },
   {
@@ -176,8 +183,8 @@ export const ROUTES: readonly Route[] = [
     body: NewRole,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, body }) => {
-      const { role, as } = body as HireRequest;
-      await runs.change(account, runId, (team) => team.hireInto(runId, role, as === undefined ? {} : { name: as }));
+      const { role, as, ...terms } = body as HireRequest;
+      await runs.change(account, runId, terms, (team, o) => team.hireInto(runId, role, as === undefined ? o : { ...o, name: as }));
       return json(await runs.summaries.of(runId));
     },
   },
@@ -186,14 +193,19 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs/:id/roles/:name",
     name: "retire",
     summary: "Retires a role of the run: it ends what it is at, and its unread messages are dead letters.",
+    query: ChangeQuery,
     response: SUMMARY,
-    answer: async ({ runs }, { account, runId, params }) => {
-      await runs.change(account, runId, (team) => team.retireFrom(runId, params["name"] ?? ""));
+    answer: async ({ runs }, { account, runId, params, query }) => {
+      await runs.change(account, runId, query as TeamChangeTerms, (team, o) => team.retireFrom(runId, params["name"] ?? "", o));
       return json(await runs.summaries.of(runId));
     },
   },
   control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId)),
-  control("proceed", "Ends a pause.", ({ runs }, { account, runId }) => runs.proceed(account, runId)),
+  {
+    ...control("proceed", "Ends a pause.", ({ runs }, { account, runId, body }) => runs.proceed(account, runId, body as ContinueTerms)),
+    body: Terms,
+    isBodyOptional: true,
+  },
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
   {
     ...control("resume", "Goes on with a run at rest.", ({ runs }, { account, runId, body }) =>
@@ -221,6 +233,15 @@ export const ROUTES: readonly Route[] = [
       const { summary, isNew } = await runs.fork(account, runId, body as ForkRequest, keyOf(headers));
       return json(summary, isNew ? 201 : 200);
     },
+  },
+  {
+    method: "POST",
+    path: "/api/forget",
+    name: "forget",
+    summary: "Erases what a user or a conversation of the tenant has said. 409 while one of the runs is under way: then nothing is erased.",
+    body: NewErasure,
+    response: { status: 200, schema: ForgottenSchema },
+    answer: async ({ runs }, { account, body }) => json(await runs.forget(account, body as ForgetRequest)),
   },
 ];
 

@@ -1,24 +1,37 @@
-import type { ContinueRequest, ForkRequest, OutsideMessage, ReplayReport, StartRequest } from "../client/wire.ts";
+import type {
+  ContinueRequest,
+  ContinueTerms,
+  ForgetRequest,
+  ForkRequest,
+  MessageRequest,
+  OutsideMessage,
+  ReplayReport,
+  StartRequest,
+  TeamChangeTerms,
+} from "../client/wire.ts";
 import { eitherSignal, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
-import { createMessage, type Message } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
+import type { Forgotten } from "../team/forget.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
+import type { OnTeamChange } from "../team/team-change.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DrivenRuns } from "./driven-runs.ts";
 import type { RunFeeds } from "./run-feed.ts";
+import { bounds, messageOf, scopeOf } from "./run-requests.ts";
 import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
 import type { RunSummaries } from "./summaries.ts";
 import type { OpenedTeam, TeamOpener } from "./team-source.ts";
@@ -34,8 +47,17 @@ export interface ServedRunsParts {
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** For a request that does not say, and for runs that go on without a request. */
+  readonly onTeamChange: OnTeamChange;
   /** Called when a run is at rest here. */
   readonly rested: (account: TenantAccount, runId: string, result: RunResult) => void;
+}
+
+/** An answer to a question. */
+export interface GivenAnswer {
+  /** The id of the question, or its first letters. */
+  readonly question: string;
+  readonly answer: Json;
 }
 
 /** A run that a request began, or had begun before. */
@@ -98,13 +120,16 @@ export class ServedRuns {
 
   /** Starts a run. @param key makes the request safe to repeat, where it names no id @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
-    const { idea, rounds, budget } = asked;
+    const { idea, rounds, budget, user } = asked;
     const id = this.#idFor(account, asked.id, key);
-    const request = hashOf(canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null }));
+    const request = hashOf(
+      canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null, ...(user === undefined ? {} : { user }) }),
+    );
+    const scope = scopeOf(account, id, user);
     return this.#inTurn(id, () =>
       this.#once(id, request, () =>
         this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
-          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request) }),
+          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
         ),
       ),
     );
@@ -136,16 +161,26 @@ export class ServedRuns {
     );
   }
 
-  /** Goes on with a run. One that is under way stays as it is. */
-  resume(account: TenantAccount, runId: string, asked: ContinueRequest): Promise<RunSummary> {
+  /** Goes on with a run. One that is under way stays as it is, and gets the messages. */
+  resume(account: TenantAccount, runId: string, { add = [], ...terms }: ContinueRequest): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
-      if (!this.isDriven(runId)) {
-        await this.#driven.drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
-          team.resume(runId, { ...common, ...bounds(asked, opened), ...continuation(asked) }),
-        );
+      await this.#assertUser(runId, add);
+      const news = add.map(messageOf);
+      const driven = this.#driven.get(runId);
+      if (driven === undefined) await this.#goOn(account, runId, terms, news);
+      else if (await isLeft(driven.opened.team, runId, news)) {
+        await this.#driven.rests(runId, REST_LIMIT);
+        await this.#goOn(account, runId, terms, []);
       }
       return this.#summaries.of(runId);
     });
+  }
+
+  async #goOn(account: TenantAccount, runId: string, terms: ContinueTerms, add: readonly (Message | string)[]): Promise<void> {
+    const { onTeamChange = this.#parts.onTeamChange } = terms;
+    await this.#driven.drive(account, { runId, purpose: "resume", onTeamChange }, ({ team, ...opened }, common) =>
+      team.resume(runId, { ...common, ...this.#terms(terms, opened), add }),
+    );
   }
 
   /**
@@ -153,28 +188,36 @@ export class ServedRuns {
    *
    * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; UsageError `RUN_ACTIVE`
    */
-  answer(account: TenantAccount, runId: string, question: string, answer: Json): Promise<RunSummary> {
+  answer(account: TenantAccount, runId: string, { question, answer }: GivenAnswer, terms: ContinueTerms): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
       const { questions = [] } = await this.#summaries.of(runId);
       const isOpen = questions.some(({ id }) => id.startsWith(question));
       if (isOpen && this.#driven.get(runId)?.status === "paused") throw active(runId, "it is paused. End the pause, then answer.");
       if (isOpen && !(await this.#driven.rests(runId, REST_LIMIT))) throw active(runId);
       if (!isOpen && this.isDriven(runId)) throw await this.#notWaiting(runId, question, questions);
-      await this.#driven.drive(account, { runId, purpose: "resume" }, ({ team, ...opened }, common) =>
-        team.answer(runId, question, answer as string, { ...common, ...bounds({}, opened) }),
+      const { onTeamChange = this.#parts.onTeamChange } = terms;
+      await this.#driven.drive(account, { runId, purpose: "resume", onTeamChange }, ({ team, ...opened }, common) =>
+        team.answer(runId, question, answer, { ...common, ...this.#terms(terms, opened) }),
       );
       return this.#summaries.of(runId);
     });
   }
 
   /** Publishes a message into a run, wherever it stands. */
-  publish(account: TenantAccount, runId: string, asked: OutsideMessage): Promise<RunReceipt> {
+  async publish(account: TenantAccount, runId: string, asked: MessageRequest): Promise<RunReceipt> {
     const message = messageOf(asked);
-    return this.change(account, runId, (team) => team.send(runId, message));
+    await this.#assertUser(runId, [asked]);
+    return this.change(account, runId, asked, (team, o) => team.send(runId, message, o));
   }
 
   /** Makes a change from outside in a run, wherever it stands: by the team that drives it, or by one that is opened for it. */
-  async change<T>(account: TenantAccount, runId: string, work: (team: Team) => Promise<T>): Promise<T> {
+  async change<T>(
+    account: TenantAccount,
+    runId: string,
+    { onTeamChange = this.#parts.onTeamChange }: TeamChangeTerms,
+    change: (team: Team, o: { readonly onTeamChange: OnTeamChange }) => Promise<T>,
+  ): Promise<T> {
+    const work = (team: Team): Promise<T> => change(team, { onTeamChange });
     const driven = this.#driven.get(runId);
     if (driven !== undefined) return work(driven.opened.team);
     return this.#inTurn(runId, async () => {
@@ -202,6 +245,20 @@ export class ServedRuns {
     });
   }
 
+  /** Erases what a user or a conversation of a tenant has said, one request after another. @throws the errors of `forget` */
+  forget(account: TenantAccount, asked: ForgetRequest): Promise<Forgotten> {
+    const whose = "user" in asked ? { user: asked.user } : { conversation: account.runIdOf(asked.conversation) };
+    const scope = account.name === "" ? whose : { ...whose, tenant: account.name };
+    return this.#inTurn("forget", async () => {
+      const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
+      try {
+        return await opened.team.forget(scope);
+      } finally {
+        await this.#driven.closed(opened, "");
+      }
+    });
+  }
+
   /** Pauses a run. @throws UsageError `RUN_INACTIVE` */
   async pause(runId: string): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
@@ -212,13 +269,13 @@ export class ServedRuns {
   }
 
   /** Ends a pause, also one of a former process. @throws UsageError `RUN_INACTIVE` */
-  async proceed(account: TenantAccount, runId: string): Promise<RunSummary> {
+  async proceed(account: TenantAccount, runId: string, terms: ContinueTerms): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
     driven?.proceed();
     const summary = await this.#summaries.of(runId);
     if (driven !== undefined) return summary;
     if (summary.status !== "paused") throw inactive(runId);
-    return this.resume(account, runId, {});
+    return this.resume(account, runId, terms);
   }
 
   /** Stops a run, and resolves when it is at rest. One that is at rest stays as it is. @throws UsageError `RUN_ACTIVE` */
@@ -259,6 +316,26 @@ export class ServedRuns {
     await this.#driven.close(grace, () => Promise.allSettled(this.#turns.values()));
   }
 
+  /** Returns the options with which a run goes on. */
+  #terms(
+    { reuse, onTeamChange = this.#parts.onTeamChange, ...asked }: ContinueTerms,
+    opened: Pick<OpenedTeam, "rounds">,
+  ): Omit<ResumeOptions, "budget"> & { readonly budget?: MicroUsd } {
+    return { ...bounds(asked, opened), onTeamChange, ...(reuse === undefined ? {} : { reuse }) };
+  }
+
+  /** @throws UsageError `USER_DIFFERS` */
+  async #assertUser(runId: string, messages: readonly OutsideMessage[]): Promise<void> {
+    const users = messages.flatMap(({ user }) => user ?? []);
+    if (users.length === 0) return;
+    const { scope } = await this.#summaries.of(runId);
+    if (users.every((user) => user === scope?.user)) return;
+    throw new UsageError(
+      "USER_DIFFERS",
+      `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`,
+    );
+  }
+
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {
     if (id !== undefined) return account.runIdOf(id);
     if (key === undefined) return `${account.prefix}${freshRunId(this.#parts.clock.now())}`;
@@ -294,25 +371,11 @@ export class ServedRuns {
   }
 }
 
-function bounds(
-  { rounds, budget }: { readonly rounds?: number | undefined; readonly budget?: number | undefined },
-  opened: Pick<OpenedTeam, "rounds">,
-): Pick<ResumeOptions, "rounds"> & { readonly budget?: MicroUsd } {
-  const most = rounds ?? opened.rounds;
-  return { ...(most === undefined ? {} : { rounds: most }), ...(budget === undefined ? {} : { budget: budget as MicroUsd }) };
-}
-
-function messageOf({ content, id, sendTo, causeBy }: OutsideMessage): Message | string {
-  const fields = {
-    ...(id === undefined ? {} : { id }),
-    ...(sendTo === undefined ? {} : { sendTo }),
-    ...(causeBy === undefined ? {} : { causeBy }),
-  };
-  return Object.keys(fields).length === 0 ? content : createMessage(content, fields);
-}
-
-function continuation({ reuse, onTeamChange }: ContinueRequest): Pick<ResumeOptions, "reuse" | "onTeamChange"> {
-  return { ...(reuse === undefined ? {} : { reuse }), ...(onTeamChange === undefined ? {} : { onTeamChange }) };
+/** Sends messages into a run under way. @returns true where it had ended before one of them came */
+async function isLeft(team: Team, runId: string, news: readonly (Message | string)[]): Promise<boolean> {
+  let waits = false;
+  for (const message of news) waits = (await team.send(runId, message)).waits || waits;
+  return waits;
 }
 
 function active(runId: string, why: string = "its roles still work. Try again when it waits."): UsageError {

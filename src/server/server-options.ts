@@ -1,13 +1,16 @@
 import { having, takes } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
+import { checkOnTeamChange, type OnTeamChange } from "../team/team-change.ts";
 import { sureLogger } from "./progress-log.ts";
 import { openerOf, type TeamOpener } from "./team-source.ts";
 import type { Tenant } from "./tenants.ts";
@@ -41,6 +44,13 @@ export interface ServerOptions {
   readonly version?: string;
   /** Goes on at the start with the runs that a former process left. Default true. */
   readonly recover?: boolean;
+  /**
+   * For a run whose team differs from the present one, such as after an upgrade: see `ResumeOptions.onTeamChange`. It holds for what the server does
+   * by itself, and for requests that do not say. Default `refuse`.
+   */
+  readonly onTeamChange?: OnTeamChange;
+  /** As the option of the same name of a team, for every run of the server: checked at its start. Default never. */
+  readonly uncertainAfter?: number;
   /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
@@ -61,6 +71,8 @@ const serverOptions: Known<ServerOptions> = {
   page: true,
   version: true,
   recover: true,
+  onTeamChange: true,
+  uncertainAfter: true,
   logger: true,
   secrets: true,
   clock: true,
@@ -81,6 +93,8 @@ export interface ServerSettings {
   readonly page: () => Promise<string | undefined>;
   readonly version: string;
   readonly recovers: boolean;
+  readonly onTeamChange: OnTeamChange;
+  readonly uncertainAfter: number | undefined;
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -99,6 +113,7 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     origins = [],
     bodyLimit = DEFAULT_BODY_LIMIT,
     page,
+    uncertainAfter,
     secrets = [],
   } = options;
   const journal = options.journal ?? team?.journal;
@@ -114,12 +129,15 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
-  const { version = "0", recover = true, logger = silentLogger, clock = systemClock } = options;
+  checkOnTeamChange(options.onTeamChange);
+  if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
+  const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange },
     logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,
+    uncertainAfter,
     secrets: [...secrets, ...tenants.map((tenant) => tenant.token), ...(token === undefined ? [] : [token])],
   };
 }

@@ -4,6 +4,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { boundedBody } from "./body-limit.ts";
+import { FairTurns, type Turn } from "./fair-turns.ts";
 import { EventFrames } from "./event-frames.ts";
 import { EventStream } from "./event-stream.ts";
 import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
@@ -11,6 +12,7 @@ import { errorResponse, isServerFault } from "./http-errors.ts";
 import { listenOn, type Listening, type ListenOptions } from "./listening.ts";
 import { openApi } from "./openapi.ts";
 import { recordWatch } from "./record-watch.ts";
+import { Readiness } from "./readiness.ts";
 import { Recovery } from "./recovery.ts";
 import { fitting, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
 import { RunFeeds } from "./run-feed.ts";
@@ -72,6 +74,7 @@ export function createServer(options: ServerOptions): RunServer {
  *
  * TroupeServer.H1 (`#handle`) every request but those for health passes host, origin, token and rate, in this order.
  * TroupeServer.H2 (`#prepared`) the run of a path is one of the tenant's, or the answer is that of an unknown run.
+ * TroupeServer.H4 (`#admitted`) a request is worked on within the bounds of its tenant, and in its turn.
  * TroupeServer.H3 (`fetch`) every answer has the headers that keep a browser from doing anything with it but reading it.
  */
 class TroupeServer implements RunServer {
@@ -83,6 +86,8 @@ class TroupeServer implements RunServer {
   readonly #feeds: RunFeeds;
   readonly #runs: ServedRuns;
   readonly #recovery: Recovery;
+  readonly #turns: FairTurns;
+  readonly #readiness: Readiness;
   readonly #app: Hono;
   #ready: Promise<void> | undefined;
   #isReady = false;
@@ -90,7 +95,7 @@ class TroupeServer implements RunServer {
   #closing: Promise<void> | undefined;
 
   constructor(settings: ServerSettings) {
-    const { journal, open, clock, logger } = settings;
+    const { journal, open, clock, logger, onTeamChange } = settings;
     this.#settings = settings;
     this.#tenants = new Tenants(settings, clock);
     this.#guard = new Guard(settings);
@@ -99,11 +104,21 @@ class TroupeServer implements RunServer {
     this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
     const rested: ServedRunsParts["rested"] = (...given) => this.#recovery.rested(...given);
     this.#runs = new ServedRuns(
-      { journal, open, feeds: this.#feeds, clock, logger, rested },
+      { journal, open, feeds: this.#feeds, clock, logger, onTeamChange, rested },
       (driven) => new RunSummaries(journal, driven),
     );
     const { accounts } = this.#tenants;
-    this.#recovery = new Recovery({ journal, accounts, runs: this.#runs, clock, logger, recovers: settings.recovers });
+    this.#recovery = new Recovery({
+      journal,
+      accounts,
+      runs: this.#runs,
+      clock,
+      logger,
+      recovers: settings.recovers,
+      uncertainAfter: settings.uncertainAfter,
+    });
+    this.#turns = new FairTurns(clock);
+    this.#readiness = new Readiness(settings);
     this.#app = this.#routed();
   }
 
@@ -175,20 +190,17 @@ class TroupeServer implements RunServer {
 
   #routed(): Hono {
     const app = new Hono();
-    const { version, bodyLimit } = this.#settings;
+    const { version } = this.#settings;
     app.get("/healthz", () => Response.json({ status: "ok" }));
-    app.get("/readyz", () => this.#readiness());
+    app.get("/readyz", () => this.#standing());
     app.get("/openapi.json", () => Response.json(openApi(version)));
     app.get("/", () => this.#page());
-    // The token is checked here too, so that nobody without one has a body kept.
-    app.use("/api/*", (context, next) => {
-      this.#tenants.of(context.req.raw.headers.get("authorization"));
-      return next();
-    });
-    app.use("/api/*", async (context, next) => {
-      context.req.raw = await boundedBody(context.req.raw, bodyLimit);
-      return next();
-    });
+    app.use("/api/*", (context, next) =>
+      this.#admitted(context.req.raw, async (request) => {
+        context.req.raw = request;
+        await next();
+      }),
+    );
     const { journal } = this.#settings;
     const parts: RouteParts = { journal, runs: this.#runs, stream: (request, query) => this.#stream(request, query) };
     for (const route of ROUTES) {
@@ -202,6 +214,27 @@ class TroupeServer implements RunServer {
     });
     app.onError((error) => this.#failed(error));
     return app;
+  }
+
+  /** Works on a request when its tenant has room for it and it has its turn. The token is checked first, so that nobody without one has a body kept. */
+  async #admitted(request: Request, work: (request: Request) => Promise<void>): Promise<void> {
+    const { bodyLimit: limit } = this.#settings;
+    const account = this.#tenants.of(request.headers.get("authorization"));
+    const leaves = [account.takeConnection()];
+    const take = (bytes: number): void => void leaves.push(account.bytes.take(bytes));
+    let turn: Turn | undefined;
+    // A client that sends slowly loses its turn, and gets another one when its body is there.
+    const begin = async (bytes: number): Promise<void> => {
+      if (turn?.isOver !== false) turn = await this.#turns.take(account.name, bytes);
+    };
+    try {
+      const read = await boundedBody(request, { limit, take, begin });
+      if (read.bytes > 0) await begin(read.bytes);
+      await work(read.request);
+    } finally {
+      turn?.end();
+      for (const leave of leaves.reverse()) leave();
+    }
   }
 
   /** Checks a request of a route: the token, the rate, the run, the query and the body. */
@@ -268,9 +301,15 @@ class TroupeServer implements RunServer {
     return new Response(html, { headers });
   }
 
-  #readiness(): Response {
+  async #standing(): Promise<Response> {
     void this.ready().catch(() => undefined);
-    const status = this.#runs.isClosing ? "closing" : this.#isReady ? "ready" : "starting";
+    const status = this.#runs.isClosing
+      ? "closing"
+      : !this.#isReady
+        ? "starting"
+        : (await this.#readiness.canWrite())
+          ? "ready"
+          : "unwritable";
     return Response.json({ status }, { status: status === "ready" ? 200 : 503 });
   }
 

@@ -1,6 +1,7 @@
 import type { Json } from "../kernel/json.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Team } from "../team/team.ts";
+import type { OnTeamChange } from "../team/team-change.ts";
 
 /** The purpose for which a team is opened. */
 export interface TeamRequest {
@@ -9,6 +10,8 @@ export interface TeamRequest {
   readonly tenant: string;
   /** `message`: a message, or a role that is hired or retired, comes into a run that nobody drives. `look`: the team is described. */
   readonly purpose: "start" | "resume" | "fork" | "replay" | "message" | "look";
+  /** For a run that goes on: whether it may do so with a team that differs from its own. The server compares the roles of the team by itself. */
+  readonly onTeamChange?: OnTeamChange;
   /** The idea of a run that starts. */
   readonly idea?: string;
   /** The run that is forked, with the last shared event where it was given. */

@@ -28,8 +28,12 @@ export interface Tenant {
   readonly limits?: LimitOptions | ModelLimits;
   /** Most runs under way at once. Default 1,000. */
   readonly runs?: number;
-  /** Most open streams of events, exports included. Default 2,000. */
+  /** Most open streams of events, exports included. Default 1,000. */
   readonly streams?: number;
+  /** Most requests that are not answered and streams that are open. Default 1,000, or as many as `streams` where that is more. */
+  readonly connections?: number;
+  /** Most bytes of requests that are not answered. One request alone may have more, up to `bodyLimit`. Default 64,000,000. */
+  readonly bytes?: number;
   /** Most replays that were asked for and have not ended. One of them works at a time. Default 10. */
   readonly replays?: number;
   /** Default: 200 per second, 1,000 at once. */
@@ -43,6 +47,8 @@ const tenantOptions: Known<Tenant> = {
   limits: true,
   runs: true,
   streams: true,
+  connections: true,
+  bytes: true,
   replays: true,
   rate: true,
 };
@@ -50,13 +56,16 @@ const tenantOptions: Known<Tenant> = {
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const SHORTEST_TOKEN = 16;
 const DEFAULT_RUNS = 1_000;
-const DEFAULT_STREAMS = 2_000;
+const DEFAULT_STREAMS = 1_000;
+const DEFAULT_CONNECTIONS = 1_000;
+const DEFAULT_BYTES = 64_000_000;
 const DEFAULT_REPLAYS = 10;
+const LATER = "Try again when some are answered.";
 const DEFAULT_RATE: RequestRate = { perSecond: 200, burst: 1_000 };
 
 /**
- * A tenant with what it uses at present. It owns the places for its runs, streams and replays, and the requests that are left; the
- * pool owns the money.
+ * A tenant with what it uses at present. It owns the places for its runs, connections, bytes, streams and replays, and the requests that are
+ * left; the pool owns the money.
  *
  * TenantAccount.T1 (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
  * A client may name it without that beginning (`runIdOf`).
@@ -70,6 +79,10 @@ export class TenantAccount {
   readonly runs: Places;
   /** Places for open streams of events. */
   readonly streams: Places;
+  /** Places for the bytes of requests. */
+  readonly bytes: Places;
+  /** Places for requests that are not answered, beside those of the streams. */
+  readonly #connections: Places;
   /** Places for replays that work or wait. */
   readonly replays: Places;
   readonly #rate: RequestRate;
@@ -85,9 +98,12 @@ export class TenantAccount {
         ? budget
         : budgetPool(budget, { name: name === "" ? "budget of all runs" : `budget of tenant ${name}` });
     this.limits = sharedLimits(limits);
-    const { runs = DEFAULT_RUNS, streams = DEFAULT_STREAMS, replays = DEFAULT_REPLAYS } = tenant;
+    const { runs = DEFAULT_RUNS, streams = DEFAULT_STREAMS, replays = DEFAULT_REPLAYS, bytes = DEFAULT_BYTES } = tenant;
+    const { connections = Math.max(DEFAULT_CONNECTIONS, streams) } = tenant;
     this.runs = new Places(runs, "RUNS_TOO_MANY", "runs under way", "Wait until one is at rest.");
     this.streams = new Places(streams, "STREAMS_TOO_MANY", "open streams", "Close some, or raise the bound of the tenant.");
+    this.#connections = new Places(connections, "CONNECTIONS_TOO_MANY", "requests and streams at once", LATER);
+    this.bytes = new Places(bytes, "BYTES_TOO_MANY", "bytes of requests at once", LATER);
     this.replays = new Places(replays, "REPLAYS_TOO_MANY", "replays that work or wait", "Try again when one has ended.");
     this.#rate = rate;
     this.#clock = clock;
@@ -98,6 +114,11 @@ export class TenantAccount {
   /** The beginning of the ids of its runs. */
   get prefix(): string {
     return this.name === "" ? "" : `${this.name}.`;
+  }
+
+  /** Takes the place of a request. @throws UsageError `CONNECTIONS_TOO_MANY` */
+  takeConnection(): () => void {
+    return this.#connections.take(1, this.streams.taken);
   }
 
   owns(runId: string): boolean {
@@ -192,11 +213,11 @@ function assertDifferent(values: readonly string[]): void {
 
 function checked(tenant: Tenant): Tenant {
   checkKnownOptions("a tenant", tenant, tenantOptions);
-  const { name, token, budget, rate, runs, streams, replays } = tenant;
+  const { name, token, budget, rate, runs, streams, connections, bytes, replays } = tenant;
   if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
   checkedToken(token);
   checkBudget(budget, "OPTION_INVALID");
-  for (const amount of [rate?.perSecond, rate?.burst, runs, streams, replays]) {
+  for (const amount of [rate?.perSecond, rate?.burst, runs, streams, connections, bytes, replays]) {
     if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
   }
   if (rate !== undefined && rate.burst < 1)

@@ -1,14 +1,19 @@
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
+import type { Forgotten } from "../team/forget.ts";
 import type {
   AnswerRequest,
   ContinueRequest,
+  ContinueTerms,
   EventsQueryValues,
+  ForgetRequest,
   ForkRequest,
   HireRequest,
   ListQueryValues,
+  MessageRequest,
   OutsideMessage,
   StartRequest,
+  TeamChangeTerms,
 } from "../client/wire.ts";
 
 /*
@@ -25,19 +30,43 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MESSAGE_ID = /^[^#]{1,200}$/;
 
 const budget = z.int().nonnegative().describe("Micro-dollars that the run may spend.");
-const rounds = z.int().positive().max(1_000_000).describe("Most rounds of the run in all.");
+const rounds = z
+  .int()
+  .positive()
+  .max(1_000_000)
+  .describe("Most rounds of one turn of the run: after a message that comes to it at rest they count anew.");
 const runId = z.string().regex(RUN_ID, "an id of at most 64 letters, digits, _ and -");
 const words = z.string().min(1).max(10_000_000);
+const user = z.string().min(1).max(200);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
 
 export const NewRun: z.ZodType<StartRequest> = z.strictObject({
   idea: words,
   id: runId.exactOptional().describe("Default: a new one, or one that follows from Idempotency-Key."),
+  user: user
+    .exactOptional()
+    .describe("The person it is for: what roles remember for one is not recalled for another. Default: the conversation."),
   rounds: rounds.exactOptional(),
   budget: budget.exactOptional(),
 });
 
-export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
+const reuse = z.enum(["all", "none"]);
+
+/** How a run goes on: the same members in every request that lets one go on. */
+const teamChangeTerms = {
+  onTeamChange: z
+    .enum(["refuse", "continue"])
+    .exactOptional()
+    .describe("What to do with a team that differs from the run's. Default: what the server says, else refuse."),
+};
+const continueTerms = {
+  rounds: rounds.exactOptional(),
+  budget: budget.exactOptional(),
+  reuse: reuse.exactOptional(),
+  ...teamChangeTerms,
+};
+
+const outsideMessage = {
   content: words,
   sendTo: names.exactOptional().describe("Addresses. Default: the roles that watch the cause."),
   causeBy: z.string().min(1).max(200).exactOptional(),
@@ -46,26 +75,48 @@ export const NewMessage: z.ZodType<OutsideMessage> = z.strictObject({
     .regex(MESSAGE_ID, "an id of 1 to 200 characters without #, which ids of roles' messages have")
     .exactOptional()
     .describe("A message with the id of one that the run has is not published again."),
+  user: user.exactOptional().describe("The person who says it. A run that was begun for another refuses it. Default: not checked."),
+};
+
+export const NewMessage: z.ZodType<MessageRequest> = z.strictObject({ ...outsideMessage, ...teamChangeTerms });
+
+export const NewErasure: z.ZodType<ForgetRequest> = z.union([
+  z.strictObject({ user: user.describe("A person, as the tenant names them.") }),
+  z.strictObject({ conversation: z.string().min(1).max(200).describe("The id of the run in which it began.") }),
+]);
+
+export const ForgottenSchema: z.ZodType<Forgotten> = z.object({
+  runs: z.int().describe("Runs whose words were erased."),
+  texts: z.int().describe("Strings in their events that were replaced."),
+  messages: z.int().describe("Messages that were removed from what roles remember."),
 });
 
 export const NewAnswer: z.ZodType<AnswerRequest> = z.strictObject({
   answer: AnyJson.describe("A text, or JSON that the form of the question accepts."),
+  ...continueTerms,
 });
 
 export const NewRole: z.ZodType<HireRequest> = z.strictObject({
   role: z.string().min(1).max(200).describe("The name of a definition of the team: of its roles or its reserve."),
   as: z.string().min(1).max(200).exactOptional().describe("The name of the role in the run. Default: that of the definition."),
+  ...teamChangeTerms,
 });
 
+/** The end of a pause, which may be one of a former process. */
+export const Terms: z.ZodType<ContinueTerms> = z.strictObject(continueTerms);
+
 export const Continuation: z.ZodType<ContinueRequest> = z.strictObject({
-  rounds: rounds.exactOptional(),
-  budget: budget.exactOptional(),
-  reuse: z.enum(["all", "none"]).exactOptional(),
-  onTeamChange: z
-    .enum(["refuse", "continue"])
+  ...continueTerms,
+  add: z
+    .array(z.strictObject(outsideMessage) satisfies z.ZodType<OutsideMessage>)
+    .max(100)
+    .readonly()
     .exactOptional()
-    .describe("What to do with a team that differs from the run's. Default refuse."),
+    .describe("Messages from outside that come with it. A run that is under way gets them too."),
 });
+
+/** The query of a change without a body. */
+export const ChangeQuery: z.ZodType<TeamChangeTerms> = z.strictObject(teamChangeTerms);
 
 export const NewFork: z.ZodType<ForkRequest> = z.strictObject({
   at: z
@@ -91,7 +142,7 @@ export const NewFork: z.ZodType<ForkRequest> = z.strictObject({
   id: runId.exactOptional(),
   rounds: rounds.exactOptional(),
   budget: budget.exactOptional(),
-  reuse: z.enum(["all", "none"]).exactOptional(),
+  reuse: reuse.exactOptional(),
 });
 
 const choice = z.looseObject({ value: z.string(), label: z.string().exactOptional() });
@@ -149,6 +200,15 @@ export const RunSummarySchema: z.ZodType = z
     roles: z.array(z.string()),
     questions: z.array(question).exactOptional(),
     parent: z.object({ runId: z.string(), at: z.int() }).exactOptional(),
+    failures: z
+      .array(z.object({ role: z.string(), act: z.string(), attempt: z.int(), code: z.string(), message: z.string() }))
+      .exactOptional()
+      .describe("The activations that failed, the newest 20, whether the run went on or not. Left out without any."),
+    scope: z
+      .object({ tenant: z.string().exactOptional(), user: z.string().exactOptional(), conversation: z.string().exactOptional() })
+      .exactOptional()
+      .describe("Whose words it has."),
+    erased: z.number().exactOptional().describe("Milliseconds since 1970 when the words of people in it were erased."),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   })
   .describe("A run in a list.");
@@ -187,14 +247,15 @@ export const ErrorSchema: z.ZodType = z.object({
 
 /** The query of a list of runs. */
 export const ListQuery: z.ZodType<ListQueryValues> = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).exactOptional().describe("Default 50."),
+  limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),
   cursor: z.string().max(300).exactOptional(),
   status: z.enum(STATUSES).exactOptional(),
 });
 
 /** The query of a stream of events. */
 export const EventsQuery: z.ZodType<EventsQueryValues> = z.strictObject({
-  from: z.coerce.number().int().nonnegative().exactOptional().describe("The first event. Last-Event-ID wins. Default 0."),
+  // Not exactOptional: zod 4.3 coerces what is missing to NaN there.
+  from: z.coerce.number().int().nonnegative().optional().describe("The first event. Last-Event-ID wins. Default 0."),
   follow: z.enum(["true", "false"]).exactOptional().describe("true: the stream stays open when the run comes to rest. Default false."),
   notices: z.enum(["true", "false"]).exactOptional().describe("false: without notices such as pieces of answers. Default true."),
 });

@@ -45,8 +45,9 @@ class Shard {
   }
 
   async run(): Promise<void> {
-    const { failure } = await this.#environment.drive(this.#start.rounds);
     const { state } = this.#environment;
+    const { rounds } = this.#start;
+    const { failure } = await this.#environment.drive({ roundsLeft: () => rounds - state.round, checkpoint: undefined, signal: undefined });
     const { from, to } = rangeOf(state.roles.size, this.#start.shard, this.#start.shards);
     const states: (readonly [string, Json])[] = [];
     for (const { index, name, custom } of state.roles.values()) if (index >= from && index < to) states.push([name, custom]);
@@ -69,7 +70,9 @@ class Shard {
     return {
       state: host.state,
       concurrency: host.concurrency,
-      roundLimit: host.roundLimit,
+      get roundsLeft() {
+        return host.roundsLeft;
+      },
       checkpoint: host.checkpoint,
       resumed: host.resumed,
       // A shard without work waits for the others.

@@ -1,13 +1,34 @@
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { DriveEnd } from "../runtime/schedulers/drive.ts";
 import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { checkOwning, checkReuse, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
 import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
-import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Crew } from "./crew.ts";
+import { checkOnTeamChange } from "./team-change.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
+
+/** Checks the options with which a run continues. @throws UsageError `OPTION_INVALID` */
+export function checkContinuing(o: ResumeOptions): void {
+  const { rounds, stopWhen, reuse, budget, pools = [], onTeamChange } = o;
+  if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
+  checkStopCondition(stopWhen ?? undefined);
+  checkReuse(reuse);
+  checkOwning(o);
+  checkOnTeamChange(onTeamChange);
+  for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
+}
+
+/** Returns the pools that pay for a run. */
+export function poolsFor({ budget, pools = [] }: ResumeOptions, own: BudgetPool | undefined): readonly BudgetPool[] {
+  return [isBudgetPool(budget) ? budget : undefined, ...pools, own].filter((pool) => pool !== undefined);
+}
 
 /** The default of `poisonAfter`. */
 const DEFAULT_POISON_AFTER = 3;
@@ -59,9 +80,9 @@ export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds,
 /** Returns the reason why a resumed run did nothing. Undefined when something else ended it. */
 export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
-  const rounds = roundsOf(state);
+  const { rounds } = turnCount(state);
   if (reason === "rounds") {
-    const text = `Expected rounds left for run ${runId} to go on with, but it has had ${rounds} of at most ${bounds.rounds} rounds in all.`;
+    const text = `Expected rounds left for run ${runId} to go on with, but it has had ${rounds} of at most ${bounds.rounds} rounds since the last message from outside.`;
     return new ControlError("ROUNDS_REACHED", `${text} Raise the bound by the option rounds: { rounds: ${2 * Math.max(rounds, 1)} }.`, {
       data: { rounds, bound: bounds.rounds },
     });

@@ -22,8 +22,8 @@ export async function concluding<T>(given: ResumeOptions["conclude"], work: (con
 }
 
 /** Concludes a run when all that it has recorded is durable, or cannot become so. */
-export async function concluded(conclude: Conclude, { log }: Environment, { failure, control }: RunEnd): Promise<void> {
-  const broken = await log.durable().catch((error: unknown) => error);
+export async function concluded(conclude: Conclude, environment: Environment, { failure, control }: RunEnd): Promise<void> {
+  const broken = await environment.log.durable().catch((error: unknown) => error);
   const moved = [broken, control].find((error) => error instanceof MovedError);
   await conclude(moved ?? failure?.error ?? broken ?? control);
 }

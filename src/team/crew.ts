@@ -1,5 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
+import { isObject } from "../kernel/value-kind.ts";
 import { listed } from "../kernel/value-text.ts";
 import { UserFeedback, UserRequirement } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
@@ -55,6 +56,11 @@ export class Roster {
   /** The names of the roles that all runs have. */
   get names(): readonly string[] {
     return [...this.#roles.keys()];
+  }
+
+  /** The definitions of the roles that all runs have. */
+  get roles(): readonly Role[] {
+    return [...this.#roles.values()];
   }
 
   /** True for a team that no run can have a role of. */
@@ -176,4 +182,9 @@ export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | 
         warning: `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes], MOST_CAUSES)}.`,
       })),
   );
+}
+
+/** True for the options of hiring one role under another name. */
+export function isAlias(given: unknown): given is { readonly name: string } {
+  return isObject(given) && "name" in given && !("react" in given);
 }

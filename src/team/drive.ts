@@ -8,9 +8,11 @@ import { presentMeter } from "../model/meter.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
+import { holdKey } from "../runtime/record/apply-steps.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { EVENTS_BETWEEN, type LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
@@ -23,6 +25,7 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
+import { keepWarm } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
 export interface TeamParts {
@@ -71,24 +74,38 @@ export interface Drive extends TeamRun {
 /** Drives a run until it ends, for now. */
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
-  // A step in flight at the last stop counts at its hold, as the record will show.
+  // A step in flight at the last stop is lost, as the record will show.
   const funds = await Funds.open(crew.pools, { ...spenderOf(state), paid: presentMeter()?.pools });
-  let isDone = false;
+  for (const event of run.opening)
+    if (event.type === "run.settled") for (const one of event.settles) funds?.settleLost(holdKey(one), one.cost ?? 0);
+  let isOver = false;
   try {
     const { clock = systemClock, snapshotEvery = EVENTS_BETWEEN } = run.options;
     const snapshots = { clock, every: snapshotEvery, last: run.last };
-    const result = await driveOn(run, environmentOf(run, { funds, snapshots }));
-    isDone = isFinished(state);
+    const environment = environmentOf(run, { funds, snapshots });
+    const result = await driveOn(run, environment);
+    isOver = isDone(state);
+    if (state.phase.phase === "ended") keepState(run, environment);
     return result;
   } finally {
-    await funds?.close(isDone);
+    await funds?.close(isOver);
   }
+}
+
+/** Keeps the state of a run that goes on later, as long as the journal has all of it. */
+function keepState({ journal, state, last }: TeamRun, { log }: Environment): void {
+  if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last }, log.latest);
+}
+
+/** True for a spender that never comes back: a lost call of it may still be settled. */
+export function isDone(state: RunState): boolean {
+  return isFinished(state) && state.lost.length === 0;
 }
 
 /** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
 export function spenderOf({ runId, done, ledger }: RunState): Spender {
-  const spent = ledger.spent + ledger.held;
-  return done === undefined ? { name: runId, spent } : { name: `${runId}#${done.seq}`, spent: spent - done.spent };
+  const { settled, holds: lost } = ledger;
+  return done === undefined ? { name: runId, spent: settled, lost } : { name: `${runId}#${done.seq}`, spent: settled - done.spent, lost };
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
@@ -128,9 +145,7 @@ async function ended(run: Drive, environment: Environment, door: { isOver: boole
   if (failure !== undefined) await environment.memories.rest();
   for (;;) {
     const end: RunEnd =
-      failure === undefined
-        ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run))
-        : { reason: "interrupted", failure, control: undefined };
+      failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
     if (waitsForRetired(end, state)) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     door.isOver = !isIdle;
@@ -154,7 +169,9 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
-  return change.make(environment, { mask: run.mask, isOver: () => true });
+  const made = await change.make(environment, { mask: run.mask, isOver: () => true });
+  keepState(run, environment);
+  return made;
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */
@@ -208,7 +225,8 @@ function withDifference(result: RunResult, past: ForkAnswers | undefined): RunRe
 }
 
 function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
-  return { signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
+  const roundsLeft = (): number => (state.bounds.rounds ?? DEFAULT_ROUNDS) - turnCount(state).rounds;
+  return { roundsLeft, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }
 
 /**
@@ -216,7 +234,7 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
  * the rest waits for the next call, because the environment then starts no step.
  */
 async function rememberRecord({ memories }: Environment, { journal, state, controls }: TeamRun, seq: number): Promise<void> {
-  if (seq === 0) return;
+  if (seq === 0 || state.erased) return;
   // A role that is hired on the way may be the first with such a memory.
   memories.descendsFrom(await ancestorsOf(journal, state.parent));
   if (!memories.isUsed) return;

@@ -8,6 +8,7 @@ import type { ForkPoint, HiredRole, RunEvent, RunResumed, Sent } from "../runtim
 import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../runtime/replay/fork-copy.ts";
 import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import { maskedBody } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -133,6 +134,7 @@ async function learned(
   let next = 0;
   try {
     for await (const event of events) {
+      assertNotErased({ runId, erased: event.type === "run.erased" });
       await visit(event);
       next = event.seq + 1;
     }

@@ -2,7 +2,8 @@ import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
+import { UserRequirement } from "../message/address.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { agentMode } from "../role/react.ts";
 import type { Role } from "../role/role.ts";
@@ -21,6 +22,12 @@ export interface RunReceipt extends Receipt {
    * run is under way; a run that is stopped before a recipient has read the message keeps it too.
    */
   readonly waits: boolean;
+}
+
+/** Returns the first message of a run. */
+export function openingMessage(idea: string | Message, now: number): Message {
+  const said = checkedNews(idea);
+  return typeof said === "string" ? createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: now }) : said;
 }
 
 /** The run that a change from outside is made in. */

@@ -4,6 +4,7 @@ import { Replay, type ReplayParts } from "../runtime/replay/replay.ts";
 import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { HiredRole, RoleHired, RoleRetired, RunEvent, RunStarted } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
@@ -44,7 +45,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
   if (others.length > 0) environment.warn(othersText(controls.id, others));
-  const end = await environment.drive(Infinity, { checkpoint: undefined, signal: controls.signal });
+  const end = await environment.drive({ roundsLeft: () => Infinity, checkpoint: undefined, signal: controls.signal });
   await environment.log.durable();
   const isAsRecorded = end.control === undefined && end.failure === undefined;
   return isAsRecorded ? recordedResult(state, mask) : runResult(state, end, mask);
@@ -104,6 +105,7 @@ async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Pr
   const mobile = new Set<string>();
   for await (const event of readEvents(journal, id, { signal })) {
     if (event.seq === 0 && event.type !== "run.started") break;
+    assertNotErased({ runId: id, erased: event.type === "run.erased" });
     if (event.type === "run.started") {
       const { v: _v, runId: _runId, seq: _seq, time: _time, ...body } = event;
       opening = body;

@@ -40,6 +40,11 @@ export class Reserve {
     return [...this.#byName.keys()];
   }
 
+  /** The definitions that all runs have. */
+  get roles(): readonly Role[] {
+    return [...this.#byName.values()];
+  }
+
   /** Keeps the definition of a role that a run has hired under a name. */
   keep(runId: string, name: string, role: Role): void {
     const roles = this.#ofRuns.get(runId) ?? new Map<string, Role>();

@@ -1,13 +1,16 @@
+import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import { nextSeed } from "../model/meter.ts";
 import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
+import { overdueTries } from "../runtime/record/lost-tries.ts";
 import { resumption } from "../runtime/record/resumption.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
@@ -42,6 +45,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     bounds: bounds.recorded,
     ...(crew.budget === undefined ? {} : { budget: crew.budget }),
     ...(o.about === undefined ? {} : { about: o.about }),
+    ...(o.scope === undefined ? {} : { scope: o.scope }),
   };
   return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
 }
@@ -64,10 +68,12 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   assertBegun(state, idea !== undefined);
   const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
-  if (isFinished(state) && news.length === 0) {
+  // A team that was changed is recorded, so that the next one who goes on finds it.
+  if (isFinished(state) && news.length === 0 && differences.length === 0) {
     controls.started();
     return resultOfFinished(run);
   }
+  assertNotErased(state);
   recordedBy(state, options.scheduler, mask);
   assertSameEdges(state.edges, options.edges, mask);
   assertArrivalOrder(state, options.delivery);
@@ -85,7 +91,18 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
   const changed = differences.length === 0 ? undefined : changeText(state.runId, differences);
-  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, news, changed, ...past });
+  const { clock = systemClock, uncertainAfter = Infinity } = options;
+  const overdue = overdueTries(state, clock.now() - uncertainAfter);
+  return drive({
+    ...run,
+    crew: inOrder,
+    stopWhen: bounds.stopWhen,
+    opening: [...first, ...overdue, opening],
+    said,
+    news,
+    changed,
+    ...past,
+  });
 }
 
 async function recalled(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
@@ -101,6 +118,7 @@ async function recalled(journal: Journal, state: RunState, parent: ForkPoint, si
  */
 export function changeRun<T>(run: TeamRun, change: RunChange<T>, onTeamChange?: OnTeamChange): Promise<T> {
   const { state } = run;
+  assertNotErased(state);
   assertBegun(state, false);
   const crew = crewWith(state.roles.values(), run.crew);
   admittedChange(state, crew, onTeamChange);
@@ -128,6 +146,7 @@ function assertBegun(state: RunState, hasIdea: boolean): void {
  * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts
  */
 export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
+  assertNotErased(state);
   const pending = pendingQuestions(state);
   const meant = pending.filter((question) => id !== "" && question.id.startsWith(id));
   const [question] = meant;

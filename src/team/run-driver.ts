@@ -4,6 +4,7 @@ import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { checkScope, type Scope } from "../memory/memory-scope.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 
 /** A run that waits for a worker. It is plain JSON, so that any engine can keep it. */
@@ -15,6 +16,8 @@ export interface RunJob {
   readonly idea?: string | Message;
   /** The value that is recorded with a new run: see `RunOptions.about`. */
   readonly about?: Json;
+  /** Whose words a new run has: see `RunOptions.scope`. */
+  readonly scope?: Scope;
   /** Events that the run had when the job was made. A run that has come to rest after them needs no further work. Default 0. */
   readonly events?: number;
   /** Deliveries so far that ended with an error which does not pass by itself, such as another version of the team. Default 0. */
@@ -167,7 +170,8 @@ export function driverClosed(): UsageError {
 export function parseRunJob(given: unknown): RunJob {
   const job: unknown = isRecord(given) ? jsonRoundTrip(given) : given;
   if (!isRecord(job)) throw invalidJob("an object", job);
-  const { runId, team, idea, about, events, refusals } = job;
+  const { runId, team, idea, about, scope, events, refusals } = job;
+  checkScope("a job", scope);
   if (typeof runId !== "string" || runId === "") throw invalidJob("a run id", runId);
   if (typeof team !== "string" || team === "") throw invalidJob("the name of a team", team);
   if (events !== undefined && !isCount(events)) throw invalidJob("a whole number of events", events);
@@ -178,6 +182,7 @@ export function parseRunJob(given: unknown): RunJob {
     ...(idea === undefined ? {} : { idea: typeof idea === "string" ? idea : parseMessage(idea) }),
     // The copy above is JSON.
     ...(about === undefined ? {} : { about: about as Json }),
+    ...(scope === undefined ? {} : { scope: scope as Scope }),
     ...(events === undefined ? {} : { events }),
     ...(refusals === undefined ? {} : { refusals }),
   });

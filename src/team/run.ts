@@ -10,6 +10,8 @@ import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { isUnowned, type RunCommand } from "./commands.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
+import { checkOnTeamChange, type OnTeamChange } from "./team-change.ts";
+import type { RunChangeOptions } from "./team-options.ts";
 
 /** Makes a change from outside in a run. */
 export type Admit = <T>(change: RunChange<T>) => Promise<T>;
@@ -20,7 +22,7 @@ export type GiveCommand = (command: RunCommand) => Promise<unknown>;
 /** The way into a run when it is not under way, and the place where the definitions of its hired roles are kept. */
 export interface RunDoor {
   /** @param observers they observe the event of the change */
-  later<T>(change: RunChange<T>, observers: ObserverRegistry): Promise<T>;
+  later<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
   /** Has the change made by the owner of the run in another process. @throws JournalError `RUN_UNOWNED` when it has left the run */
   there<T>(change: RunChange<T>): Promise<T>;
   keep(name: string, role: Role): void;
@@ -193,13 +195,15 @@ export class Run implements AsyncIterable<RunEvent> {
    * After the run has ended it starts nothing: the message waits for {@link Team.resume}. A message with the id of one that was published
    * before is not published again. A run that another process takes meanwhile is told there.
    *
-   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay
+   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay;
+   * `OPTION_UNKNOWN` for options besides the message
    * @throws QueueFullError `MAILBOX_FULL`
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async publish(message: Message | string): Promise<RunReceipt> {
+  async publish(message: Message | string, o: RunChangeOptions = {}): Promise<RunReceipt> {
     this.#open();
-    return this.change(publishing(checkedNews(message)));
+    checkChange("publish", o);
+    return this.change(publishing(checkedNews(message)), o);
   }
 
   /**
@@ -211,12 +215,12 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async hire(role: Role, o: { readonly name?: string } = {}): Promise<void> {
+  async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
     const door = this.#open();
-    checkKnownOptions("hire", o, { name: true });
+    checkChange("hire", o, { name: true });
     assertIsRole(role);
-    const { name = role.name } = o;
-    await this.change(await hiring(role, name));
+    const { name = role.name, ...more } = o;
+    await this.change(await hiring(role, name), more);
     door.keep(name, role);
   }
 
@@ -230,8 +234,9 @@ export class Run implements AsyncIterable<RunEvent> {
    * a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
-  async retire(name: string): Promise<void> {
-    await this.change(retiring(name));
+  async retire(name: string, o: RunChangeOptions = {}): Promise<void> {
+    checkChange("retire", o);
+    await this.change(retiring(name), o);
   }
 
   /** @throws UsageError `REPLAY_FIXED` */
@@ -245,7 +250,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** Makes a change from outside, also after the run has ended. @internal */
-  async change<T>(change: RunChange<T>): Promise<T> {
+  async change<T>(change: RunChange<T>, { onTeamChange }: RunChangeOptions = {}): Promise<T> {
     const door = this.#open();
     for (let admitted; admitted !== this.#admitted;) await (admitted = this.#admitted);
     if (this.#admit !== undefined) {
@@ -263,12 +268,12 @@ export class Run implements AsyncIterable<RunEvent> {
         if (!isUnowned(error)) throw error;
       }
       await this.#passed;
-      return this.change(change);
+      return this.change(change, onTeamChange === undefined ? {} : { onTeamChange });
     }
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
-    return door.later(change, this.#observers);
+    return door.later(change, this.#observers, onTeamChange);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
@@ -344,4 +349,9 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#wake = [];
     for (const wake of waiting) wake();
   }
+}
+
+function checkChange(where: string, o: RunChangeOptions, more: { readonly name?: true } = {}): void {
+  checkKnownOptions(where, o, { onTeamChange: true, ...more });
+  checkOnTeamChange(o.onTeamChange);
 }

@@ -6,7 +6,7 @@ import type { Logger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
-import type { Observed } from "../runtime/record/event.ts";
+import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import { type Claim, type ClaimOptions, COMMAND_TIMEOUT, type Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
@@ -22,6 +22,7 @@ import type { Reserve } from "./reserve.ts";
 import { type GiveCommand, Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
 import type { ResumeOptions } from "./team-options.ts";
+import { takeWarm } from "./warm-states.ts";
 
 /** The work that drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
@@ -185,7 +186,7 @@ export class Runs {
   /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work, {
-      later: (change, observers) => this.change(id, change, { observers }),
+      later: (change, observers, onTeamChange) => this.change(id, change, { observers, onTeamChange }),
       there: async (change) => change.result(await this.#give(id, change.command(this.#mask))),
       keep: (name, role) => this.#reserve.keep(id, name, role),
       warn: (text, observers) => this.#warn(text, observers),
@@ -249,7 +250,8 @@ export class Runs {
   }
 
   async #read(id: string, claim: OwnedClaim, signal: AbortSignal): Promise<ClaimedRun> {
-    const { state, last } = await recordedState(this.#journal, id, (from) => readEvents(this.#journal, id, { from, signal }));
+    const read = (from: number): AsyncIterable<RunEvent> => readEvents(this.#journal, id, { from, signal });
+    const { state, last } = (await takeWarm(this.#journal, id, read)) ?? (await recordedState(this.#journal, id, read));
     const underWay = this.#underWay.get(id);
     if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
     return { ...claim, state, last };

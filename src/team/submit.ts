@@ -1,9 +1,10 @@
-import { JournalError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
+import type { Scope } from "../memory/memory-scope.ts";
 import type { Message } from "../message/message.ts";
-import { type Journal, runInfo } from "../runtime/record/journal.ts";
+import { type Journal, knownRun } from "../runtime/record/journal.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunDriver } from "./run-driver.ts";
 
@@ -13,10 +14,12 @@ export interface SubmitOptions {
   readonly id?: string;
   /** A value kept with a new run for readers of its record. */
   readonly about?: Json;
+  /** Whose words a new run has: see `RunOptions.scope`. */
+  readonly scope?: Scope;
 }
 
 /** The names of the options. @internal */
-export const submitOptions: Known<SubmitOptions> = { id: true, about: true };
+export const submitOptions: Known<SubmitOptions> = { id: true, about: true, scope: true };
 
 /** A team whose runs an engine delivers. */
 export interface SubmittingTeam {
@@ -32,10 +35,11 @@ export interface Submission {
   /** Undefined for a run that has begun. */
   readonly idea: string | Message | undefined;
   readonly about: Json | undefined;
+  readonly scope?: Scope | undefined;
 }
 
 /** @throws UsageError `OPTION_INVALID` without a driver; errors of the driver; JournalError when the journal cannot be read */
-export async function submitRun({ name, journal, mask, driver }: SubmittingTeam, { runId, idea, about }: Submission): Promise<void> {
+export async function submitRun({ name, journal, mask, driver }: SubmittingTeam, { runId, idea, about, scope }: Submission): Promise<void> {
   if (driver === undefined) {
     throw new UsageError(
       "OPTION_INVALID",
@@ -49,16 +53,12 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
     team: name,
     ...(told === undefined ? {} : { idea: told }),
     ...(about === undefined ? {} : { about: masked(mask, about) }),
+    ...(scope === undefined ? {} : { scope }),
     events: await eventsOf(journal, runId),
   });
 }
 
 /** Returns the number of events of a run; 0 for one that the journal does not have. */
 export async function eventsOf(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<number> {
-  try {
-    return (await runInfo(journal, runId)).events;
-  } catch (error) {
-    if (error instanceof JournalError && (error.code === "RUN_UNKNOWN" || error.code === "RUN_FORGOTTEN")) return 0;
-    throw error;
-  }
+  return (await knownRun(journal, runId))?.events ?? 0;
 }

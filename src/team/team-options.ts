@@ -3,6 +3,7 @@ import type { Known } from "../kernel/known-options.ts";
 import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
+import type { Scope } from "../memory/memory-scope.ts";
 import type { Message } from "../message/message.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -85,7 +86,10 @@ export function checkTeamOptions({ memory, poisonAfter, snapshotEvery, commandTi
 
 /** Options of a resumed run. */
 export interface ResumeOptions {
-  /** Limit on all rounds. Default: the limit of the run's record; 100 for a new run. */
+  /**
+   * Limit on the rounds of each turn of the run: they count from its beginning, and anew from the first activation after a message from outside
+   * that came to the run at rest. Default: the limit of the run's record; 100 for a new run.
+   */
   readonly rounds?: number;
   /**
    * Stops the run. Called after every round. Default: the condition of the run's record, which is refused with `STOP_CONDITION_NEEDED`
@@ -166,15 +170,19 @@ export interface ContinueOptions extends ResumeOptions {
 /** The names of the options. @internal */
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: true };
 
-/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
-export interface SendOptions {
-  readonly signal?: AbortSignal;
+/** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
+export interface RunChangeOptions {
   /**
    * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
    * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way.
    * Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
+}
+
+/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
+export interface SendOptions extends RunChangeOptions {
+  readonly signal?: AbortSignal;
 }
 
 /** The names of the options. @internal */
@@ -195,13 +203,18 @@ export interface RunOptions extends ResumeOptions {
   readonly id?: string;
   /** A value kept with the run for readers of its record, such as its settings. */
   readonly about?: Json;
+  /**
+   * Whose words the run has: its roles remember for them alone, unless their option `memory.scope` says otherwise, and {@link Team.forget} finds it
+   * by them. Recorded when the run begins; a fork has that of its parent. Default: none.
+   */
+  readonly scope?: Scope;
 }
 
 /** The names of the options. @internal */
-export const runOptions: Known<RunOptions> = { ...resumeOptions, id: true, about: true };
+export const runOptions: Known<RunOptions> = { ...resumeOptions, id: true, about: true, scope: true };
 
 /** Options of a fork: its last shared event and its changes. */
-export interface ForkOptions extends RunOptions {
+export interface ForkOptions extends Omit<RunOptions, "scope"> {
   /** Sequence number of the last shared event. Default: the last event that `change` names, else the last of all. */
   readonly at?: number;
   /** Changes of messages of the shared past: other contents, or never delivered. */
@@ -224,7 +237,7 @@ export interface ForkOptions extends RunOptions {
 }
 
 /** The names of the options. @internal */
-export const forkOptions: Known<ForkOptions> = { ...runOptions, at: true, change: true, add: true, seed: true };
+export const forkOptions: Known<ForkOptions> = { ...resumeOptions, id: true, about: true, at: true, change: true, add: true, seed: true };
 
 /** Options of a replay. */
 export interface ReplayOptions {

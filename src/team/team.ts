@@ -1,31 +1,34 @@
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { silentLogger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
-import { isObject } from "../kernel/value-kind.ts";
-import { UserRequirement } from "../message/address.ts";
-import { createMessage, type Message } from "../message/message.ts";
-import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import { checkScope, type Scope } from "../memory/memory-scope.ts";
+import type { Message } from "../message/message.ts";
+import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkOwning, checkOptions, checkReuse, checkSeed, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
+import { checkOptions, checkSeed, checkWhole } from "../runtime/check-options.ts";
+import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { type Crew, rolesNone, Roster } from "./crew.ts";
+import { checkContinuing, poolsFor } from "./bounds.ts";
+import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
+import type { ForgetOptions, Forgotten } from "./forget.ts";
 import { alone, inside } from "./inside.ts";
-import { checkedNews, hiring, isSameMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
+import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, type OwnedClaim, Runs, type RunWork } from "./runs.ts";
+import type { Settlement, SettleOptions } from "./settle.ts";
 import type { SubmitOptions } from "./submit.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import {
@@ -50,7 +53,7 @@ import {
 
 /**
  * A team: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
- * rounds of one run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
+ * rounds of one turn of a run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
  *
  * Team.T1 (`invest`): all runs of the team share one pool, and each is recorded with its own budget.
  *
@@ -87,7 +90,7 @@ export class Team {
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
     this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
-    const { clock = systemClock, logger = silentLogger, commandTimeout } = options;
+    const { clock = systemClock, logger = defaultLogger, commandTimeout } = options;
     const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
     this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
@@ -148,20 +151,22 @@ export class Team {
    */
   run(idea: string | Message, o: RunOptions = {}): Run {
     checkKnownOptions("run of a team", o, runOptions);
-    const said = this.#idea(idea);
+    checkScope("run of a team", o.scope);
+    const said = openingMessage(idea, this.#now());
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
     if (this.#roster.isEmpty) throw rolesNone();
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.driven(controls, { ...o, meant: said }, async (claimed) => {
+        assertNotErased(claimed.state);
         const recorded = claimed.state.idea;
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
         const run = { ...this.#parts, ...claimed, controls, crew: await crew(controls.signal), idea: said };
         return run.state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
     };
-    return this.#runs.launch(id, o.signal, inside(this.#parts, this.#pools(o), work), said);
+    return this.#runs.launch(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work), said);
   }
 
   /**
@@ -174,16 +179,17 @@ export class Team {
     // Loaded here because most programs submit nothing.
     const { submitOptions, submitRun } = await import("./submit.ts");
     checkKnownOptions("submit", o, submitOptions);
+    checkScope("submit", o.scope);
     const { name, journal, mask, options } = this.#parts;
     const runId = this.#id(o.id);
-    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about });
+    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about, scope: o.scope });
     return runId;
   }
 
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
    * returned as it is; one that another living process owns is followed there, see the option `onOwned`. A finished run goes on where a message
-   * came after its end, from {@link Team.send}, {@link Run.publish} or the option `add`; its bounds hold for the whole run. Without one its
+   * came after its end, from {@link Team.send}, {@link Run.publish} or the option `add`; its budget holds for the whole run, its rounds for what follows the message. Without one its
    * result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
@@ -202,7 +208,7 @@ export class Team {
       this.#runs.driven(run, { ...o, news }, async (claimed) =>
         resumeRun({ ...this.#parts, ...claimed, controls: run, crew: await crew(run.signal) }, o, { news }),
       );
-    return this.#runs.launch(runId, o.signal, inside(this.#parts, this.#pools(o), work));
+    return this.#runs.launch(runId, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
   }
 
   /**
@@ -259,6 +265,18 @@ export class Team {
   }
 
   /**
+   * Settles the calls of a run that a crash has cut off and that no call repeats: until then their worst case counts as spent, in the run
+   * and in the team's pools. Resolves when it is recorded. A run that is resumed repeats its calls, and settles them by itself.
+   *
+   * @throws UsageError `OPTION_INVALID`; JournalError `RUN_UNKNOWN`, `RUN_OWNED` for a run under way, `NOTHING_LOST`
+   */
+  async settle(runId: string, o: SettleOptions = {}): Promise<Settlement> {
+    // Loaded here because most programs settle nothing.
+    const { settleRun } = await import("./settle.ts");
+    return settleRun({ ...this.#parts, runs: this.#runs, pool: this.#pool }, runId, o);
+  }
+
+  /**
    * Answers a question to a person and resumes the run that waits for it. Resolves when the answer is recorded.
    *
    * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
@@ -281,11 +299,21 @@ export class Team {
       });
     const here = async (): Promise<Run> => {
       if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);
-      const run = this.#runs.launch(runId, o.signal, inside(this.#parts, this.#pools(o), work));
+      const run = this.#runs.launch(runId, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
       await run.started;
       return run;
     };
     return this.#runs.hereOrThere(runId, here, { do: "answer", question: questionId, answer }, () => this.resume(runId, o));
+  }
+
+  /**
+   * Erases what a user, a conversation or a tenant has said: see {@link forget}.
+   *
+   * @param stores those of the team and of its roles are known, unless a function makes the roles
+   */
+  async forget(scope: Scope, stores: ForgetOptions["stores"] = []): Promise<Forgotten> {
+    const roles = [...this.#roster.roles, ...this.#reserve.roles];
+    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, stores);
   }
 
   /**
@@ -310,7 +338,7 @@ export class Team {
         forkRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, parentId, said }, o);
       return this.#runs.owning(id, begin, { signal, lost });
     };
-    return this.#runs.begin(id, o.signal, inside(this.#parts, this.#pools(o), work));
+    return this.#runs.begin(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
   }
 
   /**
@@ -343,34 +371,20 @@ export class Team {
       admits: nothing,
       follows: nothing,
     };
-    const work = async ({ epoch, begun, state }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state }, change, onTeamChange);
+    const work = async ({ epoch, begun, state, last }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state, last }, change, onTeamChange);
     return this.#runs.claimed(runId, signal, work);
   }
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    const { rounds, stopWhen, reuse, budget, pools = [], limits, onTeamChange } = o;
-    if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
-    checkStopCondition(stopWhen ?? undefined);
-    checkReuse(reuse);
-    checkOwning(o);
-    checkOnTeamChange(onTeamChange);
-    for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
+    checkContinuing(o);
     const { present } = this.#roster;
-    const bounds = {
-      budget: this.#budget,
-      pools: this.#pools(o),
-      limits: allLimits(sharedLimits(limits), this.#limits),
-    };
+    const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {
       const roles = await present({ runId, signal });
       return { ...bounds, roles, reserve: await this.#reserve.of({ runId, signal }, roles) };
     };
-  }
-
-  #pools({ budget, pools = [] }: ResumeOptions): readonly BudgetPool[] {
-    return [isBudgetPool(budget) ? budget : undefined, ...pools, this.#pool].filter((pool) => pool !== undefined);
   }
 
   #id(given: string | undefined): string {
@@ -378,23 +392,7 @@ export class Team {
     return given ?? freshRunId(this.#now());
   }
 
-  #idea(idea: string | Message): Message {
-    const said = checkedNews(idea);
-    if (typeof said !== "string") return said;
-    return createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: this.#now() });
-  }
-
   #now(): number {
     return (this.#parts.options.clock ?? systemClock).now();
   }
-}
-
-/** @throws UsageError `OPTION_INVALID` */
-function investIn(pool: BudgetPool, amount: MicroUsd): void {
-  if (pool.invest !== undefined) return pool.invest(amount);
-  throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
-}
-
-function isAlias(given: unknown): given is { readonly name: string } {
-  return isObject(given) && "name" in given && !("react" in given);
 }

@@ -63,6 +63,11 @@ class MapCache implements Cache {
     this.#entries.delete(key);
   }
 
+  async keys(prefix: string): Promise<readonly string[]> {
+    refuseClosed(this.#isClosed);
+    return [...this.#entries.keys()].filter((key) => key.startsWith(prefix));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#entries.clear();

@@ -2,6 +2,8 @@ import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { fitsGlob } from "./glob.ts";
+import { isPlainlyCovered, mayBeMeant } from "./permission-pattern.ts";
 
 /** A decision on a call: it runs, a person is asked first, or it does not run. */
 export type Decision = "allow" | "ask" | "deny";
@@ -10,7 +12,8 @@ export type Decision = "allow" | "ask" | "deny";
 export interface ArgumentRule {
   /**
    * Patterns by argument; `options.path` reaches inside, and `files.path` inside every entry of a list. All must fit. `*` stands for any
-   * characters. In a list, one entry that fits is enough to deny or to ask, and every entry must fit to allow.
+   * characters of one field: a web address is compared by scheme, host, port and path, a mail address by name and domain, a command by its words.
+   * In a list, one entry that fits is enough to deny or to ask, and every entry must fit to allow.
    */
   readonly args?: Readonly<Record<string, string>>;
   readonly decide: Decision;
@@ -150,92 +153,3 @@ function invalid(expected: string, got: unknown): UsageError {
 
 /** Longer patterns are refused. */
 const MAX_PATTERN = 500;
-
-/**
- * True when a whole text fits a pattern. `*` stands for any characters, everything else for itself: patterns come from users, and a
- * regular expression could run for hours.
- */
-export function fitsGlob(text: string, pattern: string): boolean {
-  const [first = "", ...pieces] = pattern.split("*");
-  if (pieces.length === 0) return text === pattern;
-  const last = pieces.pop() ?? "";
-  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  const end = text.length - last.length;
-  let place = first.length;
-  for (const piece of pieces) {
-    const found = text.indexOf(piece, place);
-    if (found === -1 || found + piece.length > end) return false;
-    place = found + piece.length;
-  }
-  return true;
-}
-
-/** Parts of a text that lead elsewhere in a path or end a line, and those that begin another command in a shell. */
-const ELSEWHERE = /(?:^|[/\\])(?:\.|%2e){2}(?:$|[/\\])|[\u0000-\u001f\u007f-\u009f\u2028\u2029]/i;
-const SHELL = /[;&|`<>]|\$\(/;
-/** Scheme, host with its port, and the rest. A pattern may have a `*` in each. */
-const ADDRESS = /^([a-z*][a-z0-9+.*-]*):\/\/([^/?#\\]*)([^]*)$/i;
-const PLAIN_HOST = /^[\p{L}\p{N}.:[\]_-]*$/u;
-/** Characters that readers of addresses and of screens ignore. */
-const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
-
-/**
- * True when a pattern plainly covers a text, for rules that allow. A `*` does not stand for parts that could lead elsewhere: `..` in a
- * path, a new line, another host in an address, or, except in an address, another command of a shell.
- */
-function isPlainlyCovered(text: string, pattern: string): boolean {
-  if (!pattern.includes("*")) return text === pattern;
-  if (ELSEWHERE.test(text)) return false;
-  const [, scheme, host = "", rest = ""] = ADDRESS.exec(pattern) ?? [];
-  return scheme === undefined ? !SHELL.test(text) && fitsGlob(text, pattern) : isAddressIn(text, { scheme, host, rest });
-}
-
-interface UrlPattern {
-  readonly scheme: string;
-  readonly host: string;
-  /** Path, query and fragment. */
-  readonly rest: string;
-}
-
-function isAddressIn(text: string, pattern: UrlPattern): boolean {
-  const [, scheme = "", host = "", rest = ""] = ADDRESS.exec(text) ?? [];
-  const isHost = host === pattern.host || (PLAIN_HOST.test(host) && fitsGlob(host, pattern.host));
-  const isAnyPlace = pattern.rest === "" && pattern.host.endsWith("*");
-  return isHost && fitsGlob(scheme, pattern.scheme) && (isAnyPlace || fitsGlob(rest, pattern.rest));
-}
-
-/**
- * True when a pattern may mean a text, for rules that ask or deny. White space, case, percent signs, letters that only look different, and
- * detours in a path are no way around the rule.
- */
-function mayBeMeant(text: string, pattern: string): boolean {
-  if (fitsGlob(text, pattern)) return true;
-  const meant = comparable(pattern);
-  return [text, text.trim().replace(/\s+/g, " "), text.replace(HIDDEN, "")].some((form) => fitsGlob(comparable(form), meant));
-}
-
-function comparable(text: string): string {
-  return withoutDetours(decoded(text).normalize("NFKC").toLowerCase());
-}
-
-function decoded(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
-    try {
-      return decodeURIComponent(escapes);
-    } catch {
-      return escapes;
-    }
-  });
-}
-
-/** Without `.`, `..` and empty parts, as systems read paths. */
-function withoutDetours(text: string): string {
-  const kept: string[] = [];
-  for (const [place, part] of text.split(/[/\\]/).entries()) {
-    const last = kept.at(-1);
-    if (part === ".." && last !== undefined && last !== "..") {
-      if (last !== "") kept.pop();
-    } else if (part !== "." && (part !== "" || place === 0)) kept.push(part);
-  }
-  return kept.join("/");
-}

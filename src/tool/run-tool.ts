@@ -5,6 +5,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
+import { type Hand, HandedOut } from "../kernel/handed-out.ts";
 import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -59,6 +60,7 @@ export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: 
   try {
     const begun = running.begin(args);
     const result = plainResult(isThenable(begun) ? await begun : begun, tool.maxOutput);
+    await running.rest();
     return { outcome: isFailure(result) ? "failed" : "ok", result };
   } catch (error) {
     if (running.isLate) return { outcome: "timeout", result: toolFailure(lateText(tool)) };
@@ -78,7 +80,8 @@ function lateText({ name, timeout }: Tool): string {
  * One run of one tool. It owns the run's time and signal.
  *
  * `RunTool.N1` time spent waiting for a person or for a model does not count (`#untimed`). `RunTool.N2` after its end the tool can do nothing through
- * its context (`close`). `RunTool.N3` notices of progress are bounded (`#context`).
+ * its context (`close`). `RunTool.N3` notices of progress are bounded (`#context`). `RunTool.N4` what the tool asked for and did not await fails the
+ * call where it fails (`rest`).
  */
 class RunningTool {
   readonly #tool: Tool;
@@ -91,6 +94,7 @@ class RunningTool {
   /** Made when the tool waits: a tool that answers at once needs no timer. */
   #limit: TimeLimit | undefined;
   readonly #unlisten: readonly (() => void)[];
+  #handed: HandedOut | undefined;
   #isLate = false;
   #isClosed = false;
   #waits = 0;
@@ -127,6 +131,14 @@ class RunningTool {
     return answer;
   }
 
+  /** Waits for what the tool asked for and did not await. @throws UsageError `STEP_NOT_AWAITED` where that failed */
+  async rest(): Promise<void> {
+    if (this.#handed === undefined) return;
+    await this.#life.until(this.#handed.settled("unused"));
+    const failure = this.#handed.failure(`the tool ${this.#tool.name}`);
+    if (failure !== undefined) throw failure;
+  }
+
   /** True when the time was up before anybody stopped the call. */
   get isLate(): boolean {
     return this.#isLate;
@@ -149,14 +161,16 @@ class RunningTool {
     const door = this.#door;
     const { clock, ask, model, session, deps, progress } = this.#reach;
     const steps = this.#stepsIn(door);
+    const hand: Hand = (what, work) => (this.#handed ??= new HandedOut()).hand(what, work);
     const own = model?.(steps);
+    const handed: ChatModel | undefined = own && { ...own, chat: (request, o) => hand("model.chat", own.chat(request, o)) };
     return Object.freeze({
       key: door.key,
       mode: door.mode,
       signal: this.#life.signal,
-      model: own,
-      ask: ((prompt: string, o?: AnyToolAsk) => this.#askModel(steps, own, prompt, o)) as ToolContext["ask"],
-      step: stepIn(steps),
+      model: handed,
+      ask: ((prompt: string, o?: AnyToolAsk) => hand("ask", this.#askModel(steps, own, prompt, o))) as ToolContext["ask"],
+      step: stepIn({ step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, steps.step(spec, effect)) }),
       get budget() {
         return door.attempts.budget ?? unboundedPool();
       },
@@ -164,7 +178,7 @@ class RunningTool {
       progress: (text: string): void => {
         if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
-      ...(ask === undefined ? {} : { human: this.#human(steps, ask) }),
+      ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
       ...(session === undefined ? {} : { session }),
       ...(deps === undefined ? {} : { deps }),
     });
@@ -204,8 +218,8 @@ class RunningTool {
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
-  #human(steps: StepPort, ask: HumanPort): ToolHuman {
-    return { ask: (question, o) => this.#askPerson(steps.step, ask, question, o) };
+  #human(steps: StepPort, ask: HumanPort, hand: Hand): ToolHuman {
+    return { ask: (question, o) => hand("human.ask", this.#askPerson(steps.step, ask, question, o)) };
   }
 
   #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolQuestionOptions = {}): Promise<string> {

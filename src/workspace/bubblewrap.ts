@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, keepFolder, own, type ProjectCopy } from "./project-copy.ts";
 import { plainEnvironment } from "./program-path.ts";
-import { isOpenToAll, isReadable, missingMount, mountWords, networkWords } from "./sandbox-mounts.ts";
+import { gateWords, isOpenToAll, isReadable, missingMount, mountWords } from "./sandbox-mounts.ts";
+import { carrierWords, type NetworkGate, openGate } from "./sandbox-network.ts";
 import {
   checkSandboxRequest,
   limitWords,
@@ -86,19 +87,34 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
       checkSandboxRequest(request);
       const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
       if (refusal !== undefined) return refusal;
-      return inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, request, copy, { owner, limits, missing }));
+      return inCopy(request.root, { owner, signal: request.signal }, async (copy) => {
+        const { network = [] } = request;
+        const gate = network.length === 0 ? undefined : await openGate(copy.scratch, network, owner);
+        try {
+          return await runInside(means, request, copy, { owner, limits, missing, gate });
+        } finally {
+          gate?.close();
+        }
+      });
     },
   };
+}
+
+interface InsideOptions {
+  readonly owner: number | undefined;
+  readonly limits: SandboxLimits;
+  readonly missing: readonly string[];
+  readonly gate: NetworkGate | undefined;
 }
 
 async function runInside(
   means: BubblewrapMeans,
   request: SandboxRequest,
   copy: ProjectCopy,
-  { owner, limits, missing }: { readonly owner: number | undefined; readonly limits: SandboxLimits; readonly missing: readonly string[] },
+  { owner, limits, missing, gate }: InsideOptions,
 ): Promise<Exclude<SandboxResult, Refusal>> {
-  const { timeout = SANDBOX_TIMEOUT, mounts = [], network = false, signal, keep } = request;
-  const shown = [...networkWords(network), ...(await mountWords(mounts, { scratch: copy.scratch, owner, signal }))];
+  const { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep } = request;
+  const shown = [...gateWords(gate), ...(await mountWords(mounts, { scratch: copy.scratch, owner, signal }))];
   const node = await findNode(copy.scratch, owner !== undefined);
   const etc = await writeEtc(copy.scratch, owner);
   const room = join(copy.scratch, "room");
@@ -108,7 +124,8 @@ async function runInside(
   const bounds = { ...limits, processes: means.limitsProcesses ? limits.processes : undefined };
   const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, bounds);
   const [name, ...args] = request.command;
-  const command = [...ENTER, ...each, name === "node" ? NODE : name, ...args];
+  const carrier = gate === undefined ? [] : carrierWords(NODE);
+  const command = [...ENTER, ...each, ...carrier, name === "node" ? NODE : name, ...args];
   const size = limits.bytes + copy.bytes + PAGE * copy.entries;
   const writable = means.room === undefined ? tmpfsWords(size) : bindWords(room);
   const words = [

@@ -132,7 +132,7 @@ export function plainSandbox(): Sandbox {
     missing,
     run: async (request) => {
       checkSandboxRequest(request);
-      const refusal = missingMount(request.mounts) ?? movedMount(request.mounts);
+      const refusal = missingMount(request.mounts) ?? movedMount(request.mounts) ?? openNetwork(request.network);
       if (refusal !== undefined) return refusal;
       const held: LimitedOptions = {
         limits: sandboxLimits(request.limits),
@@ -150,6 +150,12 @@ function movedMount(mounts: readonly SandboxMount[] = []): Refusal | undefined {
   if (moved === undefined) return undefined;
   const reason = `without isolation ${moved.from} cannot be shown as ${moved.to}`;
   return { kind: "refused", reason, hint: "Use bubblewrap, or the same path inside and outside." };
+}
+
+function openNetwork(hosts: readonly string[] = []): Refusal | undefined {
+  if (hosts.length === 0) return undefined;
+  const reason = `without isolation the command would reach more of the network than ${hosts.join(", ")}`;
+  return { kind: "refused", reason, hint: "Use bubblewrap: --sandbox auto. Or do the step yourself." };
 }
 
 function missingOf(cgroups: ReturnType<typeof findCgroups>): string[] {

@@ -1,3 +1,4 @@
+import { onAbort } from "../kernel/abort.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { aText, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -161,9 +162,7 @@ class RunningProcess {
 
   #heedSignal(): void {
     const signal = this.#request.signal;
-    const abort = (): void => this.#stop({ kind: "aborted" });
-    signal?.addEventListener("abort", abort, { once: true });
-    this.#cancels.push(() => signal?.removeEventListener("abort", abort));
+    if (signal !== undefined) this.#cancels.push(onAbort(signal, () => this.#stop({ kind: "aborted" })));
   }
 
   #stop(ending: ProcessEnd): void {

@@ -2,17 +2,11 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copyInto, own } from "./project-copy.ts";
+import { GATE, type NetworkGate } from "./sandbox-network.ts";
 import type { Refusal, SandboxMount } from "./sandbox.ts";
 
-/** The files that programs need for host names and TLS. None of these has a secret. */
-const NETWORK_FILES = [
-  "/etc/resolv.conf",
-  "/etc/nsswitch.conf",
-  "/etc/ssl/certs",
-  "/etc/ca-certificates",
-  "/etc/pki/tls/certs",
-  "/etc/pki/ca-trust/extracted",
-];
+/** The files that programs need for TLS. None of these has a secret. */
+const CERTIFICATES = ["/etc/ssl/certs", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 
 /** The refusal of a mount that is not there; undefined when all are. */
 export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | undefined {
@@ -57,9 +51,9 @@ async function copyMount(from: string, to: string, options: { owner: number | un
   await own([to], options.owner);
 }
 
-/** Returns bubblewrap's arguments that open the network. */
-export function networkWords(isOpen: boolean): string[] {
-  return isOpen ? ["--share-net", ...NETWORK_FILES.flatMap((file) => ["--ro-bind-try", file, file])] : [];
+/** Returns bubblewrap's arguments that show the way out of the sandbox, and what programs need to use it. */
+export function gateWords(gate: NetworkGate | undefined): string[] {
+  return gate === undefined ? [] : ["--ro-bind", gate.path, GATE, ...CERTIFICATES.flatMap((file) => ["--ro-bind-try", file, file])];
 }
 
 /** True when every user can enter the folders above a file or folder, and read it. */

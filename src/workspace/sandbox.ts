@@ -51,10 +51,11 @@ export interface SandboxRequest {
    */
   readonly mounts?: readonly SandboxMount[] | undefined;
   /**
-   * True lets the command use the network, that of this machine included. For a step that the user allowed, such as an installation of
-   * packages. Sandbox `none` never closes the network. Default false.
+   * The hosts that the command may reach, each with its port: `registry.npmjs.org:443`. For a step that the user allowed, such as an installation
+   * of packages. They are reached through a proxy alone, which `HTTP_PROXY` and `HTTPS_PROXY` name inside; this machine is none of them unless it is
+   * named. Sandbox `none` cannot close the network and refuses the request. Default: none.
    */
-  readonly network?: boolean | undefined;
+  readonly network?: readonly string[] | undefined;
   /** A folder of the copy to keep when the command ends with code 0, such as installed packages. Default: nothing of the copy is kept. */
   readonly keep?: SandboxKeep | undefined;
 }
@@ -105,7 +106,21 @@ export const SANDBOX_OUTPUT = 1_000_000;
 const SANDBOX_INPUT = 16 * 1024 ** 2;
 
 /** Folders that the sandbox makes itself; nothing can be mounted on or below them. */
-const RESERVED = ["/project", "/source", "/troupe/node", "/proc", "/dev", "/tmp", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+const RESERVED = [
+  "/project",
+  "/source",
+  "/troupe/node",
+  "/troupe/network",
+  "/proc",
+  "/dev",
+  "/tmp",
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+];
 
 /** A sandbox that runs nothing and says why. */
 export function refusedSandbox(reason: string, hint: string): Sandbox {
@@ -170,14 +185,21 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
 }
 
 /**
- * Checks the input, the mounts and the kept folder of a request.
+ * Checks the input, the mounts, the hosts and the kept folder of a request.
  *
- * @throws UsageError `OPTION_INVALID` for an input that is too long, a relative path, a mount in a reserved folder, or a kept folder that is no name.
+ * @throws UsageError `OPTION_INVALID` for an input that is too long, a relative path, a mount in a reserved folder, a host without a port, or a kept
+ * folder that is no name.
  */
-export function checkSandboxRequest({ input = "", mounts = [], keep }: SandboxRequest): void {
+export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT)
     throw new UsageError("OPTION_INVALID", `Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
+  const host = network.find((one) => !/^(?:\[[0-9a-f:]+\]|[^\s/:@]+):\d{1,5}$/i.test(one));
+  if (host !== undefined)
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected a host of the network with its port, such as example.org:443, got ${JSON.stringify(host)}.`,
+    );
   if (keep !== undefined && (!/^[\w.-]+$/.test(keep.folder) || /^\.+$/.test(keep.folder) || !isPlain(keep.to)))
     throw new UsageError("OPTION_INVALID", "Expected keep with the name of a folder, and an absolute path for it.");
   for (const { from, to } of mounts) {

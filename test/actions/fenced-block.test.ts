@@ -69,7 +69,7 @@ describe("hostile texts", () => {
     );
   });
 
-  test("a megabyte of fences is read in time that grows with its length alone", () => {
+  test("a megabyte of fences is read in time that grows with its length alone", { tags: ["company", "long"] }, () => {
     for (const unit of ["```a\n```b\n```\n", "```a\n", "```\n", "~~~~\n```x\n"]) {
       const blocks = fencedBlocks(unit.repeat(Math.ceil(1_000_000 / unit.length)));
       expect(blocks.length).toBeGreaterThan(0);

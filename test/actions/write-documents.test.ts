@@ -121,7 +121,7 @@ describe("WriteTasks", () => {
     expect(await workspace.list()).toContain("README.md");
   });
 
-  test("ten thousand files are refused, and the second chance can be taken", async () => {
+  test("ten thousand files are refused, and the second chance can be taken", { tags: ["company", "long"] }, async () => {
     const many = JSON.stringify({ ...tasks, taskList: Array.from({ length: 10_000 }, (_, index) => `src/${index}.js`) });
     const refused = await runAlone({
       action: new WriteTasks({ workspace: memoryWorkspace() }),

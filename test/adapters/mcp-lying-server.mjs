@@ -49,7 +49,7 @@ function toolsOf(kind) {
         },
       ];
     default:
-      return [plain("work"), plain("die"), plain("rename"), plain("hang"), plain("env"), plain("fail"), plain("odd")];
+      return [plain("work"), plain("die"), plain("rename"), plain("hang"), plain("env"), plain("fail"), plain("odd"), plain("swell")];
   }
 }
 
@@ -96,6 +96,8 @@ function called(id, { name, arguments: args = {}, _meta: { progressToken } = {} 
           structuredContent: { [marker]: [marker] },
         },
       });
+    case "swell":
+      return text("x".repeat(args.bytes));
     case "slow":
       return say({ id, result: { content: [], structuredContent: { text: `${"a".repeat(40)}!` } } });
     default:

@@ -304,7 +304,7 @@ describe("openai, what only a stream can do", () => {
     expect((await withSockets(clock, callModel(model, request, deps))).content).toBe(text);
   });
 
-  it("ten megabytes in many pieces", async () => {
+  it("ten megabytes in many pieces", { tags: ["fleet", "long"] }, async () => {
     const piece = "x".repeat(50_000);
     const { model, deps, clock } = await at({ reply: { chunks: Array.from({ length: 200 }, () => piece) } });
     expect((await withSockets(clock, callModel(model, request, deps))).content.length).toBe(10_000_000);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { hasPostgres, startPostgres } from "./postgres-process.ts";
 
 describe.runIf(hasPostgres)("the server of the tests", () => {
-  it("keeps what was committed over a kill", async () => {
+  it("keeps what was committed over a kill", { tags: ["fleet", "long"] }, async () => {
     const server = await startPostgres();
     const ask = async (text: string): Promise<unknown[]> => {
       const client = new pg.Client({ connectionString: server.url });

@@ -113,6 +113,21 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect(await one.amounts()).toEqual({ amount: 100, spent: 95, held: 0 });
   });
 
+  it("PostgresPool.G6 lost calls of a dead owner are repeated in their room elsewhere, and others wait for their settlement", async () => {
+    const [one, other] = [newBudget(100), sameBudget()];
+    await (await one.open("run", { spent: 0 })).reserve(80, never);
+    const account = await other.open("run", { spent: 0, lost: [80] });
+    expect(await one.amounts()).toEqual({ amount: 100, spent: 80, held: 0 });
+    const another = await one.open("another", { spent: 0 });
+    const waiting = another.reserve(60, never);
+    const again = await account.reserve(80, never, account.lost);
+    expect(await one.amounts()).toEqual({ amount: 100, spent: 0, held: 80 });
+    for (const hold of [...account.lost, again]) hold.settle(10);
+    (await waiting).settle(60);
+    await Promise.all([account.close(true), another.close(true)]);
+    expect((await one.amounts()).spent).toBe(80);
+  });
+
   it("PostgresAccount.A1 PostgresAccount.A2 what is settled and charged counts once, and nothing counts after the account is closed", async () => {
     const pool = newBudget(100);
     const account = await pool.open("run", { spent: 5 });

@@ -31,7 +31,7 @@ function growing(turns: number): Json[][] {
 }
 
 describe("a journal of a long conversation", () => {
-  it("SqliteJournal.J5 grows with what is said, not with its square", async () => {
+  it("SqliteJournal.J5 grows with what is said, not with its square", { tags: ["fleet", "long"] }, async () => {
     const [fifty, hundred, twoHundred] = [await bytesOf(growing(50)), await bytesOf(growing(100)), await bytesOf(growing(200))];
     expect((twoHundred - hundred) / (hundred - fifty)).toBeLessThan(2.2);
     const said = JSON.stringify(growing(200).at(-1)).length;

@@ -34,7 +34,7 @@ function leftBy(openFiles: number): Promise<Left> {
 describe.runIf(process.platform === "linux")("a process that has closed many memory stores and journals", () => {
   it(
     "SqliteStore.S6 SqliteJournal.J7 Database.D1 Database.D2 Database.D3 holds nothing of them, and each main file alone is whole",
-    { tags: "numbers" },
+    { tags: ["numbers", "long"] },
     async () => {
       const left = await leftBy(256);
       expect(left).toEqual({

@@ -33,7 +33,7 @@ describe("Ctrl-C while the code of a model runs and will not stop", () => {
 
   it.each([...someOf([["once", 1] as const], 0), ["twice", 2] as const])(
     "%s: 130, nothing of it is left running, and every file is in a commit",
-    { tags: "company" },
+    { tags: ["company", "long"] },
     async (name, times) => {
       const at = join(cwd, name);
       mkdirSync(at);

@@ -46,7 +46,7 @@ describe("a machine without git and without bubblewrap", () => {
     });
   });
 
-  it("runs it when it is told to, after a warning", async () => {
+  it("runs it when it is told to, after a warning", { tags: ["company", "long"] }, async () => {
     const { code, stdout, stderr } = await bareRun("allowed", "--sandbox", "none");
     expect(code).toBe(0);
     expect(stderr.split("\n")[0]).toContain("without isolation");

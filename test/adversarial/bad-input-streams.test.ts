@@ -27,7 +27,7 @@ function expectSound(root: string): void {
 }
 
 describe("streams that are closed", () => {
-  it("output to a reader that takes one line: quietly, and what is written is whole", async () => {
+  it("output to a reader that takes one line: quietly, and what is written is whole", { tags: ["company", "long"] }, async () => {
     const { at, stdout, stderr } = await shell("head", `{ troupe ${project} --json --quiet; echo "code $?" >&2; } | head -n 1`);
     expect(JSON.parse(stdout)).toMatchObject({ type: "run.started" });
     expect(stderr).toBe("code 0\n");
@@ -71,11 +71,15 @@ describe("streams that are closed", () => {
 });
 
 describe("streams that do not end, or take nothing", () => {
-  it.runIf(existsSync("/dev/full"))("a full disk behind the output: 1, told on the other stream", async () => {
-    const { stdout, stderr } = await shell("full", `(troupe ${begun} --quiet > /dev/full); echo "code $?"`);
-    expect(stdout).toBe("code 1\n");
-    expect(stderr).toMatch(/^error: Expected to write to standard output, but .*no space.* \(OUTPUT_UNWRITABLE\)\n$/);
-  });
+  it.runIf(existsSync("/dev/full"))(
+    "a full disk behind the output: 1, told on the other stream",
+    { tags: ["company", "long"] },
+    async () => {
+      const { stdout, stderr } = await shell("full", `(troupe ${begun} --quiet > /dev/full); echo "code $?"`);
+      expect(stdout).toBe("code 1\n");
+      expect(stderr).toMatch(/^error: Expected to write to standard output, but .*no space.* \(OUTPUT_UNWRITABLE\)\n$/);
+    },
+  );
 
   it.runIf(existsSync("/dev/zero"))("an idea without end", async () => {
     const { stdout, stderr } = await shell("endless", `troupe - < /dev/zero; echo "code $?"`);

@@ -144,7 +144,7 @@ describe("an agent whose model says anything at all", () => {
           const again = await untilDone(clock, agent.run("another goal").result);
           expect(again.status).toBeDefined();
         }),
-        { numRuns: tries(80, 2_000) },
+        { numRuns: tries(30, 2_000) },
       );
       await nextMacrotask();
     } finally {
@@ -193,7 +193,7 @@ describe("a flow whose planner and executors say anything at all", () => {
           expect(shared.state).not.toBe("RUNNING");
         },
       ),
-      { numRuns: tries(30, 600) },
+      { numRuns: tries(12, 600) },
     );
   });
 });

@@ -102,6 +102,7 @@ const plants: readonly Planted[] = [
   plant("export-all", "src/model/bad.ts", 'export * as clock from "../kernel/clock.ts";'),
 
   plant("machine", "src/model/bad.ts", "export const x = Date.now();"),
+  plant("machine", "src/kernel/bad.ts", 'export const x = (): void => console.error("x");'),
   plant("machine", "src/model/bad.ts", "export const x = new Date();"),
   plant("machine", "src/model/bad.ts", "export const x = Date();"),
   plant("machine", "src/model/bad.ts", "export const x = Math.random();"),

@@ -170,12 +170,17 @@ function isDefaultSpecifier(node: Node): boolean {
   return node.type === "ExportSpecifier" && nameOf(nodeAt(node, "exported")) === "default";
 }
 
-/** Clock, dice, process, screen and network are injected everywhere but in the kernel, the edges and the command line. */
+/** The file that writes the warnings of programs without a logger. */
+const SCREEN_FILE = "src/kernel/default-logger.ts";
+
+/** Clock, dice, process, screen and network are injected everywhere but in the kernel, the edges and the command line; of the kernel one file has the screen. */
 function machineOf(source: Source): Violation[] {
   const room = roomOf(source.path);
-  if (room === undefined || room.name === "kernel" || room.kind === "edge" || room.kind === "cli") return [];
-  const globals = machineUses(source.program).map(({ what, node }) => ({ what, line: lineAt(source.text, node.start) }));
-  const dice = source.imports
+  if (room === undefined || room.kind === "edge" || room.kind === "cli") return [];
+  const used = machineUses(source.program).map(({ what, node }) => ({ what, line: lineAt(source.text, node.start) }));
+  const isScreen = ({ what }: { readonly what: string }): boolean => what.includes("console") && source.path !== SCREEN_FILE;
+  const globals = room.name === "kernel" ? used.filter(isScreen) : used;
+  const dice = (room.name === "kernel" ? [] : source.imports)
     .filter((one) => one.specifier === "node:crypto" && one.kind !== "type")
     .flatMap((one) => one.names.filter((name) => DICE.has(name)).map((what) => ({ what, line: one.line })));
   return [...globals, ...dice].map(({ what, line }): Violation => ({

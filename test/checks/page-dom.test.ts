@@ -189,11 +189,11 @@ describe("pages without steps", () => {
   const open = async (files: Record<string, string>, more: Partial<PageCheckRequest> = {}): Promise<PageReport> =>
     checkPages({ root: projectOf(files), sandbox: plain, criteria: [], means: "dom", times: { step: 300, load: 15_000 }, ...more });
 
-  it("has no fault where the page works, also without isolation", async () => {
+  it("has no fault where the page works, also without isolation", { tags: ["pages", "long"] }, async () => {
     expect(await open(BOARD)).toEqual({ by: "dom", verdicts: [], faults: [], picture: undefined });
   });
 
-  it("tells a page that is dead on arrival, and what it could not load", async () => {
+  it("tells a page that is dead on arrival, and what it could not load", { tags: ["pages", "long"] }, async () => {
     const { faults } = await open({ "index.html": '<!doctype html><script src="gone.js"></script><script>start();</script>' });
     expect(faults).toContainEqual({ kind: "page", file: "index.html", message: "could not load gone.js" });
     expect(faults).toContainEqual({ kind: "page", file: "index.html", message: "uncaught ReferenceError: start is not defined" });

@@ -98,7 +98,7 @@ describe("checkReadme", () => {
     expect(await checkReadme({ root: projectOf({}), sandbox })).toEqual([]);
   });
 
-  it("names each command that does not work", async () => {
+  it("names each command that does not work", { tags: ["company", "long"] }, async () => {
     const text = "## Usage\n```sh\ndoit a\ndoit bad\n```\n```sh\nnode gone.mjs\n```\n```sh\ndoit hang\n```\n";
     const faults = await faultsOf(text);
     expect(faults.map(({ kind, file, command }) => [kind, file, command])).toEqual([

@@ -34,14 +34,18 @@ describe("runSuites", () => {
   it.each([
     ["javascript", ".test.mjs", (n: number) => `${node} for (let n = 0; n < ${n}; n++) test("t" + n, () => assert.fail());`],
     ["python", "_test.py", (n: number) => `import pytest\n@pytest.mark.parametrize("n", range(${n}))\ndef test_n(n):\n    assert False\n`],
-  ] as const)("tells a failure of each file, however many tests of others have failed: %s", async (language, ending, code) => {
-    if (language === "python" && !hasPytest) return;
-    const files = Object.fromEntries(["a", "b", "c"].map((name) => [`tests/${name}${ending}`, code(name === "a" ? 120 : 2)]));
-    const [report] = await reportsOf(files);
-    expect(report).toMatchObject({ language, failed: 124 });
-    expect([...new Set(report?.failures.map(({ file }) => file))]).toEqual(Object.keys(files));
-    expect(report?.failures.length).toBeLessThan(60);
-  });
+  ] as const)(
+    "tells a failure of each file, however many tests of others have failed: %s",
+    { tags: ["company", "long"] },
+    async (language, ending, code) => {
+      if (language === "python" && !hasPytest) return;
+      const files = Object.fromEntries(["a", "b", "c"].map((name) => [`tests/${name}${ending}`, code(name === "a" ? 120 : 2)]));
+      const [report] = await reportsOf(files);
+      expect(report).toMatchObject({ language, failed: 124 });
+      expect([...new Set(report?.failures.map(({ file }) => file))]).toEqual(Object.keys(files));
+      expect(report?.failures.length).toBeLessThan(60);
+    },
+  );
 
   it.runIf(hasPytest)("runs the tests of each language", async () => {
     const reports = await reportsOf({

@@ -103,7 +103,7 @@ describe("troupe agent", () => {
     expect(stub.requests).toHaveLength(2);
   });
 
-  it("is replayed from its record alike, without a call", async () => {
+  it("is replayed from its record alike, without a call", { tags: ["company", "long"] }, async () => {
     await using stub = await serving(CREATE, { text: "written" });
     const cwd = freshFolder();
     await command(cwd, ["agent", "note it", ...reach(stub), "--allow", "editor", "--out", "notes"]);

@@ -218,7 +218,7 @@ describe("a bundled idea", () => {
     expect(readFileSync(join(at, "workspace/todo/mine.txt"), "utf8")).toBe("mine");
   });
 
-  it("stops before its budget would be passed, and keeps what is there", async () => {
+  it("stops before its budget would be passed, and keeps what is there", { tags: ["company", "long"] }, async () => {
     const { code, stdout, stderr } = await run(["demo", "todo", "--budget", "0.05", "--out", "project"], { cwd: folder("budget") });
     expect(code).toBe(3);
     expect(stdout).toMatch(/^Stopped before the budget of \$0\.05 would be passed\. What was written is kept\./);
@@ -322,7 +322,7 @@ describe("a model", () => {
     });
   });
 
-  it("is left in good order at the first Ctrl-C, and what is there is kept", async () => {
+  it("is left in good order at the first Ctrl-C, and what is there is kept", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ handler: (body, n) => (n < 2 ? playing({})(body, n) : { fault: "stall" }) });
     const at = folder("interrupted");
     const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project"], { cwd: at });

@@ -117,6 +117,7 @@ describe("completion", () => {
     expect((await at("runs show ", cwd)).words).toEqual(["asks", "alpha-2", "alpha-1"]);
     expect((await at("runs diff alpha-1 alpha-2", cwd)).words).toEqual(["alpha-2"]);
     expect((await at("runs rm alpha-1 alpha-", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
+    expect((await at("runs settle al", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
     expect((await at("runs ls --after=alpha-1", cwd)).words).toEqual(["--after=alpha-1"]);
     const elsewhere = freshFolder();
     expect((await at("resume ", elsewhere)).words).toEqual([]);

@@ -21,30 +21,29 @@ function placed(files: { readonly project?: string; readonly user?: string }, en
 
 async function settingsOf(files: Parameters<typeof placed>[0], env: Variables = {}, flags = {}) {
   const host = fakeHost(placed(files, env));
-  const found = await configured(host);
-  return runSettings(flags, withEnvironment(host, found.env).env);
+  const { env: set, from, folder } = await configured(host);
+  return runSettings(flags, withEnvironment(host, set).env, { from, folders: folder === undefined ? [] : [folder] });
 }
 
 describe("config files", () => {
-  it("are below options and variables, the folder's above the user's", async () => {
-    const files = { project: "budget: 2\nmodel: of-project", user: "budget: 1\nrounds: 7\nmodel: of-user\nbaseUrl: http://127.0.0.1:1/v1" };
-    const plain = await settingsOf(files);
-    expect(plain).toMatchObject({
-      budget: 2_000_000,
+  it("are below options and variables", async () => {
+    const user = "budget: 1\nrounds: 7\nmodel: of-user\nbaseUrl: http://127.0.0.1:1/v1";
+    expect(await settingsOf({ user })).toMatchObject({
+      budget: 1_000_000,
       isBudgetExplicit: true,
       rounds: 7,
-      model: { model: { id: "of-project", baseURL: "http://127.0.0.1:1/v1" } },
+      model: { model: { id: "of-user", baseURL: "http://127.0.0.1:1/v1" } },
     });
     const env = { TROUPE_BUDGET: "3", TROUPE_MODEL: "of-env", OPENAI_BASE_URL: "http://127.0.0.1:2/v1" };
-    expect(await settingsOf(files, env)).toMatchObject({
+    expect(await settingsOf({ user }, env)).toMatchObject({
       budget: 3_000_000,
       model: { model: { id: "of-env", baseURL: "http://127.0.0.1:2/v1" } },
     });
-    expect(await settingsOf(files, env, { budget: "4", model: "asked" })).toMatchObject({
+    expect(await settingsOf({ user }, env, { budget: "4", model: "asked" })).toMatchObject({
       budget: 4_000_000,
       model: { model: { id: "asked" } },
     });
-    expect(await settingsOf(files, { TROUPE_BUDGET: " " })).toMatchObject({ budget: 2_000_000 });
+    expect(await settingsOf({ user }, { TROUPE_BUDGET: " " })).toMatchObject({ budget: 1_000_000 });
     expect(await settingsOf({})).toMatchObject({ budget: 3_000_000, isBudgetExplicit: false, rounds: 60 });
   });
 

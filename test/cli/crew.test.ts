@@ -36,8 +36,10 @@ function folderWith(text: string, name: string = "company.yaml"): string {
   return cwd;
 }
 
+/** The user names the model of the crew's second role. */
+const env = { TROUPE_MODELS: JSON.stringify({ "strict-1": {} }) };
 const run = (cwd: string, stub: OpenAIStub, ...more: readonly string[]): Promise<Said> =>
-  command(cwd, ["run", "--crew", "company.yaml", "news", "--allow-unpriced", ...reach(stub), ...more]);
+  command(cwd, ["run", "--crew", "company.yaml", "news", "--allow-unpriced", ...reach(stub), ...more], { env });
 
 describe("troupe run --crew", () => {
   it("lets a crew of a file work, each role with its model, and prints its answer", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { command, freshFolder, newestIn } from "./kept-run.ts";
 
 describe("troupe demo", () => {
-  it("shows a red check, its repair, and a change of the result, and replays", async () => {
+  it("shows a red check, its repair, and a change of the result, and replays", { timeout: 600_000 }, async () => {
     const cwd = freshFolder();
     const { code, stdout, stderr } = await command(cwd, ["demo", "--seed", "1"]);
     expect(code).toBe(0);
@@ -28,5 +28,5 @@ describe("troupe demo", () => {
     const again = await command(cwd, ["tell", id, "Add prices"]);
     expect(again.code).not.toBe(0);
     expect(again.stderr).toContain("MODEL_SCRIPT");
-  }, 600_000);
+  });
 });

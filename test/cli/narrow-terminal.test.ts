@@ -32,25 +32,29 @@ describe("a terminal that does not know its width, or is narrow", () => {
     expect([0, -1, undefined, 20].map((columns) => columnsOf({ columns }))).toEqual([80, 80, 80, 20]);
   });
 
-  it.each([0, 20, 40])("of %i columns shows a run and its result without a line that breaks, and ids whole", async (columns) => {
-    const host = seat(columns);
-    const terminal = new Terminal();
-    host.stderr.on("data", (text: string) => terminal.write(text));
-    expect(await main(host, ["demo", "--no-run-tests", "--no-color"])).toBe(6);
-    const width = columns === 0 ? 80 : columns;
-    expect(tooWide([...terminal.screen, ...withoutCodes(host.stdout.text).split("\n")], width)).toEqual([]);
-    expect(host.stderr.text).not.toContain("Infinity");
-    const id = await newestIn(host.cwd);
-    const short = id.slice(0, id.indexOf("-"));
-    expect(terminal.screen.join("\n")).toMatch(new RegExp(`\\brun\\s+${short}\\b`));
-    expect(withoutCodes(host.stdout.text)).toMatch(new RegExp(`\\bRun\\s+${short}\\n`));
-    const listing = seat(columns, host.cwd);
-    expect(await main(listing, ["runs", "ls"])).toBe(0);
-    expect(listing.stdout.text).toContain(short);
-    const shown = seat(columns, host.cwd);
-    expect(await main(shown, ["runs", "show", id])).toBe(0);
-    expect(withoutCodes(shown.stdout.text)).toContain(id);
-  });
+  it.each([0, 20, 40])(
+    "of %i columns shows a run and its result without a line that breaks, and ids whole",
+    { tags: ["company", "long"] },
+    async (columns) => {
+      const host = seat(columns);
+      const terminal = new Terminal();
+      host.stderr.on("data", (text: string) => terminal.write(text));
+      expect(await main(host, ["demo", "--no-run-tests", "--no-color"])).toBe(6);
+      const width = columns === 0 ? 80 : columns;
+      expect(tooWide([...terminal.screen, ...withoutCodes(host.stdout.text).split("\n")], width)).toEqual([]);
+      expect(host.stderr.text).not.toContain("Infinity");
+      const id = await newestIn(host.cwd);
+      const short = id.slice(0, id.indexOf("-"));
+      expect(terminal.screen.join("\n")).toMatch(new RegExp(`\\brun\\s+${short}\\b`));
+      expect(withoutCodes(host.stdout.text)).toMatch(new RegExp(`\\bRun\\s+${short}\\n`));
+      const listing = seat(columns, host.cwd);
+      expect(await main(listing, ["runs", "ls"])).toBe(0);
+      expect(listing.stdout.text).toContain(short);
+      const shown = seat(columns, host.cwd);
+      expect(await main(shown, ["runs", "show", id])).toBe(0);
+      expect(withoutCodes(shown.stdout.text)).toContain(id);
+    },
+  );
 
   it("shows a text below its label where there is no room beside it", () => {
     const lines = labelledLines(

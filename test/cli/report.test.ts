@@ -13,6 +13,7 @@ const result: RunResult = {
   output: undefined,
   outputs: [],
   deadLetters: [],
+  failures: [],
   dropped: 0,
   usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, estimated: false },
   cost: { known: 1_234 as MicroUsd, unpriced: 0 },
@@ -59,6 +60,7 @@ describe("resultReport", () => {
       byModel: {},
       isScripted: false,
       deadLetters: 0,
+      failures: [],
       store: "/home/me/.troupe/runs.db",
       questions: [],
     });

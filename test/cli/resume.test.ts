@@ -83,7 +83,7 @@ describe("resume refuses", () => {
   it.each([
     [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model <name>"],
     [["nobody"], "RUN_UNKNOWN", "troupe runs ls"],
-    [["--rounds", "1"], "ROUNDS_USED", "counts all rounds"],
+    [["--rounds", "1"], "ROUNDS_USED", "counts the rounds since"],
     [["--budget", "abc"], "OPTION_INVALID", "such as 3 or 0.50"],
     [["a", "b"], "COMMAND_INVALID", "troupe --help"],
   ])("%j", async (words, code, todo) => {
@@ -172,7 +172,7 @@ describe("a project that somebody changed since", () => {
   it.each([
     ["n", 130],
     ["y", 4],
-  ])("is asked about on a terminal; the answer %s ends with %i", async (answer, code) => {
+  ])("is asked about on a terminal; the answer %s ends with %i", { tags: ["company", "long"] }, async (answer, code) => {
     const { cwd, project } = await kept;
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
     const done = main(host, ["resume", "--rounds", "4"]);
@@ -195,7 +195,7 @@ describe("a project in the folder one works in", { tags: ["company", "long"] }, 
 });
 
 describe("two processes and one run", () => {
-  it("the second is refused, whatever it wants with the run, and may look at it", async () => {
+  it("the second is refused, whatever it wants with the run, and may look at it", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
     const cwd = freshFolder();
     const first = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });

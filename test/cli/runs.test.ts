@@ -24,7 +24,11 @@ const kept = withRun();
 async function hostileRun(cwd: string, runId: string): Promise<void> {
   const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e";
   const say = defineAction({ name: `Say ${hostile}`, prompt: () => hostile });
-  const roles = [defineRole({ name: `Ann ${hostile}`, profile: hostile, actions: [say] })];
+  const fail = defineAction({ name: "Fail", run: () => Promise.reject(new Error(hostile)) });
+  const roles = [
+    defineRole({ name: `Ann ${hostile}`, profile: hostile, actions: [say] }),
+    defineRole({ name: "Ben", actions: [fail], onFailure: "skip" }),
+  ];
   const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
   const model = scriptedModel([hostile], { id: hostile });
   await new Team({ name: hostile, roles, model, journal }).run(hostile, { id: runId }).result;
@@ -136,6 +140,13 @@ describe("troupe runs show", () => {
     expect((shown as { said: readonly { seq: number }[] }).said.map(({ seq }) => seq)).toEqual([1, 13, 27]);
   });
 
+  it("names the activations that failed though the run finished", async () => {
+    const cwd = await hostile;
+    expect((await command(cwd, ["runs", "show", "bad"])).stdout).toMatch(/\nFailed +Ben#0~1: \\x1b.*\(ACTION_FAILED\)\n/);
+    const [shown] = linesIn((await command(cwd, ["runs", "show", "bad", "--json"])).stdout);
+    expect(shown).toMatchObject({ status: "finished", failures: [{ role: "Ben", act: "Ben#0~1", attempt: 1, code: "ACTION_FAILED" }] });
+  });
+
   it.each(["ls", "show", "events"])("%s shows what a terminal would obey, and sends none of it", async (name) => {
     const cwd = await hostile;
     const { code, stdout } = await command(cwd, ["runs", name, ...(name === "ls" ? [] : ["bad"])]);
@@ -226,7 +237,7 @@ describe("troupe runs export and import", () => {
     });
   });
 
-  it("give to one that came from elsewhere no power over this machine until it is trusted", async () => {
+  it("give to one that came from elsewhere no power over this machine until it is trusted", { tags: ["company", "long"] }, async () => {
     const { cwd, id } = await kept;
     const { stdout } = await command(cwd, ["runs", "export", id]);
     const there = freshFolder();

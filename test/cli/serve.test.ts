@@ -56,6 +56,7 @@ async function serving(
 describe("troupe serve", () => {
   it.each([
     [["--total-budget", "0"], "--total-budget"],
+    [["--on-team-change", "force"], "--on-team-change"],
     [["--total-budget", "1", "--tenants", "tenants.json"], "OPTION_CONFLICT"],
     [["--listen", "127.0.0.1:8080"], "--listen 127.0.0.1 --port 8080"],
   ])("refuses %j", async (words, told) => {

@@ -41,7 +41,7 @@ describe.each(someOf(["rounds", "eager"], 1))("a conversation with a run under %
 
   test.each([...positionsOf(WRITES, [3]).map((write) => [write]), [4, 3, 5, 2]])(
     "after so many durable writes of each process (%i, ...) loses and doubles nothing that it was told",
-    { tags: "kill", timeout: 600_000 },
+    { tags: ["kill", "long"], timeout: 600_000 },
     async (...deaths) => {
       const { told: unkilled } = await whole;
       expect(unkilled).toMatchObject({ status: "finished", heard: ["user#1", "aside", "one", "two", "three"] });

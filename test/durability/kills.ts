@@ -30,7 +30,13 @@ export interface Survived {
   /** How often the model was asked, by what it was asked. */
   readonly calls: ReadonlyMap<string, number>;
   readonly files: Readonly<Record<string, string>>;
+  /** Micro-dollars of all that the model was asked, with the calls whose answers were lost. */
+  readonly billed: number;
 }
+
+/** Every call costs as much: $1 and $2 for a million tokens in and out. */
+const USAGE = { prompt_tokens: 100, completion_tokens: 50 };
+const BILL = 200;
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
 
@@ -41,14 +47,15 @@ export async function survive(scratch: string, scheduler: "rounds" | "eager", de
   mkdirSync(notes);
   const calls = new Map<string, number>();
   let atCall: ((n: number) => void) | undefined;
-  let asked = 0;
+  let [asked, billed] = [0, 0];
   await using stub = await openaiStub({
     handler: (body) => {
       const question = contentHash(body.messages);
       calls.set(question, (calls.get(question) ?? 0) + 1);
       asked += 1;
       atCall?.(asked);
-      return `answer ${question.slice(0, 8)}`;
+      billed += BILL;
+      return { text: `answer ${question.slice(0, 8)}`, usage: USAGE };
     },
   });
   const common = { store: join(folder, "runs.db"), notes, url: stub.url, scheduler };
@@ -63,7 +70,7 @@ export async function survive(scratch: string, scheduler: "rounds" | "eager", de
   const { stdout, stderr } = await start(common).ended;
   if (stdout === "") throw new Error(`the last process told nothing: ${stderr}`);
   const files = Object.fromEntries(readdirSync(notes).map((name) => [name, readFileSync(join(notes, name), "utf8")]));
-  return { told: JSON.parse(stdout) as Told, deaths: killed, calls, files };
+  return { told: JSON.parse(stdout) as Told, deaths: killed, calls, files, billed };
 }
 
 /** How a process ended, and what it said. */

@@ -63,7 +63,7 @@ describe("a run that remembers and is killed", () => {
 
   test(
     "remembers the same: every message once, none lost, none doubled, and every recall as it was",
-    { tags: "kill", timeout: 600_000 },
+    { tags: ["kill", "long"], timeout: 600_000 },
     async () => {
       const { told: whole } = await unkilled;
       expect([whole.status, whole.stored["Ann"]?.length, whole.stored["Bob"]?.length]).toEqual(["rounds", 8, 8]);

@@ -40,17 +40,21 @@ describe.each(someOf(["rounds", "eager", "one-at-random"], 1))(
   "a run of plain functions under %s that is killed",
   { tags: "kill" },
   (scheduler) => {
-    test("goes on as if it had not been: the same messages, failures and states", { tags: "kill", timeout: 600_000 }, async () => {
-      const { told: whole } = await survive(scheduler, []);
-      expect(whole).toMatchObject({ status: "finished" });
-      expect(whole.acts).toBeGreaterThan(1_000);
-      expect(whole.failed).toBeGreaterThan(0);
-      const points = positionsOf(WRITES, []);
-      for (const lives of [...points.map((write) => [write]), [2, 1, 3]]) {
-        const { told, killed } = await survive(scheduler, lives);
-        if (lives.every((write) => write <= SURE_WRITES)) expect(killed).toBeGreaterThan(0);
-        expect(told, `killed after ${lives.join()} writes`).toEqual(whole);
-      }
-    });
+    test(
+      "goes on as if it had not been: the same messages, failures and states",
+      { tags: ["kill", "long"], timeout: 600_000 },
+      async () => {
+        const { told: whole } = await survive(scheduler, []);
+        expect(whole).toMatchObject({ status: "finished" });
+        expect(whole.acts).toBeGreaterThan(1_000);
+        expect(whole.failed).toBeGreaterThan(0);
+        const points = positionsOf(WRITES, []);
+        for (const lives of [...points.map((write) => [write]), [2, 1, 3]]) {
+          const { told, killed } = await survive(scheduler, lives);
+          if (lives.every((write) => write <= SURE_WRITES)) expect(killed).toBeGreaterThan(0);
+          expect(told, `killed after ${lives.join()} writes`).toEqual(whole);
+        }
+      },
+    );
   },
 );

@@ -198,7 +198,7 @@ describe("a step that a worker does", () => {
     expect(await ended).toBe("ABORTED");
   });
 
-  it("takes the answer of an effect with more events than a call has arguments", async () => {
+  it("takes the answer of an effect with more events than a call has arguments", { tags: ["fleet", "long"] }, async () => {
     const [inner, driver] = [memoryJournal(), memoryRunDriver()];
     const event = { v: 1, runId: "effect-k", seq: 0, time: 0 };
     const many = Array.from({ length: 300_000 }, (): RunEvent => ({ ...event, type: "round.ended", round: 0 }) as RunEvent);

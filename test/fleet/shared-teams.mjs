@@ -12,8 +12,9 @@ const model = {
   price: { input: 0, output: 1 },
   maxOutputTokens: 16_000,
   streams: false,
-  async chat(_request, { signal }) {
-    const reply = await fetch(FLEET_PROVIDER, { method: "POST", body: String(Number(process.hrtime.bigint()) / 1e6), signal });
+  async chat({ messages }, { signal }) {
+    const line = /Write line (\d+)/.exec(JSON.stringify(messages))?.[1];
+    const reply = await fetch(FLEET_PROVIDER, { method: "POST", body: `${Number(process.hrtime.bigint()) / 1e6} ${line}`, signal });
     const usage = { inputTokens: 0, outputTokens: Number(await reply.text()) };
     return { content: "A line.", toolCalls: [], usage, finishReason: "stop" };
   },

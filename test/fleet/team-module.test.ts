@@ -33,9 +33,20 @@ describe("a module of teams", () => {
     expect((await teamsOf("good.mjs", folder, means)).map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
   });
 
+  it("leaves exports alone that are no functions", async () => {
+    const code = `export class Writer {}
+      export const model = { id: "m" }, rounds = 3, names = ["Ada", "Bob"], none = undefined;
+      export const writers = ({ journal }) => new TestTeam({ name: "writers", journal });
+      export default { writers };`;
+    writeFileSync(join(folder, "mixed.mjs"), code);
+    expect((await teamsOf("mixed.mjs", folder, means)).map(({ name }) => name)).toEqual(["writers"]);
+  });
+
   it.each([
     ["it exports nothing", "", "exports nothing"],
-    ["an export is no function", "export const writers = 5;", "export writers, got 5"],
+    ["no export is a function", "export const writers = 5, readers = [];", "it exports"],
+    ["a list has more than functions", "export const writers = [() => ({}), 5];", "got"],
+    ["an export is a team", `export const writers = new TestTeam({ name: "w" });`, "export writers, got"],
     ["a function returns no team", "export const writers = () => ({});", "got"],
     ["a function fails", `export const writers = () => { throw new Error("no key"); };`, "no key"],
     ["a team has another journal", `export const writers = () => new TestTeam({ name: "w" });`, "journal"],

@@ -6,6 +6,7 @@ import { canonical, defineAction, defineRole, type Journal, memoryJournal, type 
 import { startWorker, type Delivery, type DeliveryHandler, type RunDriver, type RunJob } from "../../src/fleet/index.ts";
 import { memoryRunDriver, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
 import { appendingBy } from "../team/recorded.ts";
+import { unhandledIn } from "../unhandled.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 /** A gate that a step waits at. */
@@ -193,6 +194,19 @@ describe("a worker", () => {
     held.open();
     expect([await ended, (await verdict).is]).toEqual(["GONE", "again"]);
     expect((await eventsOf(journal, "a")).filter((event) => event.type === "step.ended")).toHaveLength(1);
+  });
+
+  it("FleetWorker.W4 tells only those who ask for its end that its engine failed while it drained", async () => {
+    const { driver } = handed();
+    const drain = Promise.resolve();
+    const stop = (): Promise<void> => Promise.reject(new JournalError("GONE", "Expected an engine."));
+    const work: RunDriver["work"] = async () => ({ ended: new Promise<void>(() => undefined), drain, stop });
+    const journal = memoryJournal();
+    const unhandled = await unhandledIn(async () => {
+      const worker = await startWorker({ driver: { ...driver, work }, journal, teams: [shop({ journal })] });
+      expect(await codeOf(() => worker.ended)).toBe("GONE");
+    });
+    expect(unhandled).toEqual([]);
   });
 
   it("FleetWorker.W4 stops a step that does not end within the grace, and the run goes on elsewhere", async () => {

@@ -184,7 +184,7 @@ describe("any conversation", () => {
   });
 });
 
-it("ChatMemory.H4 takes no longer for a message in a long conversation than in a short one", () => {
+it("ChatMemory.H4 takes no longer for a message in a long conversation than in a short one", { tags: ["numbers", "long"] }, () => {
   let counted = 0;
   const tokens = { name: "counting", count: () => (counted += 1) && 1 };
   const memory = new ChatMemory({ maxMessages: 1_000, maxTokens: 5_000, tokens });

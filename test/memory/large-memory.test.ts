@@ -101,25 +101,29 @@ describe("a memory of one role with many messages", () => {
     },
   );
 
-  it("finds the evidence as often as one that ranks all of them, also by what stands next to a hit", { tags: "numbers" }, async () => {
-    const shares = [inMemoryStore(), sqliteStore({ path: newFile("memory.db") })].map(async (store) => {
-      await filled(store);
-      const storage = annOver(store);
-      let [hits, near] = [0, 0];
-      for (const { question, answer } of EVIDENCE) {
-        const best = await storage.search(question, { k: 4 });
-        const around = await Promise.all(best.map(({ place }) => storage.around(place, 1)));
-        if (best.some(({ message }) => message.content === answer)) hits += 1;
-        if ([...best, ...around.flat()].some(({ message }) => message.content === answer)) near += 1;
-      }
-      await storage.close();
-      return { hits, near };
-    });
-    const [all, some] = await Promise.all(shares);
-    expect(some?.hits).toBeGreaterThanOrEqual(all?.hits ?? Infinity);
-    expect(some?.near).toBeGreaterThanOrEqual(all?.near ?? Infinity);
-    expect(all?.near).toBeGreaterThan(EVIDENCE.length / 2);
-  });
+  it(
+    "finds the evidence as often as one that ranks all of them, also by what stands next to a hit",
+    { tags: ["numbers", "long"] },
+    async () => {
+      const shares = [inMemoryStore(), sqliteStore({ path: newFile("memory.db") })].map(async (store) => {
+        await filled(store);
+        const storage = annOver(store);
+        let [hits, near] = [0, 0];
+        for (const { question, answer } of EVIDENCE) {
+          const best = await storage.search(question, { k: 4 });
+          const around = await Promise.all(best.map(({ place }) => storage.around(place, 1)));
+          if (best.some(({ message }) => message.content === answer)) hits += 1;
+          if ([...best, ...around.flat()].some(({ message }) => message.content === answer)) near += 1;
+        }
+        await storage.close();
+        return { hits, near };
+      });
+      const [all, some] = await Promise.all(shares);
+      expect(some?.hits).toBeGreaterThanOrEqual(all?.hits ?? Infinity);
+      expect(some?.near).toBeGreaterThanOrEqual(all?.near ?? Infinity);
+      expect(all?.near).toBeGreaterThan(EVIDENCE.length / 2);
+    },
+  );
 
   it("has the neighbours of a hit in its own run, however far they stand", { tags: "numbers" }, async () => {
     const path = newFile("memory.db");
@@ -167,7 +171,7 @@ describe("a memory of one role with many messages", () => {
 
   it(
     "reads all of them where it needs all: for vectors, for ages, and for an index that keeps its texts",
-    { tags: "numbers" },
+    { tags: ["numbers", "long"] },
     async () => {
       const path = await largeFile();
       const others: readonly Partial<MemoryStorageOptions>[] = [

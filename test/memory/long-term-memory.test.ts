@@ -159,6 +159,19 @@ describe("LongTermMemory", () => {
     expect(idsOf(await memoryOver(store, { runId: "one" }).searchSimilar("green tea", { k: 1 }))).toEqual(["a"]);
   });
 
+  it("forgets with a recover what another memory has deleted, and stores none of it again", async () => {
+    const store = inMemoryStore();
+    const [mine, theirs] = [memoryOver(store), memoryOver(store)];
+    mine.addBatch([say("a"), say("b")]);
+    await mine.persist();
+    await theirs.recover();
+    theirs.delete("a");
+    await theirs.persist();
+    expect((await mine.recover()).map(({ id }) => id)).toEqual(["b"]);
+    await mine.persist();
+    expect((await storageOver(store).recover()).map(({ id }) => id)).toEqual(["b"]);
+  });
+
   it("recovers behind what was added already, and before it in order", async () => {
     const store = inMemoryStore();
     const first = memoryOver(store);

@@ -11,7 +11,7 @@ const SHARDS = 10;
 
 it(
   "R108 keeps all of very many messages over ten shards, searches them as one, and deletes the old ones",
-  { tags: "numbers" },
+  { tags: ["numbers", "long"] },
   async () => {
     const store = inMemoryStore();
     const embedder = hashingEmbedder({ dimensions: 16 });

@@ -13,7 +13,7 @@ import { eventsOf } from "../team/recorded.ts";
 import { answerer, paidEmbedder } from "./role-setup.ts";
 
 describe("a canary key", () => {
-  it("is in nothing that is stored, whoever says it and wherever it is cut", async () => {
+  it("is in nothing that is stored, whoever says it and wherever it is cut", { tags: ["numbers", "long"] }, async () => {
     const secret = 'sk-"canary"\n4711-ü';
     const path = newFile("memory.db");
     const store = sqliteStore({ path });

@@ -249,7 +249,7 @@ describe("the budget of what is recalled", () => {
           expect(estimateTokens(block)).toBeLessThanOrEqual(maxTokens);
         },
       ),
-      { numRuns: tries(20, 240) },
+      { numRuns: tries(8, 240) },
     );
   });
 

@@ -111,7 +111,7 @@ describe("readReply", () => {
     expect(result.ok ? [] : result.issues.map((issue) => issue.message).join()).toContain(what);
   });
 
-  it("a reply of megabytes with very many mistakes gives a short report", () => {
+  it("a reply of megabytes with very many mistakes gives a short report", { tags: ["numbers", "long"] }, () => {
     const text = JSON.stringify({ title: "T", steps: Array.from({ length: 30_000 }, (_, n) => ({ do: n, hours: "x".repeat(80) })) });
     const result = read(Plan, text);
     expect(result.ok ? 0 : result.issues.length).toBe(100);

@@ -124,7 +124,7 @@ describe("budgets that nest", () => {
           runs.filter((run) => run.pools.has(pool)).reduce((sum, { state }) => sum + state.ledger.spent, 0);
         expect(pools.map(({ spent }) => spent)).toEqual(pools.map(spentIn));
       }),
-      { numRuns: tries(80, 600) },
+      { numRuns: tries(30, 600) },
     );
   });
 });

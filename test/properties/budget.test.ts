@@ -186,10 +186,10 @@ describe("a budget of one dollar with eight concurrent roles", () => {
         expectWithinBudget(all);
         expectBilled(all, model.bills);
       }),
-      { numRuns: triesOf(80, 300) },
+      { numRuns: triesOf(25, 300) },
     );
-    expect(seen.budget, "the budget must have been reached often").toBeGreaterThan(20);
-    expect(seen.finished).toBeGreaterThan(5);
+    expect(seen.budget, "the budget must have been reached often").toBeGreaterThan(triesOf(5, 70));
+    expect(seen.finished).toBeGreaterThan(triesOf(2, 20));
   });
 
   test("nor when it is killed anywhere and goes on", { tags: "numbers" }, async () => {
@@ -209,7 +209,7 @@ describe("a budget of one dollar with eight concurrent roles", () => {
         expect(result.cost.known).toBe(sumOfSettled(all) + result.uncertain);
         expect(["budget", "finished"]).toContain(result.status);
       }),
-      { numRuns: triesOf(40, 160) },
+      { numRuns: triesOf(15, 160) },
     );
   });
 
@@ -229,7 +229,7 @@ describe("a budget of one dollar with eight concurrent roles", () => {
         expect(result.cost.known).toBeGreaterThanOrEqual(billed);
         if (result.status === "stopped" && result.cost.known > billed) seen.cut += 1;
       }),
-      { numRuns: triesOf(40, 160) },
+      { numRuns: triesOf(15, 160) },
     );
     expect(seen.cut, "calls must have been cut off").toBeGreaterThan(5);
   });

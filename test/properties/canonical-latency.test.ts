@@ -61,7 +61,7 @@ describe("the same seed, roles and answers give the same canonical events, whate
         expect(two.canonical).toBe(one.canonical);
         expect(one.result.status).toBe("finished");
       }),
-      { numRuns: tries(15, 200) },
+      { numRuns: tries(5, 200) },
     );
   });
 
@@ -212,7 +212,7 @@ describe("eager", () => {
         expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
         await nextMacrotask();
       }),
-      { numRuns: tries(12, 120) },
+      { numRuns: tries(4, 120) },
     );
   });
 });

@@ -29,6 +29,8 @@ interface RoleSketch {
   readonly work: readonly Work[];
   /** Whom it tells: names of roles and routing words. */
   readonly tells: readonly string[];
+  /** The priority of what it tells. */
+  readonly priority?: number | undefined;
   /** What follows when it fails, under rounds. */
   readonly policy: FailurePolicy;
 }
@@ -84,6 +86,7 @@ export const teamSketch: fc.Arbitrary<TeamSketch> = fc.record({
       hearsIdea: fc.boolean(),
       work: fc.array(work, { maxLength: 2 }),
       tells: few(address),
+      priority: fc.constantFrom(undefined, undefined, -1, 2),
       policy,
     }),
     { minLength: 2, maxLength: 4 },
@@ -136,7 +139,9 @@ async function answers(rc: RoleContext, news: Message, way: Way): Promise<readon
   const left = Number(news.metadata["left"] ?? way.depth);
   if (left === 0) return [];
   const content = `${rc.name} heard ${brief(news.content)} ${salt} and found ${found.join(", ")}`;
-  return way.tells.map((sendTo) => rc.message(`${content} for ${sendTo}`, { sendTo, metadata: { left: left - 1 } }));
+  return way.tells.map((sendTo) =>
+    rc.message(`${content} for ${sendTo}`, { sendTo, priority: way.priority, metadata: { left: left - 1 } }),
+  );
 }
 
 const working: Readonly<Record<Work, (rc: RoleContext, outside: Outside, what: string) => Promise<string>>> = {

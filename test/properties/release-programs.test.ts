@@ -125,7 +125,7 @@ describe("ActivationSteps.D2 the order in which an activation asks and gets its 
           expect(life.canonical).toBe(first?.canonical);
         }
       }),
-      { numRuns: tries(25, 200) },
+      { numRuns: tries(8, 200) },
     );
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type Action, defineAction } from "../../src/role/action.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { UserRequirement } from "../../src/message/address.ts";
+import { UserFeedback, UserRequirement } from "../../src/message/address.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
-import type { Environment } from "../../src/runtime/environment.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import { contents, listener, town } from "../runtime/town.ts";
 
 const Draft = defineAction({ name: "Draft" });
@@ -231,5 +231,66 @@ describe("what roles say to each other joins too", () => {
       expect(outputs[0]?.content).toContain("Join(left+right)");
       expect(rounds).toBe(2);
     }
+  });
+});
+
+describe("the only action of a role, with needs that the role watches", () => {
+  /** Lets A, and after some rounds B, be said, and returns what Join made of them each time. */
+  function joined(rounds: number, scheduler: "rounds" | "eager"): { readonly environment: Environment; readonly runs: string[] } {
+    const say = (name: string): Action => defineAction({ name, run: ({ text }) => `${name} of ${text.slice(-1)}` });
+    const [A, B] = [say("A"), say("B")] as const;
+    const passes = Array.from({ length: rounds }, (_, n) => say(`Pass${n}`));
+    const runs: string[] = [];
+    const Join = defineAction({
+      name: "Join",
+      needs: [A, B],
+      run: ({ text, inputs }) => {
+        runs.push(`${inputs.map(({ content }) => content).join("+")} | ${text.replaceAll("\n\n", "/")}`);
+        return "joined";
+      },
+    });
+    const environment = new Environment({ seed: 1, scheduler }).addRoles([
+      defineRole({ name: "Joe", watch: [A, B, UserFeedback], actions: [Join] }),
+      defineRole({ name: "Ann", actions: [A] }),
+      ...passes.map((pass, n) =>
+        defineRole({ name: `Pat${n}`, watch: [n === 0 ? UserRequirement : (passes[n - 1] as Action)], actions: [pass] }),
+      ),
+      defineRole({ name: "Bob", watch: [passes.at(-1) ?? UserRequirement], actions: [B] }),
+    ]);
+    return { environment, runs };
+  }
+
+  test.each(["rounds", "eager"] as const)("runs once, when they are there, with all of them as its text, %s", async (scheduler) => {
+    for (const late of [0, 1, 3]) {
+      const { environment, runs } = joined(late, scheduler);
+      environment.publishMessage("1");
+      const { status, messages } = await environment.run();
+      expect(status).toBe("finished");
+      expect(runs).toEqual(["A of 1+B of 1 | A of 1/B of 1"]);
+      const said = messages.find(({ causeBy }) => causeBy === "Join");
+      expect(said?.parents).toHaveLength(2);
+      environment.publishMessage(createMessage("2", { causeBy: UserRequirement }));
+      await environment.run();
+      expect(runs).toEqual(["A of 1+B of 1 | A of 1/B of 1", "A of 2+B of 2 | A of 2/B of 2"]);
+    }
+  });
+
+  test("runs for news of another cause too, with what it has, and waits where it has not all", async () => {
+    const { environment, runs } = joined(0, "rounds");
+    environment.publishMessage(createMessage("early", { causeBy: UserFeedback }));
+    await environment.run();
+    expect(runs).toEqual([]);
+    environment.publishMessage(createMessage("1", { causeBy: UserRequirement }));
+    await environment.run();
+    environment.publishMessage(createMessage("more", { causeBy: UserFeedback }));
+    await environment.run();
+    expect(runs).toEqual(["A of 1+B of 1 | A of 1/B of 1", "A of 1+B of 1 | more"]);
+  });
+
+  test("is refused where the role forgets", () => {
+    const [A, B] = ["A", "B"].map((name) => defineAction({ name }));
+    const Join = defineAction({ name: "Join", needs: [A as Action, B as Action] });
+    const role = defineRole({ name: "Joe", watch: [A as Action, B as Action], actions: [Join] });
+    expect(() => new Environment({ memory: false }).addRole(role)).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
   });
 });

@@ -98,7 +98,7 @@ describe("what a worker is shown", () => {
     expect(taskIn(of(calls, "Alex")[0] as ChatRequest)).toContain("#sum");
   });
 
-  it("QA may write fixtures beside the tests, and take them back", async () => {
+  it("QA may write fixtures beside the tests, and take them back", { tags: ["company", "long"] }, async () => {
     const fixture = { path: "tests/fixtures.mjs", content: "export const two = 2;\n" };
     const gone = { path: "tests/gone.test.mjs", content: "export {};\n" };
     const { calls, delivery } = await work({

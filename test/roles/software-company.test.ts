@@ -37,12 +37,16 @@ describe("a small product", () => {
     expect(ran).toEqual(["quick", "whole upon what is known"]);
   });
 
-  it("is handed over only when its checks are green: red ones go back to the engineer with their evidence", async () => {
-    const { delivery, calls } = await work({ ...rest, Alex: [calling(whole(WRONG), done), calling(files(adding(RIGHT)), done)] });
-    expect(delivery.isDone).toBe(true);
-    const second = calls.filter((request) => roleIn(request) === "Alex")[1];
-    expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1"/);
-  });
+  it(
+    "is handed over only when its checks are green: red ones go back to the engineer with their evidence",
+    { tags: ["company", "long"] },
+    async () => {
+      const { delivery, calls } = await work({ ...rest, Alex: [calling(whole(WRONG), done), calling(files(adding(RIGHT)), done)] });
+      expect(delivery.isDone).toBe(true);
+      const second = calls.filter((request) => roleIn(request) === "Alex")[1];
+      expect(String(second?.messages.at(-1)?.content)).toMatch(/^Error: FAILED A1 \(P0\).*"5".*"-1"/);
+    },
+  );
 
   it(
     "lacks a file of its stack: its engineer is told at once, and not by the verifier in another round",
@@ -58,7 +62,7 @@ describe("a small product", () => {
     },
   );
 
-  it("is never done when its engineer cannot get it right", async () => {
+  it("is never done when its engineer cannot get it right", { tags: ["company", "long"] }, async () => {
     const wrong = calling(whole(WRONG), done);
     const again = (body: string): ScriptedReply => calling(files(adding(body)), done);
     const { result, delivery, calls } = await work(
@@ -105,7 +109,7 @@ describe("a small product", () => {
     expect(String(third?.messages.at(-1)?.content)).toContain("Change the strategy");
   });
 
-  it("is not done by an engineer who gives up", async () => {
+  it("is not done by an engineer who gives up", { tags: ["company", "long"] }, async () => {
     const { delivery } = await work({ ...rest, Alex: [calling(["give_up", { why: "Numbers cannot be added." }])] });
     expect(delivery).toMatchObject({ isDone: false, summary: "Numbers cannot be added." });
   });
@@ -126,7 +130,7 @@ describe("a check that no correct product passes", () => {
   const answer = (isWrong: boolean) =>
     JSON.stringify({ reasons: "2 and 3 are 5.", isWrong, ...(isWrong ? { check: criteria[0]?.check } : {}) });
 
-  it("goes back to the product manager, and is corrected by the user's words alone", async () => {
+  it("goes back to the product manager, and is corrected by the user's words alone", { tags: ["company", "long"] }, async () => {
     const { delivery, calls, workspace } = await work(
       {
         Alice: [brief("S", { criteria: wrong }), answer(true)],
@@ -261,27 +265,31 @@ describe("a project that is there", () => {
   };
   const times = { path: "src/times.mjs", content: "const [a, b] = process.argv.slice(2).map(Number);\nconsole.log(a * b);\n" };
 
-  it("is changed with its map, its stack and its old failures known, and the rest stays as it is", async () => {
-    const root = scratchFolder();
-    for (const [path, content] of Object.entries(existing)) {
-      mkdirSync(join(root, path, ".."), { recursive: true });
-      writeFileSync(join(root, path), content);
-    }
-    const script = {
-      Alice: [brief("S", { stack: "python", criteria: [change] })],
-      Alex: [calling(files(times), done)],
-      Vera: [accepted],
-    };
-    const model = roleModel(script);
-    const workspace = await openWorkspace({ root, force: true });
-    const team = new Team({ roles: softwareCompany({ workspace, sandbox, existing: true }), model });
-    const { output } = await team.run("Multiply, too").result;
-    const delivery = output?.instructContent as Delivery;
-    expect(delivery).toMatchObject({ isDone: true, stack: "node" });
-    expect(delivery.verification.suites).toEqual([
-      expect.objectContaining({ kind: "passed", reason: "1 failed before the work began, and still fail" }),
-    ]);
-    expect(String(model.calls[0]?.messages.at(-1)?.content)).toContain("src/odd.mjs");
-    for (const [path, content] of Object.entries(existing)) expect(readFileSync(join(root, path), "utf8")).toBe(content);
-  });
+  it(
+    "is changed with its map, its stack and its old failures known, and the rest stays as it is",
+    { tags: ["company", "long"] },
+    async () => {
+      const root = scratchFolder();
+      for (const [path, content] of Object.entries(existing)) {
+        mkdirSync(join(root, path, ".."), { recursive: true });
+        writeFileSync(join(root, path), content);
+      }
+      const script = {
+        Alice: [brief("S", { stack: "python", criteria: [change] })],
+        Alex: [calling(files(times), done)],
+        Vera: [accepted],
+      };
+      const model = roleModel(script);
+      const workspace = await openWorkspace({ root, force: true });
+      const team = new Team({ roles: softwareCompany({ workspace, sandbox, existing: true }), model });
+      const { output } = await team.run("Multiply, too").result;
+      const delivery = output?.instructContent as Delivery;
+      expect(delivery).toMatchObject({ isDone: true, stack: "node" });
+      expect(delivery.verification.suites).toEqual([
+        expect.objectContaining({ kind: "passed", reason: "1 failed before the work began, and still fail" }),
+      ]);
+      expect(String(model.calls[0]?.messages.at(-1)?.content)).toContain("src/odd.mjs");
+      for (const [path, content] of Object.entries(existing)) expect(readFileSync(join(root, path), "utf8")).toBe(content);
+    },
+  );
 });

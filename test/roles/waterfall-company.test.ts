@@ -95,53 +95,57 @@ describe("a second idea in the same world", () => {
 });
 
 describe("a project on disk", () => {
-  test("has MetaGPT's layout, tests that pass, and a commit for each action that names its message", async () => {
-    const root = scratchFolder();
-    const workspace = fileWorkspace({ root, git: true });
-    const { result } = await work({
-      workspace,
-      sandbox: await chooseSandbox("none"),
-      replies: { ...repairs(1), "WriteCode: src/greet.js": fence(brokenGreetJs) },
-    });
-    expect(result.status).toBe("finished");
-    expect(report(result.output)).toMatchObject({ tests: "passed", round: 1, total: 1, passed: 1 });
-    expect(await workspace.list()).toEqual([
-      "README.md",
-      "docs/prd/greeter.json",
-      "docs/prd/greeter.md",
-      "docs/requirement.txt",
-      "docs/system_design/greeter.json",
-      "docs/system_design/greeter.md",
-      "docs/task/greeter.json",
-      "docs/task/greeter.md",
-      "index.html",
-      "package.json",
-      "src/greet.js",
-      "tests/greet.test.mjs",
-    ]);
-    expect(await workspace.read("src/greet.js")).toBe(`${greetJs}// repaired 1\n`);
-    expect(await workspace.read("index.html")).toBe(indexHtml);
-    expect(await workspace.read("tests/greet.test.mjs")).toBe(greetTest);
-    const log = execFileSync("git", ["log", "--reverse", "--format=%an|%s|%(trailers:key=Troupe-Message,valueonly,separator=)"], {
-      cwd: root,
-      encoding: "utf8",
-    });
-    const said = (cause: string): string | undefined => result.messages.find(({ causeBy }) => causeBy === cause)?.id;
-    expect(
-      log
-        .trim()
-        .split("\n")
-        .map((line) => line.replace(" via Troupe", "").split("|")),
-    ).toEqual([
-      ["Alice", "Write the requirements of greeter", said("WritePrd")],
-      ["Bob", "Design greeter", said("WriteDesign")],
-      ["Eve", "Plan the files of greeter", said("WriteTasks")],
-      ["Alex", "Write the code of greeter", said("WriteCode")],
-      ["Edward", "Write the tests of greeter", said("WriteTest")],
-      ["Alex", "Repair what the tests found (round 1)", said("DebugError")],
-    ]);
-    expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
-  });
+  test(
+    "has MetaGPT's layout, tests that pass, and a commit for each action that names its message",
+    { tags: ["company", "long"] },
+    async () => {
+      const root = scratchFolder();
+      const workspace = fileWorkspace({ root, git: true });
+      const { result } = await work({
+        workspace,
+        sandbox: await chooseSandbox("none"),
+        replies: { ...repairs(1), "WriteCode: src/greet.js": fence(brokenGreetJs) },
+      });
+      expect(result.status).toBe("finished");
+      expect(report(result.output)).toMatchObject({ tests: "passed", round: 1, total: 1, passed: 1 });
+      expect(await workspace.list()).toEqual([
+        "README.md",
+        "docs/prd/greeter.json",
+        "docs/prd/greeter.md",
+        "docs/requirement.txt",
+        "docs/system_design/greeter.json",
+        "docs/system_design/greeter.md",
+        "docs/task/greeter.json",
+        "docs/task/greeter.md",
+        "index.html",
+        "package.json",
+        "src/greet.js",
+        "tests/greet.test.mjs",
+      ]);
+      expect(await workspace.read("src/greet.js")).toBe(`${greetJs}// repaired 1\n`);
+      expect(await workspace.read("index.html")).toBe(indexHtml);
+      expect(await workspace.read("tests/greet.test.mjs")).toBe(greetTest);
+      const log = execFileSync("git", ["log", "--reverse", "--format=%an|%s|%(trailers:key=Troupe-Message,valueonly,separator=)"], {
+        cwd: root,
+        encoding: "utf8",
+      });
+      const said = (cause: string): string | undefined => result.messages.find(({ causeBy }) => causeBy === cause)?.id;
+      expect(
+        log
+          .trim()
+          .split("\n")
+          .map((line) => line.replace(" via Troupe", "").split("|")),
+      ).toEqual([
+        ["Alice", "Write the requirements of greeter", said("WritePrd")],
+        ["Bob", "Design greeter", said("WriteDesign")],
+        ["Eve", "Plan the files of greeter", said("WriteTasks")],
+        ["Alex", "Write the code of greeter", said("WriteCode")],
+        ["Edward", "Write the tests of greeter", said("WriteTest")],
+        ["Alex", "Repair what the tests found (round 1)", said("DebugError")],
+      ]);
+      expect(execFileSync("git", ["status", "--short"], { cwd: root, encoding: "utf8" })).toBe("");
+    },
+  );
 
   test("looks the same in the log whatever the folder and the time", { tags: ["company", "long"] }, async () => {
     const logs = await Promise.all(

@@ -49,7 +49,12 @@ describe("a server among others", () => {
     const routes = await routesOf(server);
     expect(routes.length).toBeGreaterThan(15);
     // A route that names no run is one of these, or is thought about here.
-    expect(routes.filter(({ path }) => !path.includes("{id}")).map(({ path }) => path)).toEqual(["/api/team", "/api/runs", "/api/runs"]);
+    expect(routes.filter(({ path }) => !path.includes("{id}")).map(({ path }) => path)).toEqual([
+      "/api/team",
+      "/api/runs",
+      "/api/runs",
+      "/api/forget",
+    ]);
     const ask = async (method: string, path: string, headers: Record<string, string>): Promise<readonly [number, string]> =>
       codeIn(await server.fetch(request(path, { method, headers })));
     const beta = { authorization: `Bearer ${BETA.token}` };

@@ -34,7 +34,7 @@ describe("a server of runs and its client", () => {
     ];
     const { server, client } = served({ team: shouters(), tenants }, "acme-0123456789abcdef");
     const told = async (one: RunClient, text: string): Promise<readonly string[]> =>
-      (await one.say("table-4", text)).map(({ sentFrom, content }) => `${sentFrom}: ${content}`);
+      (await one.say("table-4", text)).messages.map(({ sentFrom, content }) => `${sentFrom}: ${content}`);
     expect((await Promise.all(["one", "two"].map((text) => told(client, text)))).flat()).toEqual(
       expect.arrayContaining(["Sam: ONE", "Sam: TWO"]),
     );
@@ -198,7 +198,7 @@ describe("a server of runs and its client", () => {
     expect(document.openapi).toBe("3.1.0");
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
     expect(operations.toSorted()).toEqual(
-      "answer events export fork hire list pause proceed publish read replay resume retire start stop team".split(" "),
+      "answer events export forget fork hire list pause proceed publish read replay resume retire start stop team".split(" "),
     );
     expect(JSON.stringify(document.paths["/api/runs"])).toContain("Idempotency-Key");
     // A generated client leaves a member that is only read out of its requests.

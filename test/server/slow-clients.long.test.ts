@@ -90,7 +90,7 @@ describe("a server with clients that take a second for a byte", () => {
         await new Promise((resolve) => setTimeout(resolve, SECOND / 4));
       }
       const [headersTook, bodyTook] = await cut;
-      expect(headersTook).toBeLessThan(60_000);
+      expect(headersTook).toBeLessThan(20_000);
       expect(bodyTook).toBeLessThan(120_000);
       for (const { text } of [headers, body]) expect(text).toMatch(/^HTTP\/1\.1 408 /);
       expect(stranger.text).toMatch(/^HTTP\/1\.1 401 /);

@@ -79,7 +79,7 @@ describe("a watcher of a run", () => {
         const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock });
         expect(await all(flaky.events(id))).toEqual(whole);
       }),
-      { numRuns: tries(25, 300) },
+      { numRuns: tries(8, 300) },
     );
     await server.close();
   });

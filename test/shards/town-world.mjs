@@ -17,7 +17,7 @@ const person = (size, talk) =>
       if (chance < 0.2) out.after(1 + Math.floor(chance * 20), `late ${left}`, { sendTo });
       else if (chance < 0.3) out.say(`all ${left}`, { causeBy: "News" });
       else if (chance < 0.5) out.say(`two ${left}`, { sendTo: [sendTo, `p${size - 1}`] });
-      else out.say(`one ${left}`, { sendTo });
+      else out.say(`one ${left}`, { sendTo, priority: Math.floor(chance * 10) % 3 === 0 ? -1 : undefined });
       return next;
     },
   });

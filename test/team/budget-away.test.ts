@@ -49,6 +49,8 @@ it("Tries.Y4 a pool has the rest of a hold back only when the cost of the try is
     async open(name, o) {
       const account = await known.open(name, o);
       return {
+        lost: account.lost,
+        lose: (amount) => account.lose(amount),
         charge: (amount) => account.charge(amount),
         close: (isDone) => account.close(isDone),
         async reserve(amount, ending) {

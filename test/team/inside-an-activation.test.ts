@@ -47,10 +47,10 @@ function replyTo({ messages, tools = [] }: ChatRequest): { readonly content: str
   const words = messages.map(({ content }) => content ?? "");
   if (words.at(-1)?.includes("Break the goal") === true)
     return { content: JSON.stringify({ steps: ["a", "b", "c"].map((id) => ({ id, instruction: `do ${id}` })) }) };
-  const tool = tools.find(({ name }) => name !== "terminate")?.name;
+  const offered = tools.find(({ name }) => name !== "terminate")?.name;
   const done = messages.filter(({ role }) => role === "tool").length;
   const wanted = Number(/(\d) times/.exec(words.join("\n"))?.[1] ?? 1);
-  if (tool !== undefined && done < wanted) return { content: "", toolCalls: [call(tool, {}, `c${done}`)] };
+  if (offered !== undefined && done < wanted) return { content: "", toolCalls: [call(offered, {}, `c${done}`)] };
   return { content: `heard ${words.at(-1)?.length ?? 0} characters` };
 }
 
@@ -112,9 +112,9 @@ async function teamed(model: ChatModel): Promise<string> {
 
 async function lived(model: ChatModel): Promise<string> {
   const say = defineAction({ name: "Say", run: async (ctx) => `${await ctx.ask(`once ${ctx.random()}`)} ${await ctx.ask("twice")}` });
-  const world = new Environment({ model }).addRoles(["Uma", "Vic"].map((name) => defineRole({ name, actions: [say] })));
-  world.publishMessage("go");
-  const { status, messages } = await world.run();
+  const place = new Environment({ model }).addRoles(["Uma", "Vic"].map((name) => defineRole({ name, actions: [say] })));
+  place.publishMessage("go");
+  const { status, messages } = await place.run();
   return JSON.stringify({ status, said: messages.map(({ content }) => content) });
 }
 
@@ -255,7 +255,7 @@ describe.each(Object.entries(PLACES))("%s", (_name, place) => {
     expect([told(replayed), again.asked()]).toEqual([told(result), 0]);
   });
 
-  test("goes on after a cut anywhere, and pays nothing twice", async () => {
+  test("InnerRun.I1 resumes after a cut anywhere, and pays nothing twice", async () => {
     const { result, events, asked } = await recorded(place);
     for (let cut = 2; cut < events.length; cut += 1) {
       const before = events.slice(0, cut);
@@ -273,7 +273,7 @@ describe.each(Object.entries(PLACES))("%s", (_name, place) => {
     expect([told(forked), again.asked(), forked.cost.known]).toEqual([told(result), 0, 0]);
   });
 
-  test("is bounded, then goes on with a larger budget", async () => {
+  test("InnerRun.I2 is bounded, then resumes with a larger budget", async () => {
     const { result, asked } = await recorded(place);
     const journal = memoryJournal();
     const made = world(place);

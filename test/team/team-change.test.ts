@@ -103,6 +103,30 @@ describe("a team that changed since", () => {
     expect(differencesIn(error)).toMatchObject([{ role: "Wim", kind: "changed", trait: "goal", from: '"short"', to: '"long"' }]);
   });
 
+  test("goes on by continue although nothing is left to do, and the next resume knows it", async () => {
+    const journal = await finished(echo());
+    expect((await new Team({ journal, roles: [echo("more")] }).resume("r", { onTeamChange: "continue" }).result).status).toBe("finished");
+    const { status, outputs } = await new Team({ journal, roles: [echo("more")] }).resume("r", { add: ["again"] }).result;
+    expect([status, contents(outputs)]).toEqual(["finished", ["idea", "again"]]);
+  });
+
+  test("takes what the handle of a run publishes, hires or retires by continue", async () => {
+    const journal = await finished(echo(), listener("Bob"));
+    const team = new Team({ journal, roles: [echo(), listener("Bob")] });
+    const run = team.resume("r");
+    await run.result;
+    team.hire(listener("Cid"));
+    for (const refused of [run.publish("hello"), run.hire(listener("Dan")), run.retire("Bob")])
+      await expect(refused).rejects.toMatchObject({ code: "TEAM_CHANGED" });
+    const o = { onTeamChange: "continue" } as const;
+    expect((await run.publish("hello", o)).recipients).toEqual(["Ann", "Bob"]);
+    await run.hire(listener("Dan"), o);
+    await run.retire("Bob", o);
+    const { status } = await team.resume("r", o).result;
+    expect(status).toBe("finished");
+    await expect(run.publish("x", { onTeamChange: "force" as OnTeamChange })).rejects.toMatchObject({ code: "OPTION_INVALID" });
+  });
+
   test("another value of the option is refused before anything happens", async () => {
     const team = new Team({ journal: await finished(echo()), roles: [echo()] });
     const wrong = { onTeamChange: "force" as OnTeamChange };

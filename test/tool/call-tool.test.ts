@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { nextMacrotask, sleep } from "../../src/kernel/clock.ts";
+import { nextMacrotask, sleep, systemClock } from "../../src/kernel/clock.ts";
 import { AbortedError, BudgetError } from "../../src/kernel/errors.ts";
 import { directSteps, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
 import { steppedModel } from "../../src/model/ask.ts";
@@ -12,6 +12,7 @@ import { callTool } from "../../src/tool/call-tools.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { until } from "../model/call-setup.ts";
+import { unhandledIn } from "../unhandled.ts";
 import { call, calling } from "./calling.ts";
 
 function tool(execute: Tool["execute"], more: Partial<Parameters<typeof defineTool>[0]> = {}): Tool {
@@ -22,6 +23,32 @@ async function textOf(execute: Tool["execute"]): Promise<string> {
   const called = await callTool(call("work"), calling([tool(execute)]));
   return `${called.outcome}: ${resultText(called.result)}`;
 }
+
+describe("RunTool.N4 what a tool starts and does not await", () => {
+  const fails = (): Promise<never> => Promise.reject(new Error("declined"));
+
+  test.each<[string, (ctx: ToolContext) => unknown]>([
+    ['step "charge"', (ctx) => void ctx.step({ kind: "step", name: "charge", request: {} }, fails)],
+    ['step "charge"', (ctx) => void ctx.step({ kind: "step", name: "charge", request: {} }, fails).then((value) => value)],
+    ["ask", (ctx) => void ctx.ask?.("well?")],
+    ["model.chat", (ctx) => void ctx.model?.chat({ messages: [{ role: "user", content: "hello" }] }, { signal: ctx.signal })],
+  ])("%s fails the call by its name, and ends no process", async (name, start) => {
+    const unhandled = await unhandledIn(async () => {
+      for (const execute of [(ctx: ToolContext) => void start(ctx), async (ctx: ToolContext) => void start(ctx)]) {
+        const model = (steps: { readonly step: StepPort["step"] }): ReturnType<typeof steppedModel> =>
+          steppedModel(
+            scriptedModel(() => fails()),
+            { steps, policy: { clock: systemClock, random: () => 0 } },
+          );
+        const called = await callTool(call("work"), calling([tool((_args, ctx) => execute(ctx))], { ask: fails, model }));
+        expect(called.outcome).toBe("failed");
+        expect(resultText(called.result)).toContain(name);
+        expect(resultText(called.result)).toContain("await");
+      }
+    });
+    expect(unhandled).toEqual([]);
+  });
+});
 
 describe("a call", () => {
   it("gives the tool its arguments and the model its result", async () => {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import { decide, type Decision, fitsGlob, type Permission, type PermissionPolicy, type PermissionRule } from "../../src/tool/permission.ts";
+import { fitsGlob } from "../../src/tool/glob.ts";
+import { decide, type Decision, type Permission, type PermissionPolicy, type PermissionRule } from "../../src/tool/permission.ts";
 import { spentBy } from "../kernel/spent.ts";
 import { tries } from "../long.ts";
 

@@ -63,7 +63,7 @@ describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sand
     expect(existsSync(join(root, "removed.txt"))).toBe(true);
   });
 
-  it("kills what does not end, with all its group, and keeps what it wrote so far", async () => {
+  it("kills what does not end, with all its group, and keeps what it wrote so far", { tags: ["company", "long"] }, async () => {
     const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
     expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
     expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
@@ -109,7 +109,7 @@ b' "\\$(x)" # and a comment`;
     });
   });
 
-  it("tells of some megabytes of changes whole, and of more that they are too much", async () => {
+  it("tells of some megabytes of changes whole, and of more that they are too much", { tags: ["company", "long"] }, async () => {
     const make = (count: number): string => `for n in $(seq ${count}); do head -c 900000 /dev/zero | tr '\\0' '\\001' > f$n; done`;
     const { changes } = await reportOf(sandbox, make(4));
     expect(changes.written.map(({ content }) => [content.length, content[0]])).toEqual(
@@ -150,7 +150,7 @@ b' "\\$(x)" # and a comment`;
     expect(report.stdout).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
   });
 
-  it("ends an endless printer at its time", async () => {
+  it("ends an endless printer at its time", { tags: ["company", "long"] }, async () => {
     expect(await reportOf(sandbox, "yes", { timeout: 400 })).toMatchObject({ timedOut: true });
   });
 

@@ -134,8 +134,12 @@ describe("events", () => {
           return `${event.role} ${event.keeps}`;
         case "run.resumed":
           return String(event.uncertain.length);
+        case "run.settled":
+          return String(event.settles.length);
         case "run.ended":
           return event.status;
+        case "run.erased":
+          return String(event.texts);
         default:
           expectTypeOf(event).toEqualTypeOf<never>();
           return event;

@@ -49,7 +49,7 @@ flip();
 const WRITES = 1_000;
 
 describe.skipIf(process.platform === "win32")("a workspace whose folder another process turns into a link and back", () => {
-  it("Workspace.W1 never has a byte outside, neither for good nor for a moment", async () => {
+  it("Workspace.W1 never has a byte outside, neither for good nor for a moment", { tags: ["company", "long"] }, async () => {
     const base = scratchFolder();
     const [root, outside] = [join(base, "project"), join(base, "outside")];
     mkdirSync(join(root, "src"), { recursive: true });

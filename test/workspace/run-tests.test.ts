@@ -69,7 +69,7 @@ describe.each(someOf(sandboxes, 1))("runProjectTests with %s", { tags: "company"
     });
   });
 
-  it("ends tests that hang and fork when the time is up", async () => {
+  it("ends tests that hang and fork when the time is up", { tags: ["company", "long"] }, async () => {
     const result = await judged(
       sandbox,
       `import { spawn } from "node:child_process"; spawn("sleep", ["300"], { stdio: "ignore" }); test("hangs", () => { for (;;); });`,
@@ -175,7 +175,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", { 
     expect(await runProjectTests({ root, sandbox })).toMatchObject({ kind: "passed", tests: 2 });
   });
 
-  it("survives endless output", async () => {
+  it("survives endless output", { tags: ["company", "long"] }, async () => {
     const result = await judged(sandbox, `test("loud", () => { for (let i = 0; i < 3000; i++) console.log("\\u0007".repeat(1000)); });`);
     expect(result).toMatchObject({ kind: "passed", tests: 1 });
     expect(result.output.length).toBeLessThanOrEqual(16_000);

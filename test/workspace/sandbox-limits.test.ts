@@ -43,7 +43,7 @@ function holders(count: number, bytes: number): string {
 }
 
 describe.runIf(canMeasureTrees).each(sandboxes)("with %s", (_name, sandbox) => {
-  it("Sandbox.S7 stops five processes each of which keeps to a bound that they pass together", async () => {
+  it("Sandbox.S7 stops five processes each of which keeps to a bound that they pass together", { tags: ["company", "long"] }, async () => {
     const result = await runScript(sandbox, holders(5, 100 * MIB), { memory: 400 * MIB });
     expect(result).toMatchObject({ kind: "limit", bound: "memory" });
     if (result.kind !== "limit") return;

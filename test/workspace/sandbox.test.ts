@@ -38,8 +38,8 @@ function runScript(sandbox: Sandbox, script: string, request: Partial<SandboxReq
 }
 
 /** What a script that ended well printed, as JSON. */
-async function answerOf(sandbox: Sandbox, script: string): Promise<unknown> {
-  const result = await runScript(sandbox, script);
+async function answerOf(sandbox: Sandbox, script: string, request: Partial<SandboxRequest> = {}): Promise<unknown> {
+  const result = await runScript(sandbox, script, request);
   expect(result).toMatchObject({ kind: "exited", code: 0, stderr: "" });
   return JSON.parse("stdout" in result ? result.stdout : "");
 }
@@ -318,16 +318,50 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     expect(readFileSync(join(open, "package", "index.js"), "utf8")).toBe("exports.name = 'mounted'");
   });
 
-  it("reaches the network only where it is asked for", async () => {
-    const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const script = `console.log(await fetch("http://127.0.0.1:${(server.address() as AddressInfo).port}").then((got) => got.text(), () => "no"))`;
+  it("reaches the hosts that are asked for, through the proxy alone", async () => {
+    const servers = ["registry", "secret"].map((said) => createServer((_, response) => response.end(said)).listen(0, "127.0.0.1"));
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.once("listening", resolve))));
+    const [registry, secret] = servers.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const script = `
+      import { request } from "node:http";
+      import { connect } from "node:net";
+      const told = (options) => new Promise((resolve) => {
+        const sent = request({ hostname: "127.0.0.1", port: 3128, ...options });
+        const end = async (response) => { let text = ""; for await (const piece of response) text += piece; resolve(response.statusCode + text); };
+        sent.on("response", end).on("error", () => resolve("no")).on("connect", (response, socket) => {
+          if (response.statusCode !== 200) return resolve(response.statusCode);
+          socket.once("data", (data) => resolve(/\\r\\n\\r\\n[^]*?([a-z]{6,})/.exec(data)?.[1])).write("GET / HTTP/1.0\\r\\n\\r\\n");
+        }).end();
+      });
+      const direct = (port) => new Promise((resolve) => connect(port, "127.0.0.1", () => resolve("reached")).on("error", () => resolve("no")));
+      const answers = [];
+      for (const host of ["${registry}", "${secret}"])
+        answers.push(
+          await told({ path: "http://" + host + "/" }),
+          await told({ path: "http://" + host + "/", method: "POST" }),
+          await told({ method: "CONNECT", path: host }),
+          await direct(Number(host.split(":")[1])),
+        );
+      for (const path of ["http://user@${registry}@${secret}/", "http://${secret}/?${registry}", "https://${registry}/", "/", "*"]) answers.push(await told({ path }));
+      console.log(JSON.stringify(answers));
+    `;
+    const refused = ["403", "403", 403, "no"];
     try {
-      expect(await runScript(bubblewrap, script, { network: true })).toMatchObject({ stdout: "host\n", stderr: "" });
-      expect(await runScript(bubblewrap, script, { network: false })).toMatchObject({ stdout: "no\n" });
+      expect(await answerOf(bubblewrap, script, { network: [registry ?? ""] })).toEqual([
+        ...["200registry", "403", "registry", "no"],
+        ...refused,
+        ...["403", "403", "403", "403", "403"],
+      ]);
+      expect(((await answerOf(bubblewrap, script)) as unknown[]).slice(0, 8)).toEqual(["no", "no", "no", "no", "no", "no", "no", "no"]);
     } finally {
-      server.close();
+      for (const server of servers) server.close();
     }
+  });
+
+  it("refuses hosts where the network cannot be closed, and hosts without a port", async () => {
+    expect(await runScript(await chooseSandbox("none"), "", { network: ["example.org:443"] })).toMatchObject({ kind: "refused" });
+    for (const host of ["example.org", "http://example.org:80", "a b:1", "u@example.org:1", ":1"])
+      await expect(runScript(bubblewrap, "", { network: [host] })).rejects.toMatchObject({ code: "OPTION_INVALID" });
   });
 
   it("Sandbox.S4 has no network", async () => {

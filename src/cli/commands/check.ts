@@ -3,46 +3,48 @@ import { resolve } from "node:path";
 import type { CrewFinding, CrewReport, RoleBound } from "../../../roles/index.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
-import { chosenCrew, crewReport } from "../crew-file.ts";
+import { wishedRun } from "../chosen-run.ts";
+import { crewReport } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
-import { roleModels } from "../model-table.ts";
 import { realModel } from "../model-choice.ts";
 import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { column, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { modelChoice } from "../model-settings.ts";
-import { companySettings, type Flags } from "../settings.ts";
+import type { Flags } from "../settings.ts";
 
 /** The file that is checked when none is named. */
 const USUAL = "company.yaml";
 /** A base URL that stands for any: nothing is asked. */
 const NOWHERE = "http://127.0.0.1:9";
+const UNREACHED = {
+  code: "MODEL_UNREACHED",
+  message: "No model can be reached now: set OPENAI_API_KEY or TROUPE_BASE_URL before a run.",
+};
 
 /** `troupe check [file]`: tells what is wrong with a crew and what it can cost, and asks no model. Ends with 2 when it has faults. */
 export async function check(session: Session, file: string | undefined, flags: Flags): Promise<ExitCode> {
   const { host, json } = session;
-  const asked = await chosenCrew(session, { ...flags, crew: file ?? (await usualFile(host.cwd)) });
-  if (asked.crew === undefined)
+  const named = { ...flags, crew: file ?? (await usualFile(host.cwd)) };
+  const asked = await wishedRun(session, named);
+  const isReached = asked.settings.model.kind === "model";
+  const { crew, settings, notes, widens } = isReached ? asked : await wishedRun(session, { ...named, baseUrl: NOWHERE });
+  if (crew === undefined)
     throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
-  const { crew, models } = asked.crew;
-  const choice = modelChoice(asked.flags, host.env);
-  const reach = choice.kind === "model" ? choice : modelChoice({ ...asked.flags, baseUrl: NOWHERE }, host.env);
-  if (reach.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
-  const settings = { ...companySettings(asked.flags, host.env), models: { ...roleModels(host.env), ...models } };
+  if (settings.model.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
   // The check tells of a price that is not known.
-  const chosen = await realModel(reach.model, { ...settings, allowUnpriced: true });
+  const chosen = await realModel(settings.model.model, { ...settings, allowUnpriced: true });
   const found = await crewReport(crew, settings, chosen);
-  const unreached = {
-    code: "MODEL_UNREACHED",
-    message: "No model can be reached now: set OPENAI_API_KEY or TROUPE_BASE_URL before a run.",
-  };
-  const report = { ...found, warnings: choice.kind === "model" ? found.warnings : [...found.warnings, unreached] };
+  const report = { ...found, warnings: isReached ? found.warnings : [...found.warnings, UNREACHED] };
   const exitCode = report.faults.length === 0 ? 0 : 2;
   const name = crew.kind === "file" ? crew.name : crew.path;
-  if (json !== undefined) await json.write({ type: "check", crew: name, exitCode, ...report });
-  else host.stdout.write(`${reportLines(name, report, settings.budget, resultStyle(session)).join("\n")}\n`);
+  if (json !== undefined) await json.write({ type: "check", crew: name, exitCode, ...report, asks: widens, bounds: notes });
+  else {
+    const lines = reportLines(name, report, settings.budget, resultStyle(session));
+    const questions = widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`);
+    host.stdout.write(`${[...lines, ...questions, ...notes.map((note) => shown(note))].join("\n")}\n`);
+  }
   return exitCode;
 }
 

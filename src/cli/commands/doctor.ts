@@ -7,6 +7,7 @@ import { thrownText } from "../../kernel/value-text.ts";
 import { priceOf } from "../../model/price.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
+import type { FolderSettings } from "../folder-settings.ts";
 import { canAsk, canDraw, type Host } from "../host.ts";
 import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
@@ -149,13 +150,29 @@ const SETTINGS: readonly (readonly [what: string, ...variables: string[]])[] = [
 ];
 
 /** Tells which settings came from where. Values are not shown: one may be a key. */
-export function checkSettings({ host: { env }, settingsFrom }: Pick<Session, "host" | "settingsFrom">): Check {
+export function checkSettings({ host: { env }, settingsFrom, folder }: Pick<Session, "host" | "settingsFrom" | "folder">): Check {
   const told = SETTINGS.flatMap(([what, ...variables]) => {
     const variable = variables.find((name) => valueIn(env, name) !== undefined);
-    if (variable === undefined) return [];
-    return [`${what} from ${shown(settingsFrom.get(variable) ?? variable, 200)}`];
+    const given = variable === undefined ? undefined : shown(settingsFrom.get(variable) ?? variable, 200);
+    const sources = [given, isOfFolder(what, folder) ? shown(folder?.file ?? "", 200) : undefined].filter((one) => one !== undefined);
+    return sources.length === 0 ? [] : [`${what} from ${sources.join(" and ")}`];
   });
   return { name: "settings", state: "ok", text: told.length === 0 ? "all are defaults" : `${told.join(", ")}; the rest are defaults` };
+}
+
+function isOfFolder(what: string, folder: FolderSettings | undefined): boolean {
+  const { model, models, roles, budget, rounds, times } = folder ?? {};
+  const said: Readonly<Record<string, unknown>> = {
+    model,
+    budget,
+    rounds,
+    "prices and limits by model": models,
+    "models by role": roles,
+    "first byte": times?.firstByte,
+    silence: times?.silence,
+    call: times?.call,
+  };
+  return said[what] !== undefined;
 }
 
 function placeText(baseURL: string): string {

@@ -8,17 +8,17 @@ import type { Message } from "../../message/message.ts";
 import type { Action } from "../../role/action.ts";
 import { roleSpec } from "../../role/role-spec.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import type { Journal } from "../../runtime/record/journal.ts";
+import { type Journal, runInfo } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
-import { aboutFor, aboutOf, crewIn, readAbout, recordedModel, recordedSettings, type RunAbout } from "../about.ts";
+import { aboutFor, aboutOf, crewIn, readAbout, recordedModel, recordedSettings, type RunAbout, standingOf } from "../about.ts";
 import { changesProject, crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { type ChosenModel, modelOfRecord, noModel, realModel } from "../model-choice.ts";
 import { inOutFolder } from "../out-folder.ts";
-import { boundsOf, produce, type Production, testsPlan } from "../production.ts";
+import { earlierRounds, boundsOf, produce, type Production, testsPlan } from "../production.ts";
 import { confirmPaidRun } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
@@ -63,7 +63,7 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
   }
   const { out, seed = about.seed } = companySettings(flags);
   const reuse = reuseOf(flags);
-  const settings: CompanySettings = { ...recordedSettings(about, parent.state, flags), out, seed };
+  const settings: CompanySettings = { ...recordedSettings(about, standingOf(parent.state, plan.add.length > 0), flags), out, seed };
   const chosen = await modelFor(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   screen.say(screen.style.strong(`Forking run ${shown(parent.runId, 100)} at event ${plan.at}.`));
@@ -84,7 +84,7 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
 async function modelFor(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
   if (about.demo === undefined || (flags.model === undefined && flags.baseUrl === undefined))
     return modelOfRecord(session, about, settings, flags);
-  const choice = recordedModel(about, flags, session.host.env);
+  const choice = recordedModel(about, flags, session.host.env, session.folder === undefined ? [] : [session.folder]);
   if (choice.kind === "none") throw noModel(choice.asked, await demoIdeas());
   return realModel(choice.model, settings);
 }
@@ -104,7 +104,12 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
     store,
     runId,
     // The parent has paid for the shared part.
-    past: { progress: { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 }, held: 0, files: undefined },
+    past: {
+      progress: { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 },
+      held: 0,
+      files: undefined,
+      rounds: earlierRounds(parent.state, plan.add.length > 0),
+    },
     prepare: async ({ workspace }) => {
       const { restoreFiles } = await import("../../workspace/restore-files.ts");
       await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: plan.at, signal });
@@ -131,7 +136,7 @@ interface WithEvent<T> {
 
 /** @throws UsageError `OPTION_INVALID`, `FILE_UNREADABLE`; JournalError `FORK_POINT` when the run has no such event */
 async function forkRequest(host: Host, journal: Journal, runId: string, flags: Flags) {
-  const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+  const info = await runInfo(journal, runId);
   const drops = (flags.drop ?? []).map(wantedDrop);
   const wanted = (flags.edit ?? []).map(wantedEdit);
   const last = Math.max(...[...drops, ...wanted].map(({ seq }) => seq));

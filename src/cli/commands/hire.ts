@@ -1,7 +1,7 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { Team } from "../../team/team.ts";
-import { aboutOf, crewIn, recordedSettings } from "../about.ts";
+import { aboutOf, crewIn, recordedSettings, standingOf } from "../about.ts";
 import { crewOf } from "../company.ts";
 import { assertSameModule } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
@@ -64,7 +64,7 @@ async function teamOf(session: Session, store: Store, { runId, state }: LoadedRu
 /** The team of a run with its definitions alone: it asks no model, and works in no folder. @throws UsageError `RUN_FOREIGN`, `CREW_UNKNOWN` */
 export async function definingTeam(store: Pick<Store, "journal">, runId: string, state: RunState): Promise<Team> {
   const about = aboutOf(runId, state.about);
-  const settings = recordedSettings(about, state, {});
+  const settings = recordedSettings(about, standingOf(state, false), {});
   if (settings.agent !== undefined) {
     throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
   }

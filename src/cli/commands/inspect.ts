@@ -14,7 +14,7 @@ import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { withRuns } from "../store.ts";
-import { findRun, runIds, withRun } from "../stored-run.ts";
+import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 
 /** Bytes of the token of one inspection: nobody guesses it. */
@@ -27,7 +27,7 @@ export function inspect(session: Session, id: string | undefined, flags: Flags):
   const { host, interruptions } = session;
   const port = portOf(flags.port);
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
-    const run = id === undefined ? undefined : findRun(await runIds(journal), id);
+    const run = id === undefined ? undefined : await storedRun(journal, id);
     const { createServer } = await import("../../server/index.ts");
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     const server = createServer({ journal, teams: readOnly, token, page: readPage, recover: false, version: host.version });

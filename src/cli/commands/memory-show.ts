@@ -96,7 +96,7 @@ function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryRepor
 }
 
 function messageLines({ runId, addedAt, message }: StoredMessage, o: TextStyle): readonly string[] {
-  const { id, timestamp, sendTo, causeBy, parents, instructContent, metadata, content } = message;
+  const { id, timestamp, sendTo, causeBy, parents, instructContent, metadata, content, priority } = message;
   const facts = factLines(
     [
       ["Message", shown(id, 200)],
@@ -107,6 +107,7 @@ function messageLines({ runId, addedAt, message }: StoredMessage, o: TextStyle):
       ["Cause", shown(causeBy, 100)],
       ["Answers", parents.length === 0 ? undefined : parents.map((parent) => shown(parent, 60)).join(", ")],
       ["Payload", instructContent === undefined ? undefined : shown(JSON.stringify(instructContent))],
+      ["Priority", priority === undefined ? undefined : String(priority)],
       ["Metadata", Object.keys(metadata).length === 0 ? undefined : shown(JSON.stringify(metadata))],
     ],
     o,

@@ -9,23 +9,23 @@ import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
-import { aboutOf, crewIn, recordedSettings, type RunAbout } from "../about.ts";
+import { aboutOf, crewIn, recordedSettings, type RunAbout, standingOf } from "../about.ts";
 import { changesProject, folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
 import { assertSameModule, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
-import { produce } from "../production.ts";
+import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
-import { shortId, shown } from "../screen/text.ts";
+import { shown } from "../screen/text.ts";
 import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
 import { type Flags, reuseOf } from "../settings.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
-import { holdingRun, type LoadedRun, loadRun, runIds } from "../stored-run.ts";
+import { holdingRun, type LoadedRun, loadRun, shortIdIn } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 /** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
@@ -71,7 +71,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
   const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
-  const short = shortId(runId, await runIds(store.journal));
+  const short = await shortIdIn(store.journal, runId);
   const report = resultReport(result, {
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),
@@ -99,6 +99,8 @@ export interface Continuation {
   readonly store: Store;
   readonly run: LoadedRun;
   readonly flags: Flags;
+  /** True where a message comes with it. Default false. */
+  readonly isTold?: boolean;
   readonly begin: (team: Team, o: ResumeOptions) => Run;
 }
 
@@ -107,10 +109,10 @@ export interface Continuation {
  *
  * @throws UsageError `RUN_FOREIGN`, `RUN_ELSEWHERE`, `OPTION_INVALID`; WorkspaceError `WORKSPACE_CHANGED`; JournalError of the team
  */
-export async function continueRun(session: Session, { store, run, flags, begin }: Continuation): Promise<ExitCode> {
+export async function continueRun(session: Session, { store, run, flags, begin, isTold = false }: Continuation): Promise<ExitCode> {
   const about = aboutOf(run.runId, run.state.about);
   await assertOurs(store, run.runId, about, flags.force === true);
-  const settings = recordedSettings(about, run.state, flags);
+  const settings = recordedSettings(about, standingOf(run.state, isTold), flags);
   const reuse = reuseOf(flags);
   const { signal } = session.interruptions;
   const { rounds, force } = settings;
@@ -127,7 +129,7 @@ export async function continueRun(session: Session, { store, run, flags, begin }
     folder: about.out,
     store,
     runId: run.runId,
-    past: { progress: run.progress, held: run.held, files: run.files },
+    past: { progress: run.progress, held: run.held, files: run.files, rounds: earlierRounds(run.state, isTold) },
     begin: ({ team }) => begin(team, { rounds, signal, onTeamChange: force ? "continue" : "refuse", reuse }),
   });
 }

@@ -1,7 +1,8 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { folderName, sandboxFor, workerOf } from "../company.ts";
-import { assertSound, chosenCrew } from "../crew-file.ts";
+import { chosenRun } from "../chosen-run.ts";
+import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
@@ -14,15 +15,7 @@ import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import { withoutFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
-import {
-  type AgentSettings,
-  agentSettings,
-  companySettings,
-  type CompanySettings,
-  type CrewSettings,
-  type Flags,
-  runSettings,
-} from "../settings.ts";
+import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings, type Flags } from "../settings.ts";
 import { withStore } from "../store.ts";
 
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
@@ -37,9 +30,7 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   const hints = { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled };
   const hasWords = tests === undefined || words.length > 0 || flags.file !== undefined;
   const source = hasWords ? ideaSource(words, flags.file, hints) : undefined;
-  const asked = await chosenCrew(session, flags);
-  const own = runSettings(asked.flags, host.env);
-  const settings = asked.crew === undefined ? own : { ...own, crew: asked.crew.crew, models: { ...own.models, ...asked.crew.models } };
+  const { settings, crew } = await chosenRun(session, flags);
   const { model, isConfirmed } = settings;
   const read = source === undefined ? undefined : await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
   const idea = [read, tests].filter((part) => part !== undefined).join("\n\n");
@@ -48,7 +39,7 @@ export async function run(session: Session, words: readonly string[], flags: Fla
   if (isDoubtful && !canAsk(host)) throw doubtfulIdea(idea);
   if (model.kind === "model") {
     const chosen = await realModel(model.model, settings);
-    if (asked.crew !== undefined) await assertSound(session, asked.crew.crew, settings, chosen);
+    if (crew !== undefined) await assertSound(session, crew, settings, chosen);
     return begin(session, {
       settings: askingSettings(session, settings),
       idea,
@@ -59,7 +50,7 @@ export async function run(session: Session, words: readonly string[], flags: Fla
       isDoubtful,
     });
   }
-  if (model.asked !== undefined || known === undefined || asked.crew !== undefined) throw noModel(model.asked, bundled);
+  if (model.asked !== undefined || known === undefined || crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
   const scripted: CompanySettings = { ...settings, crew: scriptedCrew(known, settings) };
@@ -155,7 +146,7 @@ const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tel
 export async function agent(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
   const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
-  const { model, isConfirmed, ...settings } = runSettings(flags, host.env);
+  const { model, isConfirmed, ...settings } = (await chosenRun(session, flags)).settings;
   const own = agentSettings(flags, host.cwd);
   const idea = await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
   if (model.kind === "none") throw noAgentModel(model.asked);

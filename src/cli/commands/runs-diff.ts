@@ -7,15 +7,15 @@ import { tableLines, type TextStyle } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
-import { eventsOf, findRun, withRun } from "../stored-run.ts";
+import { eventsOf, storedRun, withRun } from "../stored-run.ts";
 
 /** Most rows of the table. */
 const LISTED = 60;
 
 /** `troupe runs diff <a> <b>`: the first difference of two runs, and how their activations correspond. Ends with 1 when there is one, as diff does. */
 export function runsDiff(session: Session, a: string, b: string, flags: Flags): Promise<ExitCode> {
-  return withRun<ExitCode>(session, flags, a, async ({ journal }, left, ids) => {
-    const right = findRun(ids, b);
+  return withRun<ExitCode>(session, flags, a, async ({ journal }, left) => {
+    const right = await storedRun(journal, b);
     const { signal } = session.interruptions;
     const [one, other] = [await eventsOf(journal, left, signal), await eventsOf(journal, right, signal)];
     const found = difference(one, other);

@@ -12,7 +12,8 @@ import {
   type StepEnded,
   type StepStarted,
 } from "../../runtime/record/event.ts";
-import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
+import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
+import { settledMore, type SettledTry } from "../../runtime/record/lost-tries.ts";
 import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { escapedJson, printLines } from "../output.ts";
@@ -34,7 +35,7 @@ export async function runsEvents(session: Session, id: string, flags: Flags): Pr
   const from = eventNumber("--from", flags.from ?? "0");
   const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
-    const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+    const info = await runInfo(journal, runId);
     await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
     return 0;
   });
@@ -86,8 +87,12 @@ function eventText(event: RunEvent): string {
       return shown(event.role, 80);
     case "run.resumed":
       return resumedText(event);
+    case "run.settled":
+      return `${plural(event.settles.length, "lost call")}${settledText(event.settles)}`;
     case "run.ended":
       return `${event.status}${event.error === undefined ? "" : `: ${shown(event.error.message, 200)}`}`;
+    case "run.erased":
+      return plural(event.texts, "text");
   }
 }
 
@@ -145,8 +150,15 @@ function resumedText(event: RunResumed): string {
   return [resumeText(event), ...steps].filter((part) => part !== "").join(", ");
 }
 
-function endText({ ok, retry, error, cost, basis }: StepEnded): string {
+/** What lost calls count from here on, in place of what was kept for them. */
+function settledText(settles: readonly SettledTry[]): string {
+  const kept = settles.reduce((sum, { hold }) => sum + hold, 0);
+  return ` settled at ${counted(kept + settledMore(settles).known)} of ${counted(kept)} micro-dollars`;
+}
+
+function endText({ ok, retry, error, cost, basis, settles }: StepEnded): string {
   const price = basis === "none" || cost === null ? "" : `, ${counted(cost)} micro-dollars`;
+  if (settles !== undefined) return `answered${price}, ${plural(settles.length, "lost try", "lost tries")}${settledText(settles)}`;
   if (ok) return `answered${price}`;
   return `${retry === true ? "failed, to be tried again" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
 }

@@ -8,14 +8,27 @@ import { wholeNumber } from "../option-values.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { ageText, counted } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
-import { shortId, shown } from "../screen/text.ts";
+import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { isStore, type Store, storePlace, withStore } from "../store.ts";
-import { findRun, runIds } from "../stored-run.ts";
+import { shortIdIn, storedRun } from "../stored-run.ts";
 
 /** The commands of `troupe runs`. */
-export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "check", "export", "import", "rm", "gc"];
+export const RUNS_COMMANDS: readonly string[] = [
+  "ls",
+  "show",
+  "events",
+  "flow",
+  "diff",
+  "check",
+  "export",
+  "import",
+  "settle",
+  "rm",
+  "forget",
+  "gc",
+];
 
 /** Runs of a page. */
 const DEFAULT_LIMIT = "30";
@@ -33,7 +46,7 @@ export async function runsLs(session: Session, words: readonly string[], flags: 
   }
   return withStore<ExitCode>(session, flags, async (store) => {
     const { journal } = store;
-    const after = flags.after === undefined ? undefined : findRun(await runIds(journal), flags.after);
+    const after = flags.after === undefined ? undefined : await storedRun(journal, flags.after);
     await print(session, store, await runPage(journal, { limit, after, signal: session.interruptions.signal }), flags);
     return 0;
   });
@@ -82,21 +95,6 @@ async function print(session: Session, { journal, option }: Store, { rows, next 
   if (next === undefined) return;
   const limit = flags.limit === undefined ? "" : ` --limit ${shown(flags.limit, 20)}`;
   screen.say(`Older runs: troupe runs ls --after ${shown(await shortIdIn(journal, next), 60)}${limit}${option}`);
-}
-
-/** Runs that are asked for to shorten an id. */
-const MOST_ALIKE = 100;
-
-/** The shortest beginning of an id that no other run of the journal has. */
-async function shortIdIn(journal: Journal, runId: string): Promise<string> {
-  const prefix = shortId(runId, []);
-  const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix });
-  return alike.length < MOST_ALIKE
-    ? shortId(
-        runId,
-        alike.map((info) => info.runId),
-      )
-    : runId;
 }
 
 /** All runs of a journal, the newest first. @throws ControlError when the signal aborts */

@@ -13,12 +13,13 @@ import { nextSteps } from "../report.ts";
 import { roleOfAct } from "../screen/progress.ts";
 import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
 import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
-import { shortId, shown, type Style } from "../screen/text.ts";
+import { shown, type Style } from "../screen/text.ts";
 import { questionRows } from "../screen/question.ts";
+import { failureRows } from "../screen/summary.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";
-import { type LoadedRun, loadRun, withRun } from "../stored-run.ts";
+import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
 import { ToolCount, type ToolUse } from "../tool-calls.ts";
 import { sentText } from "./runs-events.ts";
 
@@ -37,9 +38,9 @@ const LISTED = 40;
 
 /** `troupe runs show <id>`: the facts of a run at a glance. Ends with 2 when its record is damaged. */
 export function runsShow(session: Session, id: string, flags: Flags): Promise<ExitCode> {
-  return withRun(session, flags, id, async (store, runId, ids) => {
+  return withRun(session, flags, id, async (store, runId) => {
     const run = await runDetail(store.journal, runId, session.interruptions.signal);
-    await print(session, run, store, shortId(runId, ids));
+    await print(session, run, store, await shortIdIn(store.journal, runId));
     return run.trouble === undefined ? 0 : 2;
   });
 }
@@ -87,6 +88,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     tools: tools.uses(),
     said,
     deadLetters: state.dead,
+    failures: [...state.failures.values()],
     questions: pendingQuestions(state).map(plainQuestion),
     files: run.files.paths,
     trouble: trouble && { code: trouble.code, message: trouble.message },
@@ -174,6 +176,7 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
     ["Faults", run.edges.length === 0 ? undefined : faultCountsText(run.faults)],
     ["Cost", costText(run)],
     ["Tokens", tokensText(usage)],
+    ...failureRows(run.failures, resultStyle(session).style),
     ...questionRows(questions.map((question, nth) => ({ ...question, answer: next.answers[nth] }))),
     ["Go on", next.goOn],
   ];

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
+import { formatUsd, usd } from "../../model/money.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { linesOf } from "../../runtime/record/run-import.ts";
 import { exportRun, importRun } from "../../runtime/record/transfer.ts";
@@ -13,9 +14,10 @@ import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
-import { ageOf, invalidOption } from "../option-values.ts";
+import { Team } from "../../team/team.ts";
+import { ageOf, dollars, invalidOption } from "../option-values.ts";
 import { withRuns, withStore } from "../store.ts";
-import { findRun, runIds, withRun } from "../stored-run.ts";
+import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 import { allSummaries } from "./runs-ls.ts";
 
@@ -89,14 +91,25 @@ function unreadable(file: string, why: string, cause?: unknown): UsageError {
   return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
 }
 
+/** `troupe runs settle <id>`: settles the calls of a run that a crash has cut off. Pools in a database learn it when the run is opened next. */
+export function runsSettle(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  const { clock } = session.host;
+  const cost = flags.cost === undefined ? {} : { cost: usd(dollars(flags.cost, "--cost")) };
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const settled = await new Team({ journal, clock }).settle(runId, { ...cost, signal: session.interruptions.signal });
+    const text = `Settled ${plural(settled.calls, "call")} of run ${shown(runId, 100)} at ${formatUsd(settled.cost)}; ${formatUsd(settled.kept)} had been kept for them.`;
+    await report(session, text, { type: "settled", ...settled });
+    return 0;
+  });
+}
+
 /** Runs that moved later than this ago stay. */
 const DEFAULT_AGE = "30d";
 
 /** `troupe runs rm <id>...`: removes runs. Their projects stay. */
 export function runsRm(session: Session, given: readonly string[], flags: Flags): Promise<ExitCode> {
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
-    const ids = await runIds(journal);
-    const chosen = [...new Set(given.map((id) => findRun(ids, id)))];
+    const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
     await assertFree(journal, chosen);
     await confirmRemoval(session, `Forget ${chosen.map((id) => shown(id, 60)).join(", ")}? Their projects stay.`, flags.yes === true);
     await removeRuns(session, journal, chosen);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
 import { readPage } from "../../inspector/page-file.ts";
@@ -7,6 +8,7 @@ import type { ServerOptions } from "../../server/server-options.ts";
 import type { LogLevel } from "../../server/json-logger.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import type { ExitCode } from "../errors.ts";
+import { OPTION_WORDS } from "../command-options.ts";
 import { dollars, oneOf, portNumber } from "../option-values.ts";
 import { report } from "../output.ts";
 import { servedCompany } from "../served-company.ts";
@@ -28,6 +30,7 @@ const GRACE = 10_000;
 export function serve(session: Session, flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
   const port = portNumber("--port", flags.port ?? DEFAULT_PORT);
+  const onTeamChange = oneOf("--on-team-change", flags.onTeamChange ?? "refuse", OPTION_WORDS["--on-team-change"]);
   const level = oneOf("--log-level", flags.logLevel ?? "info", LEVELS);
   return withStore<ExitCode>(session, flags, async (store) => {
     const { createServer, jsonLogger } = await import("../../server/index.ts");
@@ -35,6 +38,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
     const users = await usersOf(session, store, flags);
     const secrets = [...secretsIn(host.env), ...users.secrets];
     const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
+    replaceDefaultLogger(logger);
     const teams = await servedCompany({ session, store, flags, logger });
     const server = createServer({
       ...{
@@ -44,6 +48,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
         secrets,
         page: readPage,
         version: host.version,
+        onTeamChange,
         clock: host.clock,
       },
       ...users.options,

@@ -3,7 +3,6 @@ import { listed } from "../../kernel/value-text.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import type { MessagePublished } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
-import { aboutOf } from "../about.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { shown } from "../screen/text.ts";
@@ -11,7 +10,7 @@ import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { type Store, withRuns } from "../store.ts";
-import { holdingRun, type LoadedRun, loadRun } from "../stored-run.ts";
+import { holdingRun, loadRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 import { assertNotEmpty, continueRun, endOf } from "./resume.ts";
 
@@ -36,7 +35,8 @@ async function told(session: Session, store: Store, runId: string, text: string,
   return continueRun(session, {
     store,
     run,
-    flags: withRounds(flags, run),
+    flags,
+    isTold: true,
     begin: (team, o) => {
       const goneOn = team.resume(runId, { ...o, add: [message] });
       goneOn.on("message", (event) => sayWhoHears(session, event));
@@ -64,13 +64,6 @@ async function textOf(host: Host, id: string, words: readonly string[], file: st
   const text = (source === undefined ? (word ?? "") : await readText(host, source, "the text")).trim();
   if (text !== "") return text;
   throw new UsageError("TEXT_MISSING", `Expected a text to tell the run, got none. Say: ${command} "make the buttons larger"`);
-}
-
-/** As many rounds as the run was begun with come on top of those it has had, unless the options say otherwise. */
-function withRounds(flags: Flags, { runId, state: { about, bounds, round } }: LoadedRun): Flags {
-  if ((flags.rounds ?? flags.nRound) !== undefined) return flags;
-  const { rounds } = aboutOf(runId, about);
-  return { ...flags, rounds: String(Math.max(bounds.rounds ?? rounds, round + rounds)) };
 }
 
 /** A text for all goes to the roles that watch feedback, or else to those that watch the idea. @throws UsageError `ROLE_UNKNOWN` */

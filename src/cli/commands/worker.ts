@@ -1,4 +1,5 @@
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
+import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import { AbortedError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import type { Worker } from "../../fleet/index.ts";
@@ -46,6 +47,7 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
   const keys = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].flatMap((name) => host.env[name] ?? []).filter((key) => key !== "");
   const secrets = [...secretsIn(host.env), ...keys, url, ...addressSecrets(url)];
   const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
+  replaceDefaultLogger(logger);
   if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
     const { reportDeath } = await import("../../adapters/postgres-deaths.ts");

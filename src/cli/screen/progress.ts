@@ -1,4 +1,5 @@
 import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import { settledMore } from "../../runtime/record/lost-tries.ts";
 import { deliveryOf, outcomesText } from "../delivery-report.ts";
 import { testsOf } from "../report.ts";
 import { shown } from "./text.ts";
@@ -85,6 +86,8 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
       return ended(progress, observed.role, { kind: "failed", message: observed.error.message });
     case "run.resumed":
       return { ...progress, spent: progress.spent + observed.uncertain.reduce((sum, { hold }) => sum + hold, 0) };
+    case "run.settled":
+      return withSpent(progress, settledMore(observed.settles));
     case "round.ended":
       return observed.stage === undefined ? { ...progress, rounds: observed.round + 1, isMidRound: false } : progress;
     default:
@@ -160,16 +163,17 @@ function openStep({ key, kind, name, try: attempt, request }: StepStarted): Open
   return { key, kind, name, topic: topicOf(request), try: attempt, streamed: 0, isRetrying: false };
 }
 
-function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage }: StepEnded): Progress {
+function withSpent(progress: Progress, { known, unpriced }: { readonly known: number; readonly unpriced: number }): Progress {
+  return { ...progress, spent: progress.spent + known, unpriced: progress.unpriced + unpriced };
+}
+
+function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage, settles }: StepEnded): Progress {
   const tokens = tokensOf(usage);
   const after = (step: OpenStep): OpenStep | undefined =>
     step.key !== key ? step : retry === true ? { ...step, isRetrying: true } : undefined;
   const name = roleOfAct(act);
   const worked = withWork(progress, name, (work) => withStep(work, after));
-  return {
-    ...withRole(worked, name, (role) => ({ ...role, tokens: role.tokens + tokens })),
-    tokens: progress.tokens + tokens,
-    spent: progress.spent + (cost ?? 0),
-    unpriced: progress.unpriced + (cost === null && basis !== "none" ? 1 : 0),
-  };
+  const told = withRole(worked, name, (role) => ({ ...role, tokens: role.tokens + tokens }));
+  const paid = withSpent(told, { known: cost ?? 0, unpriced: cost === null && basis !== "none" ? 1 : 0 });
+  return { ...withSpent(paid, settledMore(settles)), tokens: progress.tokens + tokens };
 }

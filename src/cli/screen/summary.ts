@@ -2,6 +2,7 @@ import type { ChatModel } from "../../model/chat-model.ts";
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import { requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
+import type { RunResult } from "../../runtime/run-result.ts";
 import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
 import type { Session } from "../session.ts";
@@ -59,6 +60,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
     ["Tests", by !== "company" || report.delivery !== undefined ? undefined : testsText(report, style)],
     ...(report.delivery === undefined ? [] : deliveryRows(report.delivery, style)),
+    ...failureRows(report.failures, style),
     ["Denied", deniedText(report, style)],
     ["Commit", commitText(report)],
     ...changeRows(report),
@@ -81,6 +83,19 @@ function deniedText({ denied = [] }: ResultReport, style: Style): string | undef
   if (denied.length === 0) return undefined;
   const names = [...new Set(denied.map(({ tool }) => shown(tool, 60)))].join(", ");
   return style.warn(`${plural(denied.length, "call")} not made: ${names}`);
+}
+
+/** Failed activations that are named. */
+const NAMED_FAILURES = 5;
+
+/** The activations that failed, whether the run went on or not. */
+export function failureRows(failures: RunResult["failures"], style: Style): readonly Fact[] {
+  const named = failures.slice(-NAMED_FAILURES).map(({ act, attempt, code, message }): Fact => {
+    const tries = attempt === 1 ? "" : `, after ${plural(attempt, "attempt")}`;
+    return ["Failed", style.bad(`${shown(act, 100)}: ${shown(message, 300)} (${shown(code, 60)})${tries}`)];
+  });
+  const more = failures.length - named.length;
+  return more === 0 ? named : [["Failed", style.bad(`${plural(more, "activation")} before these`)], ...named];
 }
 
 function commitText({ commit }: ResultReport): string | undefined {

@@ -106,6 +106,10 @@ function textOf(event: RunEvent): string {
       return event.role;
     case "run.resumed":
       return resumedWords(event);
+    case "run.settled":
+      return `${plural(event.settles.length, "lost call")} settled`;
+    case "run.erased":
+      return `${plural(event.texts, "string")} erased`;
     case "run.ended":
       return `The run ended: ${event.status}.`;
   }

@@ -113,6 +113,11 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
             {summary.error.code}: {visibleText(summary.error.message)}
           </p>
         )}
+        {summary?.failures?.map(({ act, code, message }) => (
+          <p key={act} class="note note-bad">
+            {visibleText(act)} failed: {code}: {visibleText(message)}
+          </p>
+        ))}
         <Questions run={run} actions={source.actions} ask={ask} />
       </div>
     </header>

@@ -60,7 +60,7 @@ const MOST_PROMPTS = 1_000;
 /**
  * Watches what a run takes of models. It owns the steps under way.
  *
- * UseWatch.W1 (`#ended`) each try that was open is counted once, and an answer that was taken from a record is none.
+ * UseWatch.W1 (`#ended`) each try that was open is counted once, a lost one when it is settled, and an answer that was taken from a record is none.
  * UseWatch.W2 (`#tell`) what is told is what is new, as soon as a try has ended: so a process that dies later has told it.
  */
 export class UseWatch {
@@ -113,14 +113,15 @@ export class UseWatch {
     if (this.#isNew(canonicalJson([model.id, model.price]))) this.#tell({ models: [model] });
   }
 
-  #ended({ act, key, retry, cost, basis }: StepEnded): void {
+  #ended({ act, key, retry, cost, basis, settles = [] }: StepEnded): void {
     const name = `${act} ${key}`;
     const step = this.#steps.get(name);
     if (step === undefined) return;
     if (retry === true) this.#steps.set(name, { ...step, isOpen: false });
     else this.#steps.delete(name);
     const isUnpriced = step.isOpen && cost === null && basis !== "none";
-    const microUsd = step.isOpen ? (cost ?? 0) : 0;
+    const lost = settles.reduce((sum, one) => sum + (one.cost ?? 0), 0);
+    const microUsd = lost + (step.isOpen ? (cost ?? 0) : 0);
     const calls = step.isAnswer && retry !== true ? 1 : 0;
     if (isUnpriced || microUsd + calls > 0) this.#tell({ calls, microUsd, unpriced: isUnpriced ? 1 : 0 });
   }

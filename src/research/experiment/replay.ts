@@ -131,7 +131,7 @@ async function writeJournal(path: string, runId: string, events: readonly RunEve
   await mkdir(dirname(path), { recursive: true });
   const journal = sqlite({ path });
   try {
-    if ((await journal.runs()).some((run) => run.runId === runId)) await journal.remove(runId);
+    await journal.remove(runId);
     await importRun(journal, exportLines(runId, events));
   } finally {
     await journal.close();

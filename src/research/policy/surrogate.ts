@@ -133,13 +133,14 @@ const NEARLY_NOTHING = { inputTokens: 1, outputTokens: 0 };
 
 /** Returns what a caller must know of a model before it asks. */
 function bounded(
-  { maxOutputTokens, timeouts, streams, extra }: ChatModel,
+  { maxOutputTokens, timeouts, streams, dropsRepeats, extra }: ChatModel,
   price: ModelPrice | undefined,
-): Pick<ChatModel, "maxOutputTokens" | "timeouts" | "streams" | "extra" | "price"> {
+): Pick<ChatModel, "maxOutputTokens" | "timeouts" | "streams" | "dropsRepeats" | "extra" | "price"> {
   return {
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(streams === undefined ? {} : { streams }),
+    ...(dropsRepeats === undefined ? {} : { dropsRepeats }),
     ...(extra === undefined ? {} : { extra }),
     ...(price === undefined ? {} : { price }),
   };

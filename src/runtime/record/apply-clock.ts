@@ -13,6 +13,7 @@ import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from ".
 /** Delivers a message now, at the end of the round, or at its tick. */
 export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
   const { sent, order } = pending;
+  if (sent.message.priority !== undefined) state.isPrioritized = true;
   if (sent.faults !== undefined && sent.dropped !== true) strike(state, pending, sent.faults);
   if (sent.due !== undefined) delay(state, pending, sent.due);
   else if (isAtBarrier) state.pending.push(pending);

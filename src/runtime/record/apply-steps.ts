@@ -4,7 +4,9 @@ import type { Settlement } from "../../model/ledger.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { APPROVAL_STEP, isAlways } from "../../tool/approval.ts";
 import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
-import type { StepEnded, StepStarted } from "./event.ts";
+import { work } from "./turn-count.ts";
+import type { RunEventBody, StepEnded, StepStarted } from "./event.ts";
+import { isSameTry, type LostTry, type RunSettled, type SettledTry } from "./lost-tries.ts";
 import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 
 /** Kinds of steps whose name is the id of their model. */
@@ -15,9 +17,10 @@ export function openStep(state: RunState, event: StepStarted): void {
   const open = openNamed(state, event.act);
   const { steps } = open;
   open.isUnderWay = true;
+  work(state);
   const before = steps.get(event.key);
   if (before?.outcome !== undefined) throw damaged(`a step was tried again after its answer: ${event.act} ${event.key}`);
-  if (before?.inFlight === true) settleAtHold(state, before.started);
+  if (before?.inFlight === true) lose(state, before.started, timeOf(event));
   steps.set(event.key, { started: event, inFlight: true, paid: before?.paid ?? 0, answered: before?.answered ?? 0, outcome: undefined });
   state.ledger.open(holdKey(event), event.hold as MicroUsd, event.unpriced === true);
 }
@@ -40,6 +43,7 @@ export function endStep(state: RunState, event: StepEnded): void {
       ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
     });
   }
+  for (const one of event.settles ?? []) settleLost(state, one);
   state.saved += event.saved ?? 0;
   const paid = record.paid + (event.cost ?? 0);
   if (event.retry === true) {
@@ -79,18 +83,59 @@ function settle(state: RunState, started: StepStarted, settlement: Settlement): 
   if (BY_MODELS.has(started.kind)) state.byModel.add(started.name, settlement);
 }
 
-function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
+/** The name of the hold of a try. */
+export function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
   return `${event.act} ${event.key} ${event.try}`;
 }
 
-/** Settles a try with an unknown end at its hold, because it may have been paid. */
-export function settleAtHold(state: RunState, started: StepStarted): void {
-  const { hold, unpriced } = started;
-  settle(
-    state,
-    started,
-    unpriced === true ? { cost: undefined, basis: "usage" } : { cost: hold as MicroUsd, basis: hold > 0 ? "hold" : "none" },
-  );
+/** Keeps the hold of a try whose end is unknown, because it may have been paid. @param at milliseconds */
+export function lose(state: RunState, started: StepStarted, at: number): void {
+  const { act, key, try: nth, hold, kind, name, unpriced, dropsRepeats } = started;
+  if (hold === 0 && unpriced !== true) return settle(state, started, { cost: 0 as MicroUsd, basis: "none" });
+  const model = BY_MODELS.has(kind) ? name : undefined;
+  const one: LostTry = {
+    ...{ act, key, try: nth, hold, at },
+    ...(model === undefined ? {} : { model }),
+    ...(unpriced === undefined ? {} : { unpriced }),
+    ...(dropsRepeats === undefined ? {} : { dropsRepeats }),
+  };
+  state.ledger.lose(holdKey(one));
+  state.lost = [...state.lost, one];
+  state.uncertain += hold;
+  const kept: Settlement = unpriced === true ? { cost: undefined, basis: "usage" } : { cost: hold as MicroUsd, basis: "hold" };
+  state.byRole.add(roleNameIn(act), kept);
+  if (model !== undefined) state.byModel.add(model, kept);
+}
+
+/** Applies the settlements of tries whose end is unknown. One whose process died is still in flight in the record. */
+export function settleTries(state: RunState, event: RunSettled): void {
+  state.saved += event.saved ?? 0;
+  for (const one of event.settles) {
+    const role = state.roles.get(roleNameIn(one.act));
+    const record = role?.open?.act === one.act ? role.open.steps.get(one.key) : undefined;
+    if (record?.inFlight === true && record.started.try === one.try) {
+      lose(state, record.started, timeOf(event));
+      role?.open?.steps.set(one.key, { ...record, inFlight: false });
+    }
+    settleLost(state, one);
+  }
+}
+
+function settleLost(state: RunState, settled: SettledTry): void {
+  const lost = state.lost.find((one) => isSameTry(one, settled));
+  if (lost === undefined) throw damaged(`a try was settled that was not lost: ${holdKey(settled)}`);
+  const { act, model, hold, unpriced } = lost;
+  const [before, after] = [unpriced === true ? undefined : hold, settled.cost ?? undefined];
+  state.ledger.settle(holdKey(lost), { cost: after as MicroUsd | undefined, basis: "usage" });
+  state.lost = state.lost.filter((one) => one !== lost);
+  state.uncertain += (after ?? 0) - hold;
+  state.byRole.correct(roleNameIn(act), before, after);
+  if (model !== undefined) state.byModel.correct(model, before, after);
+}
+
+/** Milliseconds: when an event was recorded. Where no journal keeps the run, no time is needed: nothing of it outlives the process. */
+export function timeOf(event: RunEventBody): number {
+  return "time" in event && typeof event.time === "number" ? event.time : 0;
 }
 
 /** Returns the steps whose last try has no recorded end. Their effects may or may not have happened. */

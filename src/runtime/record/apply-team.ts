@@ -1,9 +1,10 @@
 import type { Message } from "../../message/message.ts";
-import { settleAtHold } from "./apply-steps.ts";
+import { lose, timeOf } from "./apply-steps.ts";
 import { measureMailboxes, unblock } from "./delivery.ts";
 import type { HiredRole, RoleHired, RoleRetired } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
+import { read } from "./turn-count.ts";
 
 /** Applies that roles were hired on the way. One that was retired before comes back with its memory and its state. */
 export function hire(state: RunState, { roles }: RoleHired): void {
@@ -22,17 +23,19 @@ export function hire(state: RunState, { roles }: RoleHired): void {
  * Applies that a role was retired. Its unread messages become dead letters. The activation under way keeps its own; one that was cut off is
  * given up.
  */
-export function retire(state: RunState, { role: name, keeps }: RoleRetired): void {
+export function retire(state: RunState, event: RoleRetired): void {
+  const { role: name, keeps } = event;
   const role = roleOf(state, name);
   if (!role.isHired) throw damaged(`role ${name} was retired and did not belong to the team`);
   if (keeps > role.waiting) throw damaged(`role ${name} was retired with ${keeps} messages of ${role.waiting}`);
   state.teamChanges += 1;
   role.leave(state.teamChanges);
   state.team = state.team.filter((hired) => hired.name !== name);
-  if (keeps === 0) giveUp(state, role);
+  if (keeps === 0) giveUp(state, role, timeOf(event));
   const left = role.mailbox.popAll();
   state.unread -= left.length - keeps;
-  for (const message of left.slice(0, keeps)) role.mailbox.append(message);
+  read(state, left.slice(keeps));
+  role.refill(left.slice(0, keeps));
   if (keeps === 0) leaveLine(state, role);
   for (const message of [...left.slice(keeps), ...heldFor(state, role)])
     state.dead.push({ message, reason: { kind: "retired", role: name } });
@@ -54,12 +57,8 @@ export function takeBack(state: RunState, known: RoleState, role: HiredRole): vo
 }
 
 /** Steps of the activation in flight may have been paid. */
-function giveUp(state: RunState, role: RoleState): void {
-  for (const { started, inFlight } of role.open?.steps.values() ?? []) {
-    if (!inFlight) continue;
-    settleAtHold(state, started);
-    state.uncertain += started.hold;
-  }
+function giveUp(state: RunState, role: RoleState, at: number): void {
+  for (const { started, inFlight } of role.open?.steps.values() ?? []) if (inFlight) lose(state, started, at);
   role.abandonActivation();
   state.open.delete(role.name);
   state.suspects.delete(role.name);

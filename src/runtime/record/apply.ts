@@ -4,7 +4,7 @@ import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
-import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
+import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf } from "./apply-steps.ts";
 import { advanceClock, beginRound, endRound, send } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
@@ -25,7 +25,9 @@ import {
   type RunStarted,
   type Sent,
 } from "./event.ts";
+import { noteEnd } from "./failed-activation.ts";
 import { changedState } from "./state-change.ts";
+import { beginTurn, countAct, hear, read, rest } from "./turn-count.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
 
 /**
@@ -115,8 +117,14 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return retire(state, event);
     case "run.resumed":
       return resume(state, event);
+    case "run.settled":
+      return settleTries(state, event);
     case "run.ended":
       return end(state, event);
+    case "run.erased":
+      // An activation that is open may need what was erased.
+      state.erased ||= event.partly !== true || state.open.size > 0;
+      return;
   }
 }
 
@@ -132,6 +140,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   if (event.edges !== undefined) state.edges = event.edges;
   measureMailboxes(state);
   state.about = event.about ?? null;
+  state.scope = event.scope;
   state.parent = event.parent;
   state.team = event.roles;
   for (const role of event.roles) addRoleState(state, role.name, role);
@@ -140,7 +149,10 @@ function start(state: RunState, event: RunStarted, runId: string): void {
 function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
   state.takes = 0;
-  if (status === "finished" && !hasMail(state)) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
+  rest(state);
+  // While a try is lost, the run stays the same spender: what is kept for the try is given back to it.
+  if (status === "finished" && !hasMail(state) && state.lost.length === 0)
+    state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
 function publish(state: RunState, event: MessagePublished): void {
@@ -149,6 +161,7 @@ function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.told.set(sent.message.id, sent);
+  if (sent.to.length > 0 && sent.dropped !== true) hear(state, sent.message);
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 
@@ -165,15 +178,15 @@ function sentIn({ message, to, dead, dropped, due, faults }: MessagePublished): 
 function resume(state: RunState, event: RunResumed): void {
   for (const { role, record } of stepsInFlight(state)) {
     const { started } = record;
-    settleAtHold(state, started);
+    lose(state, started, timeOf(event));
     role.open?.steps.set(started.key, { ...record, inFlight: false });
-    state.uncertain += started.hold;
   }
   if (event.forked === true) {
     // The counts so far belong to the parent.
     state.reused = 0;
     state.reusedCalls = 0;
     state.calls = 0;
+    state.turn = "at rest";
   }
   state.saved += event.saved ?? 0;
   if (event.budget !== undefined) state.budget = event.budget;
@@ -230,6 +243,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   if (role.open !== undefined) throw damaged(`${role.name} began ${act} while ${role.open.act} was open`);
   if (act !== role.nextAct) throw damaged(`${act} is not the next activation of ${role.name}`);
   if (take > role.waiting) throw damaged(`${act} takes ${take} messages of ${role.waiting}`);
+  beginTurn(state);
   beginRound(state);
   const open = { act, attempt, take, at, teamAt, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
   role.activation = { kind: "open", open, retry: role.retry };
@@ -244,6 +258,7 @@ function resumeActivation(state: RunState, event: ActResumed): void {
 /** Applies everything that an activation changed. */
 function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
+  noteEnd(state.failures, event);
   const taken = consume(state, role, event.take);
   if (event.memory.length > 0 || event.working.length > 0) rememberAll(role, event, taken);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
@@ -262,6 +277,7 @@ function endActivation(state: RunState, event: ActEnded): void {
  */
 function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
+  noteEnd(state.failures, event);
   const { retry } = role;
   const keepsAnswers = event.stepFailed || (event.then === "stop" && !blamesAnswers(event.error));
   const failed: RetryState = {
@@ -294,7 +310,7 @@ function completeActivation(state: RunState, role: RoleState): void {
   role.completeActivation();
   if (state.open.size > 0) state.open.delete(role.name);
   state.activations += 1;
-  if (role.n > state.busiest) state.busiest = role.n;
+  countAct(state, role);
   state.lastActed = role.index;
   state.next = undefined;
   if (state.clock === "rounds") {
@@ -314,8 +330,10 @@ function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
+  beginTurn(state);
   beginRound(state);
   const taken = takeFrom(role, take);
+  read(state, taken);
   state.unread -= take;
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);

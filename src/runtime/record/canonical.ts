@@ -105,8 +105,7 @@ class CanonicalLog {
         return this.#push(-1, [{ type: event.type, roles: event.roles }]);
       case "role.retired":
         return this.#push(-1, [{ type: event.type, role: event.role, keeps: event.keeps }]);
-      case "act.started":
-      case "act.resumed":
+      default:
         return;
     }
   }
@@ -204,6 +203,7 @@ function sent(event: Sent, names: Names): object {
     message: timeless(event.message, names),
     to: event.to,
     dead: event.dead,
+    meant: event.meant,
     dropped: event.dropped,
     due: event.due,
     faults: event.faults,

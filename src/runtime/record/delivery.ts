@@ -7,6 +7,7 @@ import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } fro
 import { noFaults } from "./edge-fault.ts";
 import type { Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
+import { read } from "./turn-count.ts";
 import { QueueFullError } from "../../kernel/errors.ts";
 
 /**
@@ -72,9 +73,7 @@ export function deliverHeld(state: RunState): void {
       continue;
     }
     unblock(state, order);
-    if (!role.mailbox.push(message)) continue;
-    state.unread += 1;
-    state.ready.add(role);
+    if (!role.mailbox.has(message.id)) enqueue(state, role, message);
   }
 }
 
@@ -99,10 +98,15 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
     state.blocked.set(order, (state.blocked.get(order) ?? 0) + 1);
     return;
   }
-  mailbox.append(message);
+  enqueue(state, role, message);
+  if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
+}
+
+function enqueue(state: RunState, role: RoleState, message: Message): void {
+  if (state.isPrioritized) role.mailbox.keepFirst(role.taken);
+  role.mailbox.append(message);
   state.unread += 1;
   state.ready.add(role);
-  if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
 }
 
 /** True for a role that acts in this process. The mailboxes of all others are in other shards. */
@@ -110,17 +114,27 @@ function isInShard({ shard }: RunState, { index }: RoleState): boolean {
   return shard === undefined || (index >= shard.from && index < shard.to);
 }
 
-/** Drops the message that has waited longest. Messages that the present activation has taken stay. */
+/** Drops the message that has waited longest of the least urgent ones. Messages that the present activation has taken stay. */
 function dropOldest(state: RunState, role: RoleState): void {
   const { mailbox } = role;
-  const place = Math.min(role.open?.take ?? role.retry.retake ?? 0, mailbox.size - 1);
+  const taken = Math.min(role.taken, mailbox.size - 1);
+  const place = state.isPrioritized ? leastUrgent(mailbox.peek(mailbox.size), taken) : taken;
   const waiting = place === 0 ? [] : mailbox.popAll();
   const message = place === 0 ? mailbox.pop() : waiting.splice(place, 1)[0];
-  for (const kept of waiting) mailbox.append(kept);
+  role.refill(waiting);
   if (message === undefined) return;
   state.unread -= 1;
+  read(state, [message]);
   state.dropped += 1;
   state.justDropped.push({ role, message });
+}
+
+/** Returns the place of the first of the messages with the largest number, from a place on. */
+function leastUrgent(waiting: readonly Message[], from: number): number {
+  let least = from;
+  for (let place = from + 1; place < waiting.length; place += 1)
+    if ((waiting[place]?.priority ?? 0) > (waiting[least]?.priority ?? 0)) least = place;
+  return least;
 }
 
 /*

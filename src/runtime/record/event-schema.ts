@@ -90,18 +90,14 @@ const termSchemas = ({ json, jsonRecord, text, texts, whole }: Values) => {
 
   const definition = { fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional(), mailbox };
   const recordedEdge = closed({ name: text, parameters: jsonRecord.exactOptional(), pairs: texts.exactOptional() });
-  return { bounds, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
+  const scope = closed({ tenant: text.exactOptional(), user: text.exactOptional(), conversation: text.exactOptional() });
+  return { bounds, scope, hiredAs: closed(definition), hiredRole: closed({ name: text, ...definition }), recordedEdge };
 };
 
 /** Parts that several types of events have. */
 const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) => {
-  const error = closed({
-    name: text,
-    code: text,
-    message: text,
-    data: z.unknown().exactOptional(),
-    retryable: z.literal(true).exactOptional(),
-  });
+  const fault = { name: text, code: text, message: text };
+  const error = closed({ ...fault, data: z.unknown().exactOptional(), retryable: z.literal(true).exactOptional() });
 
   const message = closed({
     id: text,
@@ -114,6 +110,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
     parents: texts,
     timestamp: number,
     metadata: jsonRecord,
+    priority: number.exactOptional(),
   });
 
   const arrival = closed({
@@ -127,6 +124,7 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
     message,
     to: texts,
     dead: texts.exactOptional(),
+    meant: list(closed({ wrote: text, as: text })).exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
     faults: faults.exactOptional(),
@@ -144,12 +142,15 @@ const partSchemas = ({ json, jsonRecord, number, text, texts, whole }: Values) =
   const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
   const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
     closed({ ...envelope, type: z.literal(type), ...fields });
-  return { error, event, faults, lastLife, memoryOp, sentFields };
+  const settles = list(
+    closed({ act: text, key: text, try: whole, hold: whole, cost: whole.nullable(), unpriced: z.literal(true).exactOptional() }),
+  );
+  return { error, event, faults, lastLife, memoryOp, sentFields, settles };
 };
 
 type Parts = Values & ReturnType<typeof termSchemas> & ReturnType<typeof partSchemas>;
 
-const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, text, whole }: Parts) => ({
+const openings = ({ bounds, event, hiredRole, json, recordedEdge, scope, sentFields, text, whole }: Parts) => ({
   "run.started": event("run.started", {
     team: text,
     roles: list(hiredRole),
@@ -164,12 +165,13 @@ const openings = ({ bounds, event, hiredRole, json, recordedEdge, sentFields, te
     bounds: bounds.exactOptional(),
     edges: list(recordedEdge).exactOptional(),
     about: json.exactOptional(),
+    scope: scope.exactOptional(),
     parent: closed({ runId: text, at: whole }).exactOptional(),
   }),
   message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional(), order: z.int().min(0).exactOptional() }),
 });
 
-const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
+const stepEvents = ({ error, event, json, number, settles, text, whole }: Parts) => ({
   "act.started": event("act.started", {
     act: text,
     role: text,
@@ -194,6 +196,7 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
     deadline: number.exactOptional(),
     idempotent: z.literal(false).exactOptional(),
     reused: whole.exactOptional(),
+    dropsRepeats: whole.exactOptional(),
   }),
   "step.ended": event("step.ended", {
     act: text,
@@ -207,8 +210,9 @@ const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
     basis: z.enum(["usage", "hold", "none"]),
     usage: json.exactOptional(),
     at: number,
-    saved: whole.exactOptional(),
+    saved: z.int().exactOptional(),
     byDeadline: z.literal(true).exactOptional(),
+    settles: settles.exactOptional(),
   }),
 });
 
@@ -243,7 +247,7 @@ const activationEnds = ({ error, event, json, lastLife, memoryOp, number, sentFi
   }),
 });
 
-const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Parts) => ({
+const closings = ({ bounds, error, event, hiredRole, number, settles, text, whole }: Parts) => ({
   "round.ended": event("round.ended", { round: whole, stage: whole.exactOptional() }),
   "clock.advanced": event("clock.advanced", { tick: number, role: text.exactOptional() }),
   "role.hired": event("role.hired", { roles: list(hiredRole) }),
@@ -258,10 +262,12 @@ const closings = ({ bounds, error, event, hiredRole, number, text, whole }: Part
     afresh: z.literal(true).exactOptional(),
     saved: whole.exactOptional(),
   }),
+  "run.settled": event("run.settled", { settles, saved: z.int().exactOptional() }),
   "run.ended": event("run.ended", {
     status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
     error: error.exactOptional(),
   }),
+  "run.erased": event("run.erased", { texts: whole, partly: z.literal(true).exactOptional() }),
 });
 
 function issuesText({ issues }: z.ZodError): string {

@@ -1,11 +1,14 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MemoryOp } from "../../memory/memory-draft.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import type { EdgeFault, RecordedEdge } from "./edge-fault.ts";
+import type { RunErased } from "./erased-event.ts";
+import type { RunSettled, SettledTry } from "./lost-tries.ts";
 import type { StateChange } from "./state-change.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
@@ -19,6 +22,8 @@ export interface Sent {
   readonly message: Message;
   readonly to: readonly string[];
   readonly dead?: readonly string[];
+  /** The addresses that a model spelled differently: as the message has them, and as they were read. */
+  readonly meant?: readonly { readonly wrote: string; readonly as: string }[];
   /** A fork has removed the message: only its sender knows of it. */
   readonly dropped?: true;
   /** The tick of the run's clock at which it is delivered. Left out for a message without a delay. */
@@ -54,7 +59,7 @@ export interface RecordedStop {
 export interface RecordedBounds {
   /** Micro-dollars that the run was given for itself. Without them its budget is the team's budget for each run. */
   readonly budget?: number;
-  /** Limit on all rounds; with a scheduler without rounds, on the activations of one role. */
+  /** Limit on the rounds of a turn; with a scheduler without rounds, on the activations of one role in it. */
   readonly rounds?: number;
   /** Null removes the condition. */
   readonly stopWhen?: RecordedStop | null;
@@ -92,6 +97,8 @@ export interface RunStarted {
   readonly edges?: readonly RecordedEdge[];
   /** A value that the starter keeps with the run, such as its settings. */
   readonly about?: Json;
+  /** Whose words it has. Left out for a run of nobody in particular. */
+  readonly scope?: Scope;
   /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
 }
@@ -157,6 +164,8 @@ export interface StepStarted {
   readonly idempotent?: false;
   /** Sequence number of the parent's event that answered it: nothing was called. */
   readonly reused?: number;
+  /** The server drops a request whose idempotency key it has seen: tries with the same number here have the same key. */
+  readonly dropsRepeats?: number;
 }
 
 /** A try of a side effect ended. With `retry` another one follows; else this is the step's answer. */
@@ -179,6 +188,8 @@ export interface StepEnded {
   readonly saved?: number;
   /** The answer is the default of a question to a person, because its deadline passed. */
   readonly byDeadline?: true;
+  /** Lost tries of the same request, which count at the cost of this one from here on. */
+  readonly settles?: readonly SettledTry[];
 }
 
 /** The order of steps in an activation, as far as its step events do not show it: it may have run more than once, each time differently. */
@@ -244,18 +255,15 @@ export interface RoundEnded {
   readonly stage?: number;
 }
 
-/**
- * Why a run without a recorded end is resumed: its owner's process `died`, which is proven; it was `moved` from an owner that lives; it was
- * `drained`, released so that another process continues it; or it was `taken`, and none of these is known.
- */
+/** Why a run without a recorded end is resumed: its owner's process died, provably; a live owner lost or released it; or unknown (`taken`). */
 export type ResumeCause = "died" | "moved" | "taken" | "drained";
 
 /** The run was resumed after a stop or a crash. */
 export interface RunResumed {
   readonly type: "run.resumed";
-  /** Left out after a recorded end. Earlier versions recorded none: there each such resume counts as a death. */
+  /** Left out after a recorded end. */
   readonly cause?: ResumeCause;
-  /** Steps that were in flight; their holds are settled for good. */
+  /** Steps that were in flight: their holds count as spent until they are settled. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;
   /** The bounds that change from here on. */
@@ -318,7 +326,9 @@ export type RunEventBody =
   | RoleHired
   | RoleRetired
   | RunResumed
-  | RunEnded;
+  | RunSettled
+  | RunEnded
+  | RunErased;
 
 /** The members of every event. */
 export interface Envelope {
@@ -338,10 +348,7 @@ export type RunNotice =
   | { readonly type: "role.active"; readonly role: string; readonly news: number }
   | { readonly type: "role.idle"; readonly role: string }
   | { readonly type: "action.started"; readonly role: string; readonly action: string }
-  /**
-   * A piece of an answer. Pieces of one act, step and try form one answer, in their order. They name the `step.started` whose `key` is
-   * `step`.
-   */
+  /** A piece of an answer. Pieces of one act, step and try form it, in their order. They name the `step.started` whose `key` is `step`. */
   | {
       readonly type: "model.delta";
       readonly role: string;
@@ -385,5 +392,7 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "role.hired": true,
   "role.retired": true,
   "run.resumed": true,
+  "run.settled": true,
   "run.ended": true,
+  "run.erased": true,
 };

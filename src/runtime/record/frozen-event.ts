@@ -17,9 +17,10 @@ function changesMemoriesAlone({ state, plan, joins, summary, asked, unrepeated }
 function freezeEnd(end: ActEnded): void {
   Object.freeze(end);
   for (const sent of end.said) {
-    const { message, to, dead } = Object.freeze(sent);
+    const { message, to, dead, meant } = Object.freeze(sent);
     Object.freeze(to);
     if (dead !== undefined) Object.freeze(dead);
+    if (meant !== undefined) deepFreeze(meant);
     // A frozen message was frozen with everything in it when it was made.
     if (!Object.isFrozen(message)) deepFreeze(message);
   }

@@ -51,6 +51,8 @@ export interface ClaimOptions {
    * file, throws `RUN_OWNED` all the same. Default false.
    */
   readonly take?: boolean;
+  /** Also an owner that claimed through this journal object keeps the run: the claim is refused with `RUN_OWNED`. Default false. */
+  readonly ifFree?: boolean;
   /**
    * Called at most once, as soon as this journal knows that another owner has the run: also when that one claimed it through the same
    * journal object. The epoch is over then, and every append throws `EPOCH_STALE`. It is called
@@ -171,6 +173,27 @@ export interface Journal {
    * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
    */
   info?(runId: string): Promise<RunInfo>;
+  /**
+   * Writes something that belongs to no run, as durably as an append. Optional: without it a server that is asked whether it is ready makes a
+   * run and removes it.
+   *
+   * @throws JournalError `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`
+   */
+  probe?(): Promise<void>;
+  /**
+   * Puts other events in place of all events of a run, as one step, and removes what is kept beside them: the snapshot, the tally and the
+   * commands. Optional: without it nothing can be erased.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`
+   */
+  rewrite?(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void>;
+  /**
+   * Overwrites what was removed or rewritten, so that no byte of it is in the files of the journal. Optional: without it the journal keeps no byte
+   * of it.
+   *
+   * @throws JournalError `JOURNAL_UNWRITABLE` while others use the file
+   */
+  purge?(): Promise<void>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
@@ -196,6 +219,16 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, 
     "RUN_UNKNOWN",
     `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`,
   );
+}
+
+/** Returns a run in the list of a journal; undefined for one that the journal does not have. */
+export async function knownRun(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<RunInfo | undefined> {
+  try {
+    return await runInfo(journal, runId);
+  } catch (error) {
+    if (error instanceof JournalError && (error.code === "RUN_UNKNOWN" || error.code === "RUN_FORGOTTEN")) return undefined;
+    throw error;
+  }
 }
 
 /**

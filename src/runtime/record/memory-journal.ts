@@ -126,6 +126,7 @@ class MemoryJournal implements Journal {
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     const run = this.#run(runId);
+    if (o.ifFree === true && run.epoch !== NO_OWNER) throw owned(runId);
     const { former } = run;
     this.#lastEpoch += 1;
     run.epoch = this.#lastEpoch;
@@ -150,6 +151,16 @@ class MemoryJournal implements Journal {
     this.#makeRoom(events.length, runId);
     for (const event of events) run.events.push(event);
     this.#count += events.length;
+    this.#watchers.grew(runId);
+  }
+
+  async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    const run = this.#ownedRun(runId, epoch);
+    this.#count += events.length - run.events.length;
+    run.events.length = 0;
+    for (const event of events) run.events.push(event);
+    delete run.fold;
+    delete run.snapshot;
     this.#watchers.grew(runId);
   }
 
@@ -269,7 +280,18 @@ class MemoryJournal implements Journal {
 
 function mayForget({ epoch, events }: KeptRun): boolean {
   const last = events.at(-1);
-  return epoch === NO_OWNER && last?.type === "run.ended" && last.status !== "waiting";
+  if (epoch !== NO_OWNER) return false;
+  return (last?.type === "run.erased" && last.partly !== true) || (last?.type === "run.ended" && last.status !== "waiting");
+}
+
+function owned(runId: string): JournalError {
+  return new JournalError(
+    "RUN_OWNED",
+    `Expected run ${runId} to have no owner, but a team of this process works on it. Wait for it or stop it.`,
+    {
+      data: { runId },
+    },
+  );
 }
 
 function forgotten(runId: string): JournalError {

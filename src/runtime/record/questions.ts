@@ -35,6 +35,8 @@ export interface RecordedQuestion extends PendingQuestion {
 
 /** Returns the questions that wait for an answer, in the hire order of the asking roles. */
 export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
+  // Nobody can answer a question without words.
+  if (state.erased) return [];
   const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
   return asking.flatMap((role) =>
     [...(role.open?.steps.values() ?? [])]

@@ -222,6 +222,20 @@ export class RoleState {
     return this.#mailbox === undefined ? 0 : this.#mailbox.size;
   }
 
+  /** The number of its first waiting messages that its present activation has taken, or that are to be tried again. */
+  get taken(): number {
+    const { open, retry } = this;
+    return Math.max(open?.take ?? retry.retake ?? 0, retry.isolated);
+  }
+
+  /** Puts messages into its empty mailbox, in the order in which they are to leave. @internal */
+  refill(messages: readonly Message[]): void {
+    const { taken } = this;
+    for (const message of messages.slice(0, taken)) this.mailbox.append(message);
+    if (taken > 0 && messages.some(({ priority }) => priority !== undefined)) this.mailbox.keepFirst(taken);
+    for (const message of messages.slice(taken)) this.mailbox.append(message);
+  }
+
   /** Returns the first `most` waiting messages without taking them; fewer when fewer wait. Default: all of them. */
   news(most: number = this.waiting): readonly Message[] {
     return this.#mailbox === undefined ? noNews : this.#mailbox.peek(most);
@@ -291,7 +305,7 @@ export class RoleState {
   static of({ name, index, n, ranIn, custom, activation, first, mailbox, memory, rare }: RoleParts): RoleState {
     const role = new RoleState(name, index, first);
     Object.assign(role, { n, ranIn, custom, activation });
-    for (const message of mailbox) role.mailbox.append(message);
+    role.refill(mailbox);
     role.#memory = memory;
     role.#rare = rare === undefined ? undefined : Object.assign(new RareParts(), rare);
     return role;

@@ -8,7 +8,7 @@ import { shownText } from "../../kernel/value-text.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
-import type { Journal, RunInfo } from "./journal.ts";
+import { type Journal, knownRun, type RunInfo } from "./journal.ts";
 import { RunState } from "./run-state.ts";
 import type { ImportOptions } from "./transfer.ts";
 
@@ -207,7 +207,7 @@ class RunWriter {
   async begin(exportedId: string): Promise<void> {
     if (this.#runId !== undefined) return;
     this.#runId = this.#givenId ?? exportedId;
-    const known = await this.#known();
+    const known = await knownRun(this.#journal, this.#runId);
     if (known !== undefined && known.events > 0) throw taken(this.#runId);
   }
 
@@ -257,15 +257,11 @@ class RunWriter {
       this.#isCreated = true;
     } catch (error) {
       // A process that dies before its first append leaves a run without events.
-      const isEmpty = error instanceof JournalError && error.code === "RUN_EXISTS" && (await this.#known())?.events === 0;
+      const isEmpty = error instanceof JournalError && error.code === "RUN_EXISTS" && (await knownRun(this.#journal, runId))?.events === 0;
       if (!isEmpty) throw error;
     }
     ({ epoch: this.#epoch } = await this.#journal.claim(runId));
     this.#isCreated = true;
-  }
-
-  async #known(): Promise<RunInfo | undefined> {
-    return (await this.#journal.runs()).find(({ runId }) => runId === this.#runId);
   }
 }
 

@@ -7,7 +7,7 @@ import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEve
 import type { Journal } from "./journal.ts";
 import { maskedBody } from "./masking.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
-import type { SnapshotWriter } from "../snapshot/snapshot-writer.ts";
+import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot-writer.ts";
 
 /** A journal with the right to write one run into it. */
 export interface OwnedRun {
@@ -113,9 +113,19 @@ export class RunLog {
     if (event !== undefined) this.#send(event);
   }
 
+  /** Milliseconds: the time of the next event. */
+  get now(): number {
+    return this.#clock.now();
+  }
+
   /** The last event that was made. */
   get latest(): RunEvent | undefined {
     return this.#latest;
+  }
+
+  /** The last snapshot of the state; undefined where none are kept. */
+  get snapshot(): LastSnapshot | undefined {
+    return this.#snapshots?.last;
   }
 
   /** True when no recorded event is left that {@link durable} would wait for. */
@@ -148,7 +158,7 @@ export class RunLog {
 
   get #envelope(): Envelope {
     const { runId, seq } = this.state;
-    return { v: EVENT_VERSION, runId, seq, time: this.#clock.now() };
+    return { v: EVENT_VERSION, runId, seq, time: this.now };
   }
 
   #send(event: RunEvent, taken?: readonly Message[]): void {

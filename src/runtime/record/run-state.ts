@@ -1,6 +1,7 @@
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { PriorityLanes } from "../../message/priority-lanes.ts";
@@ -8,9 +9,12 @@ import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
 import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
+import type { LostTry } from "./lost-tries.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
+import type { FailedActivations } from "./failed-activation.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
+import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
 /** The phase of a run. */
 export type RunPhase =
@@ -66,7 +70,7 @@ const noBounds: RecordedBounds = Object.freeze({});
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
  * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
- * RunState.S4 (`endStep`) `ledger`, `byRole` and `byModel` are sums of the step events.
+ * RunState.S4 (`endStep`, `settleLost`) `ledger`, `byRole` and `byModel` are sums of the step events; each lost hold of the ledger is one of `lost`.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
  *
@@ -97,6 +101,10 @@ export class RunState {
   faults: FaultCounts = noFaults;
   /** A value that the starter keeps with the run. */
   about: Json = null;
+  /** Whose words the run has. */
+  scope: Scope | undefined;
+  /** True when the words of people in its record were erased, so that it cannot go on. */
+  erased: boolean = false;
   parent: ForkPoint | undefined;
   /** True when its parent answers no step after the shared events. */
   isAfresh: boolean = false;
@@ -131,6 +139,15 @@ export class RunState {
   activations: number = 0;
   /** The largest number of activations that one role has ended. */
   busiest: number = 0;
+  turn: TurnPhase = "at rest";
+  /** Undefined in the first turn. */
+  turnStart: TurnStart | undefined;
+  /** The activations that roles have ended in the present turn, by their places, where there are no rounds. Empty in the first turn. */
+  actsInTurn: Map<number, number> = new Map();
+  /** The largest of them. */
+  busiestInTurn: number = 0;
+  /** The ids of messages from outside that nobody has read, where a history is kept. */
+  readonly unheard: Set<string> = new Set();
   /** Every delivered message, in order of delivery. One that was delivered twice stands there twice. */
   readonly deliveries: Message[] = [];
   readonly hasHistory: boolean;
@@ -148,6 +165,8 @@ export class RunState {
   readonly blocked: Map<number, number> = new Map();
   /** Messages that wait in mailboxes. */
   unread: number = 0;
+  /** True once a message with a priority was sent: from then on one may arrive before those that a role has taken. */
+  isPrioritized: boolean = false;
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
   /** The messages that the last event dropped. */
@@ -156,13 +175,16 @@ export class RunState {
   /** The last delivered message of a role. */
   lastSaid: Message | undefined;
   dead: DeadLetter[] = [];
+  readonly failures: FailedActivations = new Map();
   /** The number of dead letters when the last round ended. */
   deadBefore: number = 0;
   ledger: Ledger = new Ledger();
   readonly byRole: SpendingTable = new SpendingTable();
   /** Spending of others inside a step belongs to no model. */
   readonly byModel: SpendingTable = new SpendingTable();
-  /** Micro-dollars of holds settled at a resume: it is unknown whether those calls were paid. */
+  /** Tries whose end is unknown, and whose holds are not settled yet. */
+  lost: readonly LostTry[] = [];
+  /** Micro-dollars of all tries whose end is unknown: their holds and, once they are settled, their costs. */
   uncertain: number = 0;
   /** Answers taken from the parent of a fork after the shared events. */
   reused: number = 0;

@@ -1,5 +1,8 @@
-import type { ForkPoint, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
+import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } from "./failed-activation.ts";
+import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
+import { settledMore, type SettledTry } from "./lost-tries.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -41,6 +44,12 @@ export interface RunSummary {
   readonly questions?: readonly PendingQuestion[];
   /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
+  /** The activations that failed, the newest 20, with at most 500 characters of their messages. Left out without any. */
+  readonly failures?: readonly FailedActivation[];
+  /** Whose words it has. Left out for a run of nobody in particular. */
+  readonly scope?: Scope;
+  /** Milliseconds since 1970 when all words of people in it were erased. */
+  readonly erased?: number;
   /** The code and the message of the error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -68,12 +77,15 @@ export interface RunTally {
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
-const TALLY_VERSION = 3;
+const TALLY_VERSION = 4;
 
 /** Characters of an idea in a summary. */
 const LONGEST_IDEA = 500;
 /** Names of roles in a summary: a population of a million roles must not make its line in a list long. */
 const MOST_ROLES = 500;
+const MOST_FAILURES = 20;
+/** Characters of the message of a failed activation. */
+const LONGEST_MESSAGE = 500;
 
 /** Returns a tally that was kept as JSON; undefined for one of another run or version. */
 export function keptTally(value: unknown, runId: string): RunTally | undefined {
@@ -91,13 +103,15 @@ export function askedIn({ steps }: RunTally): readonly StepStarted[] {
  * Folds the events of a run to its tally. It is much smaller than the state of the run. It owns the open steps; its sums are those of `RunState`.
  *
  * TallyFold.A1 (`add`) events that were added before are skipped, so a reader may repeat some.
- * TallyFold.A2 (`#settle`) a try without a recorded end costs its hold once the run is resumed or the step is tried again.
+ * TallyFold.A2 (`#settleAtHold`, `#correct`) a try without a recorded end costs its hold once the run is resumed or the step is tried again, until it
+ * is settled.
  * TallyFold.A3 (`tally`) a fold that begins with the tally of the first events, kept as JSON or not, ends as one that began with none.
  * TallyFold.A4 (`#settle`) only steps without an answer are kept.
  */
 export class TallyFold {
   readonly #steps = new Map<string, OpenStep>();
   readonly #roles: Set<string>;
+  readonly #failures: FailedActivations;
   readonly #summary: SummaryDraft;
 
   /** @param from the tally of the first events; without it the fold begins with the first event */
@@ -105,6 +119,7 @@ export class TallyFold {
     const none = { idea: "", team: "", events: 0, started: null, moved: null, cost: 0, unpriced: 0, calls: 0, tokens: 0, roles: [] };
     this.#summary = from === undefined ? { id: runId, status: "empty", ...none } : { ...from.summary };
     this.#roles = new Set(this.#summary.roles);
+    this.#failures = failuresIn(this.#summary.failures ?? []);
     for (const step of from?.steps ?? []) this.#steps.set(nameOf(step), step);
   }
 
@@ -119,7 +134,9 @@ export class TallyFold {
   }
 
   get tally(): RunTally {
-    return { v: TALLY_VERSION, summary: { ...this.#summary, roles: [...this.#roles] }, steps: [...this.#steps.values()] };
+    const { failures: _before, ...summary } = this.#summary;
+    const failures = this.#failures.size === 0 ? {} : { failures: [...this.#failures.values()] };
+    return { v: TALLY_VERSION, summary: { ...summary, roles: [...this.#roles], ...failures }, steps: [...this.#steps.values()] };
   }
 
   add(event: RunEvent): void {
@@ -136,6 +153,7 @@ export class TallyFold {
       case "run.started":
         draft.team = event.team;
         if (event.parent !== undefined) draft.parent = event.parent;
+        if (event.scope !== undefined) draft.scope = event.scope;
         this.#hire(event.roles);
         return goesOn(draft);
       case "message":
@@ -148,32 +166,53 @@ export class TallyFold {
         return this.#settle(event);
       case "act.ended":
       case "act.failed":
+        this.#end(event);
         for (const [name, { act }] of this.#steps) if (act === event.act) this.#steps.delete(name);
         return;
       case "role.hired":
         return this.#hire(event.roles);
       case "role.retired":
-        this.#roles.delete(event.role);
-        // Its activation was given up: an answer can no longer come.
-        for (const [name, step] of this.#steps) {
-          if (event.keeps > 0 || roleNameIn(step.act) !== event.role) continue;
-          this.#settleAtHold(step);
-          this.#steps.delete(name);
-        }
-        return;
+        return this.#retire(event);
       case "run.resumed":
         this.#hire(event.roles ?? []);
         for (const step of this.#steps.values()) this.#settleAtHold(step);
         if (event.forked === true) Object.assign(draft, { calls: 0, started: event.time });
         return goesOn(draft);
+      case "run.settled":
+        for (const { act, key } of event.settles) {
+          const step = this.#steps.get(nameOf({ act, key }));
+          if (step !== undefined) this.#settleAtHold(step);
+        }
+        return this.#correct(event.settles);
       case "run.ended":
         draft.status = event.status;
         draft.ended = event.time;
         if (event.error === undefined) delete draft.error;
         else draft.error = { code: event.error.code, message: event.error.message };
         return;
+      case "run.erased":
+        if (event.partly === true) return;
+        draft.erased = event.time;
+        // Nobody can answer a question without words.
+        return this.#steps.clear();
       default:
     }
+  }
+
+  #retire({ role, keeps }: RoleRetired): void {
+    this.#roles.delete(role);
+    // Its activation was given up: an answer can no longer come.
+    for (const [name, step] of this.#steps) {
+      if (keeps > 0 || roleNameIn(step.act) !== role) continue;
+      this.#settleAtHold(step);
+      this.#steps.delete(name);
+    }
+  }
+
+  #end(event: ActEnded | ActFailed): void {
+    noteEnd(this.#failures, event.type === "act.ended" ? event : shortened(event));
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > MOST_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
   #hire(roles: readonly { readonly name: string }[]): void {
@@ -193,7 +232,8 @@ export class TallyFold {
   }
 
   #settle(ended: StepEnded): void {
-    const { retry, cost, basis, usage } = ended;
+    const { retry, cost, basis, usage, settles } = ended;
+    this.#correct(settles);
     const name = nameOf(ended);
     const step = this.#steps.get(name);
     if (step === undefined) return;
@@ -211,12 +251,22 @@ export class TallyFold {
     if (step.kind === "model" && step.reused === undefined) this.#summary.calls += 1;
   }
 
+  #correct(settles: readonly SettledTry[] | undefined): void {
+    const { known, unpriced } = settledMore(settles);
+    this.#summary.cost += known;
+    this.#summary.unpriced += unpriced;
+  }
+
   #settleAtHold(step: OpenStep): void {
     if (!step.inFlight) return;
     this.#steps.set(nameOf(step), { ...step, inFlight: false });
     if (step.unpriced === true) this.#summary.unpriced += 1;
     else this.#summary.cost += step.hold;
   }
+}
+
+function shortened({ error, ...failed }: ActFailed): ActFailed {
+  return { ...failed, error: { ...error, message: error.message.slice(0, LONGEST_MESSAGE) } };
 }
 
 function nameOf({ act, key }: { readonly act: string; readonly key: string }): string {

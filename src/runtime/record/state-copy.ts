@@ -30,5 +30,8 @@ export function copyState(state: RunState): RunState {
     suspects: new Set(state.suspects),
     allowedTools: new Set(state.allowedTools),
     told: new Map(state.told),
+    failures: new Map(state.failures),
+    actsInTurn: new Map(state.actsInTurn),
+    unheard: new Set(state.unheard),
   });
 }

@@ -1,6 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { roleNameIn } from "../record/role-state.ts";
 import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted } from "../record/event.ts";
+import type { SettledTry } from "../record/lost-tries.ts";
 import type { OpenQuestion, AnswerSource, SourcedStep } from "../steps/answer-source.ts";
 
 /** The first step of a fork that its parent could not answer. */
@@ -53,12 +54,15 @@ export class ForkAnswers implements AnswerSource {
         this.#placesOf(event.act).set(placeOf(event), event);
         return;
       case "step.ended":
+        this.#correct(event.settles, event.seq, at);
         if (event.retry === true) this.#lose(event, at, event.saved ?? event.cost ?? 0);
         else this.#keep(event, at);
         return;
       case "run.resumed":
         for (const { act, key, hold } of event.uncertain) this.#lose({ act, key, seq: event.seq }, at, hold);
         return;
+      case "run.settled":
+        return this.#correct(event.settles, event.seq, at);
       case "act.ended":
       case "act.failed":
         return this.#endActivation(event, at);
@@ -130,6 +134,10 @@ export class ForkAnswers implements AnswerSource {
     this.#exact.set(name, entry);
     if (started.in !== undefined) append(this.#within, nameOf({ act: event.act, key: started.in }), entry);
     if (ok) append(this.#ofRole, roleQuestion(roleNameIn(event.act), event.key), entry);
+  }
+
+  #correct(settles: readonly SettledTry[] = [], seq: number, shared: number): void {
+    for (const { act, key, hold, cost } of settles) this.#lose({ act, key, seq }, shared, (cost ?? 0) - hold);
   }
 
   /** The record of the fork already has the cost of a shared try. */

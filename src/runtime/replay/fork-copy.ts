@@ -6,6 +6,7 @@ import { arrivedId, eachRecipient } from "../edges/arrivals.ts";
 import { inOrderOfTicks } from "../record/delayed.ts";
 import type { EdgeFault } from "../record/edge-fault.ts";
 import type { ForkPoint, HiredRole, RunEvent, RunStarted, Sent } from "../record/event.ts";
+import { settledMore } from "../record/lost-tries.ts";
 import type { RunState } from "../record/run-state.ts";
 
 /** A change of a message in the shared past: in the fork it has other contents, or was never delivered. */
@@ -60,9 +61,12 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
       return { ...rest, runId, hold: 0 };
     }
     case "step.ended": {
-      const { usage: _usage, ...rest } = event;
-      return { ...rest, runId, cost: 0, basis: "none", saved: event.saved ?? event.cost ?? 0 };
+      const { usage: _usage, settles, ...rest } = event;
+      const saved = (event.saved ?? event.cost ?? 0) + settledMore(settles).known;
+      return { ...rest, runId, cost: 0, basis: "none", saved };
     }
+    case "run.settled":
+      return { ...event, runId, settles: [], saved: (event.saved ?? 0) + settledMore(event.settles).known };
     case "message":
       return { ...event, ...changed(event, changeOf(copy, event.seq, 0)), runId };
     case "act.ended":

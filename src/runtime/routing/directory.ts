@@ -1,5 +1,6 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
+import { nearestTo, normalForm } from "./spelling.ts";
 
 /** The part of a message that decides about its recipients. */
 export type Routed = Pick<Message, "sendTo" | "causeBy" | "sentFrom">;
@@ -7,6 +8,8 @@ export type Routed = Pick<Message, "sendTo" | "causeBy" | "sentFrom">;
 /** A role in the directory. */
 export interface Recipient {
   readonly name: string;
+  /** Its profile, or an empty text. */
+  readonly profile: string;
   /** The frozen list of its name alone: the recipients of a message to it. */
   readonly alone: readonly string[];
   /** Place in the order of hiring. */
@@ -53,6 +56,7 @@ const MOST_KEPT_NAMES = 1_000_000;
  * for a cause or an address is cached until the team changes.
  * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
  * Directory.D3 (`route`) an activation that began before a change of the team finds the recipients of that time, also when it runs again.
+ * Directory.D4 (`meant`) an address that a model wrote is compared after normalising alone, and one that could mean two is none.
  */
 export class Directory {
   readonly #members: Membership;
@@ -92,6 +96,33 @@ export class Directory {
     const routes = sendTo.map((address) => this.#routeTo(address, message, publisher, at));
     const names = new Set(routes.flatMap(({ to }) => to));
     return { to: Object.freeze(this.#inHireOrder([...names])), dead: routes.flatMap(({ dead }) => dead) };
+  }
+
+  /**
+   * Returns the address that a model means by another spelling of it, or by `Name (Profile)`; undefined where it may mean none or several.
+   *
+   * @param at as in {@link Directory.route}
+   */
+  meant(address: string, at: number = this.#members.changes): string | undefined {
+    const wanted = normalForm(address);
+    const fitting = new Set<string>();
+    for (const [{ addresses }, group] of this.#groups)
+      for (const role of group) {
+        if (!this.#isMember(role, at)) continue;
+        for (const own of [role.name, ...addresses]) if (normalForm(own) === wanted) fitting.add(own);
+        if (role.profile !== "" && normalForm(`${role.name} (${role.profile})`) === wanted) fitting.add(role.name);
+      }
+    return fitting.size === 1 ? [...fitting][0] : undefined;
+  }
+
+  /** Returns the addresses of roles that resemble one that no role has, the nearest first. */
+  nearest(address: string): readonly string[] {
+    const known = new Set<string>();
+    for (const [{ addresses }, group] of this.#groups)
+      for (const role of group)
+        if (this.#isMember(role, this.#members.changes)) for (const own of [role.name, ...addresses]) known.add(own);
+    known.delete("");
+    return nearestTo(address, known);
   }
 
   /** True for a cause that some role watches by its name. */

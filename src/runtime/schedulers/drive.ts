@@ -19,8 +19,8 @@ export interface DriverHost {
   readonly state: RunState;
   /** Limit on concurrent activations. */
   readonly concurrency: number;
-  /** The number of rounds at which the run stops. */
-  readonly roundLimit: number;
+  /** Rounds until the run stops. */
+  readonly roundsLeft: number;
   /** True where some role has ended an activation in the present round, or messages wait for its end. */
   readonly midRound: boolean;
   /** Ended when nothing more may start. */
@@ -132,7 +132,8 @@ class ScheduledRun {
   async #drive(): Promise<DriveEnd> {
     const host = this.#host;
     host.onMail(() => this.#wake());
-    let mayStop = roundsOf(host.state) > 0 && !host.midRound;
+    // A message that begins a turn is read before the condition is asked.
+    let mayStop = roundsOf(host.state) > 0 && !host.midRound && host.state.turn !== "begins";
     for (;;) {
       const paused = host.resumed?.();
       if (paused !== undefined) await paused;
@@ -173,7 +174,7 @@ class ScheduledRun {
   }
 
   get #isAtLimit(): boolean {
-    return roundsOf(this.#host.state) >= this.#host.roundLimit;
+    return this.#host.roundsLeft <= 0;
   }
 
   /** Without rounds messages may become due after every activation. */
@@ -183,9 +184,9 @@ class ScheduledRun {
   }
 
   #jump(): void {
-    const { state, roundLimit } = this.#host;
+    const { state, roundsLeft } = this.#host;
     const due = firstDue(state) ?? state.tick;
-    this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), roundLimit) : due);
+    this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft) : due);
   }
 
   #ready(): RoleState[] {

@@ -11,6 +11,7 @@ import { assertSameEdges } from "../edges/edge-policy.ts";
 import type { Environment } from "../environment.ts";
 import type { EnvironmentOptions, RestoreOptions, RunBacking } from "../environment-options.ts";
 import { hiredRole } from "../hired-roles.ts";
+import { assertNotErased } from "../record/erased-event.ts";
 import { aJournal, type Journal } from "../record/journal.ts";
 import { OwnRun } from "../own-run.ts";
 import { recordedState } from "./recorded-state.ts";
@@ -44,6 +45,7 @@ async function fromRecord(journal: Journal, id: string, o: RestoreOptions, make:
     const { state, last } = await recordedState(journal, id, (place) => journal.read(id, place));
     if (state.seq === 0)
       throw new JournalError("RUN_NOT_STARTED", `Expected a run that has begun, but ${id} has no events. Start it: new Environment.`);
+    assertNotErased(state);
     const environment = environmentWith({ state, own: new OwnRun(journal, id, { claim, last }) }, o, make);
     // Stores may lack what the process died before storing.
     if (environment.memories.isUsed) for await (const event of journal.read(id, 0)) environment.memories.learn(event);

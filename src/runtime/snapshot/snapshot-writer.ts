@@ -71,6 +71,11 @@ export class SnapshotWriter {
     this.#isOver = parts.owned.journal.keepSnapshot === undefined;
   }
 
+  /** The last snapshot that was written, or is being written. */
+  get last(): LastSnapshot {
+    return this.#last;
+  }
+
   /** Notes that the events before `to` are durable. @param latest the last event that the state has applied */
   durable(to: number, latest: RunEvent | undefined): void {
     this.#durableTo = to;

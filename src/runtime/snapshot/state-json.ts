@@ -1,6 +1,7 @@
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
 import { inOrderOfTicks } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
+import type { FailedActivation } from "../record/failed-activation.ts";
 import type { DeadLetter, RunState } from "../record/run-state.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { Tables } from "./tables.ts";
@@ -37,10 +38,14 @@ export interface CodedMembers {
   readonly allowedTools: readonly string[];
   readonly idea: number | undefined;
   readonly told: readonly SentJson[];
+  readonly failures: readonly FailedActivation[];
+  readonly actsInTurn: Entries<number, number>;
+  readonly unheard: readonly string[];
 }
 
-/** The data of a state. Its roles are written apart; its history is made of its deliveries, and what is unread of the mailboxes. */
-type Member = Exclude<keyof RunState, "roles" | "history" | "keep" | "shard" | "unread">;
+/** The data of a state. Its roles are written apart; its history is made of its deliveries, what is unread of the mailboxes, and whether priorities
+ * count of the messages. */
+type Member = Exclude<keyof RunState, "roles" | "history" | "keep" | "shard" | "unread" | "isPrioritized">;
 
 /** The data of a state as JSON. A member of `RunState` that it lacks does not compile. */
 export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? CodedMembers[M] : RunState[M] };
@@ -48,16 +53,16 @@ export type RunJson = { readonly [M in Member]: M extends keyof CodedMembers ? C
 /** Returns the state of a run as JSON, without its roles. */
 export function runJson(state: RunState, { messages, definitions }: Tables): RunJson {
   const { runId, hasHistory, seed, scheduler, parameters, delivery, clock, arrival, pastSeeds, stage, lastActed, roundStart, next } = state;
-  const { budget, bounds, about, parent, isAfresh, phase, teamChanges } = state;
+  const { budget, bounds, about, scope, erased, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn } = state;
   const { acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore } = state;
-  const { uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults } = state;
+  const { lost, uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults } = state;
   const place = messages.placeOf.bind(messages);
   const sentJson = (sent: Sent): SentJson => ({ ...sent, message: place(sent.message) });
   return {
     ...{ runId, hasHistory, seed, scheduler, parameters, delivery, clock, arrival, pastSeeds, stage, lastActed, roundStart, next },
-    ...{ budget, bounds, about, parent, isAfresh, phase, teamChanges },
+    ...{ budget, bounds, about, scope, erased, parent, isAfresh, phase, teamChanges, turn, turnStart, busiestInTurn },
     ...{ acted, round, tick, delays, activations, busiest, delivered, smallestMailbox, dropped, deadBefore },
-    ...{ uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults },
+    ...{ lost, uncertain, reused, reusedCalls, saved, calls, stalled, takes, outside, done, seq, edges, faults },
     // Nearly every message was delivered: these come first, so that the numbers are short and in order.
     deliveries: messages.placesOf(state.deliveries),
     team: definitions.placesOf(state.team),
@@ -78,6 +83,9 @@ export function runJson(state: RunState, { messages, definitions }: Tables): Run
     allowedTools: [...state.allowedTools],
     idea: state.idea && place(state.idea),
     told: Array.from(state.told.values(), sentJson),
+    failures: [...state.failures.values()],
+    actsInTurn: [...state.actsInTurn],
+    unheard: [...state.unheard],
   };
 }
 

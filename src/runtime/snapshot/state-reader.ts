@@ -5,6 +5,7 @@ import { Memory } from "../../memory/memory.ts";
 import { frozenMessage, type Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import { Plan } from "../../role/plan.ts";
+import { failuresIn } from "../record/failed-activation.ts";
 import { delayedOf } from "../record/delayed.ts";
 import type { HiredRole, Sent, StepStarted } from "../record/event.ts";
 import { ReadyRoles } from "../record/ready-roles.ts";
@@ -45,7 +46,8 @@ class StateReader {
     for (const role of this.#roles) state.roles.set(role.name, role);
     if (state.roles.size !== this.#roles.length) throw missing("roles of different names");
     const unread = this.#roles.reduce((sum, role) => sum + role.waiting, 0);
-    return Object.assign(state, deepFreeze(json), this.#coded(json), { unread });
+    const isPrioritized = this.#messages.some(({ priority }) => priority !== undefined);
+    return Object.assign(state, deepFreeze(json), this.#coded(json), { unread, isPrioritized });
   }
 
   #coded(json: CodedMembers): { readonly [M in keyof CodedMembers]: RunState[M] } {
@@ -72,6 +74,9 @@ class StateReader {
       allowedTools: new Set(json.allowedTools),
       idea: json.idea === undefined ? undefined : message(json.idea),
       told: new Map(told.map((sent) => [sent.message.id, sent])),
+      failures: failuresIn(json.failures),
+      actsInTurn: new Map(json.actsInTurn),
+      unheard: new Set(json.unheard),
     };
   }
 

@@ -4,8 +4,10 @@ import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import type { Message } from "../../message/message.ts";
 import type { LedgerRecord, Spending } from "../../model/ledger.ts";
 import type { HiredRole } from "../record/event.ts";
+import type { FailedActivation } from "../record/failed-activation.ts";
 import type { HiredAs } from "../record/role-state.ts";
 import { list, recordedParts } from "../record/event-schema.ts";
+import type { LostTry } from "../record/lost-tries.ts";
 import type { RoleJson } from "./role-json.ts";
 import { roleSchema } from "./role-schema.ts";
 import { closed, entries, isTexts, plain, type SchemasOf } from "./schema-parts.ts";
@@ -47,9 +49,10 @@ const schema = lazily(() => {
 /** There may be many messages, and a schema for each takes ten times as long. */
 function isStoredMessage(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  const { id, content, role, causeBy, sentFrom, sendTo, parents, timestamp, metadata } = value;
+  const { id, content, role, causeBy, sentFrom, sendTo, parents, timestamp, metadata, priority = 0 } = value;
   const areTexts = isText(id) && isText(content) && isText(role) && isText(causeBy) && isText(sentFrom);
-  return areTexts && role !== "" && isTexts(sendTo) && isTexts(parents) && Number.isFinite(timestamp) && isRecord(metadata);
+  const areNumbers = Number.isFinite(timestamp) && Number.isFinite(priority);
+  return areTexts && role !== "" && isTexts(sendTo) && isTexts(parents) && areNumbers && isRecord(metadata);
 }
 
 /** A conversation follows one that stands before it. */
@@ -59,7 +62,7 @@ function isTurn(value: unknown, nth: number): boolean {
 
 function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
   const { flag, json, number, text, whole } = plain();
-  const { bounds, recordedEdge } = recordedParts();
+  const { bounds, recordedEdge, scope } = recordedParts();
   return {
     runId: text,
     hasHistory: flag,
@@ -77,20 +80,16 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
     budget: whole.optional(),
     bounds,
     about: json,
+    scope: scope.optional(),
+    erased: flag,
     parent: closed({ runId: text, at: whole }).optional(),
     isAfresh: flag,
     phase: phaseSchema(),
     teamChanges: whole,
-    acted: whole,
-    round: whole,
-    tick: number,
-    delays: whole,
-    activations: whole,
-    busiest: whole,
-    delivered: whole,
-    smallestMailbox: whole,
-    dropped: whole,
-    deadBefore: whole,
+    ...turnMembers(),
+    ...{ acted: whole, round: whole, tick: number, delays: whole, activations: whole, busiest: whole },
+    ...{ delivered: whole, smallestMailbox: whole, dropped: whole, deadBefore: whole },
+    lost: list(lostSchema()),
     uncertain: number,
     reused: whole,
     reusedCalls: whole,
@@ -106,12 +105,22 @@ function plainMembers(): SchemasOf<Omit<RunJson, keyof CodedMembers>> {
   };
 }
 
+function turnMembers(): SchemasOf<Pick<RunJson, "turn" | "turnStart" | "busiestInTurn">> {
+  const { number, whole } = plain();
+  return {
+    turn: z.enum(["at rest", "begins", "under way"]),
+    turnStart: closed({ rounds: whole, tick: number, deliveries: whole }).optional(),
+    busiestInTurn: whole,
+  };
+}
+
 function codedMembers(): SchemasOf<CodedMembers> {
   const { number, place, places, text, texts, whole } = plain();
   const sent: z.ZodType<SentJson> = closed<SentJson>({
     message: whole,
     to: texts,
     dead: texts.exactOptional(),
+    meant: list(closed({ wrote: text, as: text })).exactOptional(),
     dropped: z.literal(true).exactOptional(),
     due: number.exactOptional(),
     faults: recordedParts().faults.exactOptional(),
@@ -137,6 +146,9 @@ function codedMembers(): SchemasOf<CodedMembers> {
     allowedTools: texts,
     idea: place,
     told: list(sent),
+    failures: list(closed<FailedActivation>({ role: text, act: text, attempt: whole, code: text, message: text })),
+    actsInTurn: entries(whole, whole),
+    unheard: texts,
   };
 }
 
@@ -162,7 +174,17 @@ function reasonSchema(): z.ZodType<CodedMembers["dead"][number]["reason"]> {
 function ledgerSchema(): z.ZodType<LedgerRecord> {
   const { text, whole } = plain();
   const hold = z.union([z.tuple([text, whole]), z.tuple([text, whole, z.literal("unpriced")])]);
-  return closed<LedgerRecord>({ spent: whole, unpriced: whole, usage: usageSchema(), open: list(hold) });
+  return closed<LedgerRecord>({ spent: whole, unpriced: whole, usage: usageSchema(), open: list(hold), lost: list(hold).exactOptional() });
+}
+
+function lostSchema(): z.ZodType<LostTry> {
+  const { number, text, whole } = plain();
+  return closed<LostTry>({
+    ...{ act: text, key: text, try: whole, hold: whole, at: number },
+    model: text.exactOptional(),
+    unpriced: z.literal(true).exactOptional(),
+    dropsRepeats: whole.exactOptional(),
+  });
 }
 
 function spendingSchema(): z.ZodType<Spending> {

@@ -15,6 +15,9 @@ import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
 import type { HumanPort } from "../../tool/approval.ts";
+import type { Hand } from "../../kernel/handed-out.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { type AskingRole, Persons } from "./persons.ts";
 
 /** The shared parts of the answers to all roles. */
@@ -128,12 +131,13 @@ export class Answerer {
   }
 
   /** Returns the door of the effect of a step. */
-  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
+  effectDoor(door: StepDoor, hand: Hand, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
-      this.ask({ steps: door, spec, card, asker, prompt, options });
+      hand(askName(prompt), this.ask({ steps: door, spec, card, asker, prompt, options }));
+    const person = this.persons.human(door, asker);
     const { key, mode, signal, ending, attempts, step } = door;
     const budget = attempts.budget ?? unboundedPool();
-    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: this.persons.human(door, asker) };
+    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: handedHuman(person, hand) };
   }
 
   /**
@@ -169,6 +173,19 @@ export class Answerer {
       onVoid: taken && ((info) => taken({ type: "model.void", role, ...info })),
     });
   }
+}
+
+/** Returns the name of a question, for an error. */
+export function askName(prompt: string): string {
+  return `ask(${valueText(prompt)})`;
+}
+
+/** Returns an access to persons whose questions are handed out. */
+export function handedHuman(human: Human, hand: Hand): Human {
+  return {
+    ask: ((question: string, o?: AnyHumanAsk) => hand("human.ask", human.ask(question, o as never))) as Human["ask"],
+    answer: (question, signal) => hand("human.answer", human.answer(question, signal)),
+  };
 }
 
 function describe(card: RoleCard): string {

@@ -2,12 +2,14 @@ import type { z } from "zod";
 import type { AskOptions, EffectDoor, RoleContext, StepOptions } from "../../role/context.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { UsageError } from "../../kernel/errors.ts";
+import { type Hand, HandedOut } from "../../kernel/handed-out.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { RoleTurn } from "../turn/turn.ts";
+import { askName, handedHuman } from "./answerer.ts";
 import type { AskingRole } from "./persons.ts";
 
 /** The parts of a role's context that its questions use. */
@@ -38,20 +40,26 @@ export class Asking {
     const { answerer } = this.#turn.tools;
     const { steps } = this.#turn;
     const person = answerer.persons.human(steps, this.#asker);
-    return (this.#human = {
-      ask: ((question: string, o?: AnyHumanAsk) => this.#askHuman(question, o)) as Human["ask"],
-      answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
-    });
+    return (this.#human = handedHuman(
+      {
+        ask: ((question: string, o?: AnyHumanAsk) => this.#askHuman(question, o)) as Human["ask"],
+        answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
+      },
+      (what, work) => this.#hand(what, work),
+    ));
   }
 
   get model(): SteppedModel {
+    if (this.#model !== undefined) return this.#model;
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    return (this.#model ??= answerer.model(this.steps, spec, this.#asker.role));
+    const steps: StepPort = { step: (asked, effect) => this.#step(asked, effect) };
+    const model = answerer.model(steps, spec, this.#asker.role);
+    return (this.#model = { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) });
   }
 
   get steps(): StepPort {
-    return (this.#door ??= { step: (spec, effect) => this.#step(spec, effect) });
+    return (this.#door ??= { step: (spec, effect) => this.#hand(stepName(spec), this.#step(spec, effect)) });
   }
 
   /** The new summary of the memory, if there is one. */
@@ -66,24 +74,28 @@ export class Asking {
     const { spec } = definition;
     const question = { steps, spec, card: this.#asker.role, asker: this.#asker, prompt, options };
     const recollection = spec.role.human ? undefined : this.#remembering();
-    if (options.recall === false || recollection === undefined) return answerer.ask(question);
-    const answer = recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));
-    // An unawaited question is refused when the activation has ended; its rejection must not end the process.
-    answer.catch(() => {});
-    return answer;
+    const answer =
+      options.recall === false || recollection === undefined
+        ? answerer.ask(question)
+        : recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));
+    return this.#hand(askName(prompt), answer);
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions): Promise<T> {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    return this.#step({ kind: "step", name, request, ...o }, (door) =>
-      effect(answerer.effectDoor(door, spec, this.#asker.role, this.#asker)),
-    );
+    const given: StepSpec = { kind: "step", name, request, ...o };
+    const work = this.#step(given, (door, hand) => effect(answerer.effectDoor(door, hand, spec, this.#asker.role, this.#asker)));
+    return this.#hand(stepName(given), work);
   }
 
-  async recall(about: string | undefined): Promise<readonly ChatMessage[]> {
+  recall(about: string | undefined): Promise<readonly ChatMessage[]> {
     this.#nesting?.assertOutside("recall");
-    return (await this.#remembering()?.recall(about)) ?? [];
+    return this.#hand("recall", this.#remembering()?.recall(about) ?? Promise.resolve([]));
+  }
+
+  #hand<T>(what: string, work: Promise<T>): Promise<T> {
+    return this.#turn.hand(what, work);
   }
 
   /** True for a tool that a person has allowed for the whole run. */
@@ -98,10 +110,10 @@ export class Asking {
     return answerer.persons.ask(steps, this.#asker, question, o);
   }
 
-  #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
+  #step<T>(spec: StepSpec, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
     const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
-    return this.#turn.steps.step(spec, (door) => nesting.begin(() => effect(door)));
+    return this.#turn.steps.step(spec, (door) => nesting.begin(() => awaitingAll(stepName(spec), door, effect)));
   }
 
   #remembering(): Recollection | undefined {
@@ -125,6 +137,22 @@ export class Asking {
       signal: asker.signal,
     }));
   }
+}
+
+/** Does an effect. It fails where work that it asked for through its door, and did not await, fails. */
+async function awaitingAll<T>(whose: string, door: StepDoor, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
+  let handed: HandedOut | undefined;
+  const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
+  const value = await effect({ ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) }, hand);
+  if (handed === undefined) return value;
+  await handed.settled("unused");
+  const failure = handed.failure(whose);
+  if (failure !== undefined) throw failure;
+  return value;
+}
+
+function stepName({ name }: StepSpec): string {
+  return `step ${JSON.stringify(name)}`;
 }
 
 /**

@@ -4,17 +4,21 @@ import { BudgetError, StepError } from "../../kernel/errors.ts";
 import type { Cancellation, CancellationScope } from "../../kernel/cancellation.ts";
 import type { Funds } from "../../model/funds.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
+import { holdKey } from "../record/apply-steps.ts";
+import type { LostTry, SettledTry } from "../record/lost-tries.ts";
 import type { RunState } from "../record/run-state.ts";
-import { type BudgetLender, LentBudget } from "./lent-budget.ts";
+import { type BudgetLender, LentBudget, type LentChange } from "./lent-budget.ts";
 
 interface GateWaiter {
   readonly hold: number;
   readonly ending: Cancellation;
-  /** Called when its hold fits. */
-  readonly enter: () => void;
+  /** Called when its hold fits. @param isInRoom it fits only without what is kept for the lost calls that it repeats */
+  readonly enter: (isInRoom: boolean) => void;
   readonly reject: (error: Error) => void;
   /** True for an amount of lent budget: its refusal does not end the run. */
   readonly isLent?: true;
+  /** Micro-dollars that are kept for the lost calls which it repeats. */
+  readonly room: number;
   /** The share of the budget within which it must stay: its refusal does not end the run. */
   readonly share?: number | undefined;
   /** The refusal of a pool above: the waiter stays until the open holds are settled, and is rejected then. */
@@ -36,6 +40,8 @@ export type StartTry = (taken: BudgetHold | undefined) => void;
  * try that may cost starts: the run is about to end and would pay for a call that it cuts off. Open tries end first.
  * BudgetGate.B4 (`lent`) spending of a lent budget counts until the step's end records its cost, in the same turn.
  * BudgetGate.B5 (`#most`) a try with a share of the budget starts only within it; one that cannot fit any more is refused alone.
+ * BudgetGate.B6 (`#settledLast`) a try that repeats lost ones takes their room where it would be refused otherwise: only then spent + held may
+ * exceed the budget, by what is kept for them, until it ends.
  */
 export class BudgetGate implements BudgetLender {
   readonly #state: RunState;
@@ -45,6 +51,9 @@ export class BudgetGate implements BudgetLender {
   #coming = 0;
   #lentSpent = 0;
   #lentHeld = 0;
+  #lentUnasked = 0;
+  /** What is kept for the lost calls that waiting tries repeat. */
+  #waitingRoom = 0;
   /** The refusal of the first try that reached the budget. Later tries get the same one, because alone they might have fitted. */
   #reached: BudgetError | undefined;
 
@@ -57,20 +66,21 @@ export class BudgetGate implements BudgetLender {
    * Calls `start`, which records the hold, as soon as it fits.
    *
    * @param share of the budget, within which it must stay. Default: all
+   * @param repeats the lost tries that it repeats
    * @throws BudgetError; StepError `BUDGET_SHARE` where only the share is spent
    */
-  enter(hold: number, start: StartTry, scope: CancellationScope, share?: number): Promise<void> {
+  enter(hold: number, start: StartTry, scope: CancellationScope, share?: number, repeats: readonly LostTry[] = []): Promise<void> {
     if (scope.ended !== undefined) return Promise.reject(scope.ended.reason);
-    if (this.#queue.length === 0 && this.#fits(hold, share)) return this.#begin(hold, start, scope);
+    if (this.#queue.length === 0 && this.#fits(hold, share)) return this.#begin(hold, start, scope, repeats);
     const place = new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         try {
-          this.#begin(hold, start, scope).then(resolve, reject);
+          this.#begin(hold, start, scope, repeats).then(resolve, reject);
         } catch (error) {
           reject(error as Error);
         }
       };
-      this.#wait({ hold, ending: scope, enter, reject, share });
+      this.#wait({ hold, ending: scope, enter, reject, share, room: repeats.reduce((sum, one) => sum + one.hold, 0) });
     });
     return scope.until(place);
   }
@@ -79,17 +89,28 @@ export class BudgetGate implements BudgetLender {
   settled(): void {
     const waiting = this.#queue;
     this.#queue = [];
+    this.#waitingRoom = waiting.reduce((sum, { room }) => sum + room, 0);
     for (const waiter of waiting) {
       // An aborted waiter has been rejected already, and must not hold money for a call that never comes.
       if (waiter.ending.ended !== undefined) continue;
-      if (waiter.refused === undefined && this.#fits(waiter.hold, waiter.share)) waiter.enter();
-      else if (waiter.share !== undefined && this.#reached === undefined && !this.#mayFit(waiter.hold, waiter.share))
+      if (waiter.refused === undefined && this.#fits(waiter.hold, waiter.share)) waiter.enter(false);
+      else if (waiter.share !== undefined && this.#reached === undefined && !this.#mayFit(waiter))
         waiter.reject(this.#shareSpent(waiter.hold, waiter.share));
-      else if (waiter.isLent === true && !this.#mayFit(waiter.hold)) waiter.reject(this.#reached ?? this.#refusal(waiter.hold));
+      else if (waiter.isLent === true && !this.#mayFit(waiter)) waiter.reject(this.#reached ?? this.#refusal(waiter.hold));
       else this.#queue.push(waiter);
     }
     if (this.#queue.length === 0 || this.#isOpen) return;
+    this.#settledLast();
+  }
+
+  /** Lets a try in that repeats lost ones, or refuses all. */
+  #settledLast(): void {
     const refused = this.#queue;
+    const last = refused.find((waiter) => waiter.refused === undefined && this.#fitsBeside(waiter));
+    if (last !== undefined) {
+      this.#queue = refused.filter((waiter) => waiter !== last);
+      return last.enter(true);
+    }
     const reached = this.#reached;
     this.#queue = [];
     for (const waiter of refused) {
@@ -120,8 +141,17 @@ export class BudgetGate implements BudgetLender {
     return this.#funds?.accounts ?? [];
   }
 
+  /** Settles lost tries in the pools above. */
+  settleLost(settles: readonly SettledTry[]): void {
+    for (const one of settles) this.#funds?.settleLost(holdKey(one), one.cost ?? 0);
+  }
+
+  lose(amount: number): BudgetHold {
+    return this.#funds?.lose(amount) ?? { settle: () => undefined };
+  }
+
   /** Takes an amount of lent budget. @throws BudgetError, ControlError */
-  take(amount: number, ending: Cancellation): Promise<void> {
+  take(amount: number, ending: Cancellation, room: number): Promise<number> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     return new Promise((resolve, reject) => {
       const unsubscribe = ending.onEnd((reason) => reject(interruptionBy(reason)));
@@ -129,18 +159,20 @@ export class BudgetGate implements BudgetLender {
         unsubscribe();
         then();
       };
-      const enter = (): void => {
-        this.#lentHeld += amount;
-        over(resolve);
+      const enter = (isInRoom: boolean): void => {
+        const more = isInRoom ? Math.max(0, amount - room) : amount;
+        this.#lentHeld += more;
+        over(() => resolve(more));
       };
-      this.#wait({ hold: amount, ending, enter, reject: (error) => over(() => reject(error)), isLent: true });
+      this.#wait({ hold: amount, room, ending, enter, reject: (error) => over(() => reject(error)), isLent: true });
     });
   }
 
   /** Adds to the lent amounts. */
-  lent(change: { readonly spent: number; readonly held: number }): void {
-    this.#lentSpent += change.spent;
-    this.#lentHeld += change.held;
+  lent({ spent = 0, held = 0, unasked = 0 }: LentChange): void {
+    this.#lentSpent += spent;
+    this.#lentHeld += held;
+    this.#lentUnasked += unasked;
   }
 
   /** Charges the pools above with spending outside the gate. */
@@ -153,15 +185,20 @@ export class BudgetGate implements BudgetLender {
     this.settled();
   }
 
-  #begin(hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
-    if (this.#funds !== undefined && hold > 0) return this.#takeAbove(this.#funds, hold, start, scope);
+  #begin(hold: number, start: StartTry, scope: CancellationScope, repeats: readonly LostTry[]): Promise<void> {
+    if (this.#funds !== undefined && hold > 0) return this.#takeAbove(this.#funds, { hold, repeats }, start, scope);
     start(undefined);
     return Promise.resolve();
   }
 
-  async #takeAbove(funds: Funds, hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
+  async #takeAbove(
+    funds: Funds,
+    { hold, repeats }: { readonly hold: number; readonly repeats: readonly LostTry[] },
+    start: StartTry,
+    scope: CancellationScope,
+  ): Promise<void> {
     this.#coming += hold;
-    const answer = await funds.reserve(hold, scope).catch((error: unknown) => error as Error);
+    const answer = await funds.reserve(hold, scope, repeats.map(holdKey)).catch((error: unknown) => error as Error);
     this.#coming -= hold;
     if (!("settle" in answer)) return this.#refusedAbove(hold, answer, scope);
     const refusal = scope.ended?.reason ?? this.#reached;
@@ -178,14 +215,14 @@ export class BudgetGate implements BudgetLender {
     this.#reached ??= error;
     await scope.until(
       new Promise<void>((_resolve, reject) => {
-        this.#wait({ hold, ending: scope, enter: () => {}, reject, refused: error });
+        this.#wait({ hold, room: 0, ending: scope, enter: () => {}, reject, refused: error });
       }),
     );
   }
 
   /** True when an open hold may make room or, once the budget is reached, must be settled before the run ends. */
   get #isOpen(): boolean {
-    return this.#state.ledger.held + this.#lentHeld > 0 || (this.#reached === undefined && this.#coming > 0);
+    return this.#state.ledger.held + this.#lentHeld + this.#lentUnasked > 0 || (this.#reached === undefined && this.#coming > 0);
   }
 
   get #spent(): number {
@@ -199,9 +236,22 @@ export class BudgetGate implements BudgetLender {
     return most === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, most as MicroUsd);
   }
 
-  /** True when a hold could fit if all open holds cost nothing. */
-  #mayFit(hold: number, share?: number): boolean {
-    return this.#reached === undefined && this.#spent + hold <= (this.#most(hold, share) ?? Infinity);
+  /** True when what is kept for the lost calls that a try repeats suffices for it, or makes room for it. */
+  #fitsBeside({ hold, room, share }: GateWaiter): boolean {
+    const most = this.#most(hold, share) ?? Infinity;
+    if (room === 0 || this.#reached !== undefined) return false;
+    return this.#spent - room + hold <= most || (room >= hold && this.#state.ledger.settled + hold <= most);
+  }
+
+  /** What is kept for lost calls that are repeated now, wait to be, or may be about to be. */
+  get #repeatable(): number {
+    const { ledger } = this.#state;
+    return this.#lentUnasked + this.#waitingRoom + (ledger.held > 0 ? ledger.spent - ledger.settled : 0);
+  }
+
+  /** True when a hold could fit if all open holds cost nothing, and the lost calls that are repeated, or may be about to be. */
+  #mayFit({ hold, share }: GateWaiter): boolean {
+    return this.#reached === undefined && this.#spent - this.#repeatable + hold <= (this.#most(hold, share) ?? Infinity);
   }
 
   /** Micro-dollars within which a hold must stay; undefined for no bound. What costs nothing may always start. */

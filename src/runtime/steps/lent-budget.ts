@@ -2,18 +2,34 @@ import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../.
 import type { Cancellation } from "../../kernel/cancellation.ts";
 import { UsageError } from "../../kernel/errors.ts";
 
+/** A change of the lent amounts, in micro-dollars. */
+export interface LentChange {
+  readonly spent?: number;
+  readonly held?: number;
+  /** The part of what is spent that is kept for lost calls of spenders that have not asked for anything yet. */
+  readonly unasked?: number;
+}
+
 /** The lender of a budget. */
 export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts"> {
   /** True when the budget, or a pool above it, bounds spending. */
   readonly isBinding: boolean;
-  /** Takes an amount as soon as it fits. @throws BudgetError, ControlError */
-  take(amount: number, ending: Cancellation): Promise<void>;
+  /**
+   * Takes an amount as soon as it fits.
+   *
+   * @param room what is kept for the lost calls that this one repeats
+   * @returns the amount taken: where it fits only beside that, no more than it needs besides
+   * @throws BudgetError, ControlError
+   */
+  take(amount: number, ending: Cancellation, room: number): Promise<number>;
   /** Adds to the lent amounts. Starts no waiting try. */
-  lent(change: { readonly spent: number; readonly held: number }): void;
+  lent(change: LentChange): void;
   /** Must be called when there may be room. */
   settled(): void;
   /** Charges the pools above with spending outside the gate. */
   charge(amount: number): void;
+  /** Counts an amount as spent in the pools above until it is settled. */
+  lose(amount: number): BudgetHold;
 }
 
 /**
@@ -23,85 +39,193 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
  * LentBudget.L1 (`open`) spending here is part of the cost of the step, once: earlier spending of a spender counts only as far as the
  * record of earlier tries of the step does not include it.
  * LentBudget.L2 (`close`) afterwards no amount can be taken, and a late settlement changes nothing.
+ * LentBudget.L3 (`lost`) a lost hold of a spender counts here and in the pools above until it is settled.
  */
 export class LentBudget implements BudgetPool {
   readonly id: string;
   readonly rank: number;
   readonly isBinding: boolean;
   readonly accounts: BudgetPool["accounts"];
-  readonly #lender: BudgetLender;
+  readonly lender: BudgetLender;
   readonly #known = new Map<string, number>();
+  readonly #accounts = new Map<string, LentAccount>();
   /** Micro-dollars recorded with the step and not yet matched with the record of a spender. */
   #paid: number;
   #spent = 0;
   #held = 0;
-  #isClosed = false;
+  #unasked = 0;
+  isClosed = false;
 
   constructor(lender: BudgetLender, paid: number) {
     this.id = lender.id;
     this.rank = lender.rank;
     this.isBinding = lender.isBinding;
     this.accounts = lender.accounts;
-    this.#lender = lender;
+    this.lender = lender;
     this.#paid = paid;
   }
 
-  open(account: string, { spent }: AccountOptions): Promise<BudgetAccount> {
-    const news = Math.max(0, spent - (this.#known.get(account) ?? 0));
-    this.#known.set(account, Math.max(spent, this.#known.get(account) ?? 0));
-    const paid = Math.min(this.#paid, news);
-    this.#paid -= paid;
-    if (news > paid && !this.#isClosed) {
-      this.#change(news - paid, 0);
-      this.#lender.charge(news - paid);
+  open(name: string, { spent, lost = [] }: AccountOptions): Promise<BudgetAccount> {
+    this.#accounts.get(name)?.end();
+    const news = Math.max(0, spent - (this.#known.get(name) ?? 0));
+    this.spends(name, news);
+    const more = news - this.#matched(news);
+    if (more > 0 && !this.isClosed) {
+      this.change({ spent: more });
+      this.lender.charge(more);
     }
-    return Promise.resolve(this.#account(account));
+    const account = new LentAccount(this, name);
+    this.#accounts.set(name, account);
+    account.lost = lost.map((amount) => account.lose(amount, this.#matched(amount)));
+    account.notAsked();
+    return Promise.resolve(account);
   }
 
   /** Closes the budget. @returns micro-dollars that were spent or are still held */
   close(): number {
     const all = this.#spent + this.#held;
-    this.#isClosed = true;
+    this.isClosed = true;
     // No waiting try may start before the step has recorded its cost, so `settled` is not called.
-    this.#lender.lent({ spent: -this.#spent, held: -this.#held });
+    this.lender.lent({ spent: -this.#spent, held: -this.#held, unasked: -this.#unasked });
     return all;
   }
 
-  #account(name: string): BudgetAccount {
-    const open = new Map<BudgetHold, number>();
-    return {
-      reserve: async (amount, ending) => {
-        if (this.#isClosed) throw stepOver(this.id);
-        await this.#lender.take(amount, ending);
-        if (this.#isClosed) {
-          this.#change(0, -amount);
-          throw stepOver(this.id);
-        }
-        this.#held += amount;
-        const hold: BudgetHold = {
-          settle: (cost) => {
-            if (!open.delete(hold) || this.#isClosed) return;
-            this.#known.set(name, (this.#known.get(name) ?? 0) + cost);
-            this.#change(cost, -amount);
-          },
-        };
-        open.set(hold, amount);
-        return hold;
-      },
-      // The accounts above are charged separately.
-      charge: (amount) => this.#isClosed || this.#change(amount, 0),
-      close: () => {
-        for (const [hold, amount] of open) hold.settle(amount);
-        return Promise.resolve();
-      },
-    };
+  /** Notes what a spender has spent in total. */
+  spends(name: string, amount: number): void {
+    this.#known.set(name, (this.#known.get(name) ?? 0) + amount);
   }
 
-  #change(spent: number, held: number): void {
-    if (!this.#isClosed) this.#spent += spent;
-    if (!this.#isClosed) this.#held += held;
-    this.#lender.lent({ spent, held });
-    this.#lender.settled();
+  /** Notes an amount that the lender has counted. */
+  takes(amount: number): void {
+    this.#held += amount;
+  }
+
+  change(change: LentChange): void {
+    if (this.isClosed) return;
+    const { spent = 0, held = 0, unasked = 0 } = change;
+    this.#spent += spent;
+    this.#held += held;
+    this.#unasked += unasked;
+    this.lender.lent(change);
+    this.lender.settled();
+  }
+
+  /** Returns the part of an amount that the step has recorded already. */
+  #matched(amount: number): number {
+    const paid = Math.min(this.#paid, amount);
+    this.#paid -= paid;
+    return paid;
+  }
+}
+
+/** A hold of an account. */
+interface LentHold {
+  readonly amount: number;
+  /** Lost holds count as spent until their calls are repeated. */
+  isHeld: boolean;
+  /** The same amount in the pools above, where only this hold has it. */
+  readonly above?: BudgetHold;
+  /** The part that the step has recorded: it is paid for good. */
+  readonly paid: number;
+}
+
+/** The account of one spender. It owns its holds. */
+class LentAccount implements BudgetAccount {
+  lost: readonly BudgetHold[] = [];
+  readonly #budget: LentBudget;
+  readonly #name: string;
+  readonly #holds = new Map<BudgetHold, LentHold>();
+  #unasked = 0;
+  #isClosed = false;
+
+  constructor(budget: LentBudget, name: string) {
+    this.#budget = budget;
+    this.#name = name;
+  }
+
+  async reserve(amount: number, ending: Cancellation, repeats: readonly BudgetHold[] = []): Promise<BudgetHold> {
+    if (this.#budget.isClosed) throw stepOver(this.#budget.id);
+    const lost = repeats.flatMap((one) => this.#holds.get(one) ?? []).filter(({ isHeld }) => !isHeld);
+    const room = lost.reduce((sum, one) => sum + one.amount, 0);
+    const taken = this.#budget.lender.take(amount, ending, room);
+    this.#asked();
+    const more = await taken;
+    if (this.#budget.isClosed) {
+      this.#budget.lender.lent({ held: -more });
+      this.#budget.lender.settled();
+      throw stepOver(this.#budget.id);
+    }
+    this.#budget.takes(more);
+    for (const one of lost) this.#move(one, true);
+    return this.#hold({ amount: more, isHeld: true, paid: 0 }, () => {
+      for (const one of lost) if (this.#isOpen(one)) this.#move(one, false);
+    });
+  }
+
+  charge(amount: number): void {
+    // The accounts above are charged separately.
+    this.#budget.change({ spent: amount });
+  }
+
+  lose(amount: number, paid: number = 0): BudgetHold {
+    const above = this.#budget.lender.lose(amount - paid);
+    this.#budget.change({ spent: amount - paid });
+    return this.#hold({ amount: amount - paid, isHeld: false, above, paid });
+  }
+
+  close(): Promise<void> {
+    this.#asked();
+    this.#isClosed = true;
+    for (const kept of this.#holds.values()) this.#move(kept, false);
+    return Promise.resolve();
+  }
+
+  /** Notes that its lost calls may be about to be repeated. */
+  notAsked(): void {
+    this.#unasked = [...this.#holds.values()].reduce((sum, { amount }) => sum + amount, 0);
+    if (this.#unasked > 0) this.#budget.change({ unasked: this.#unasked });
+  }
+
+  /** Drops the holds of a closed account that is opened again: the record of its spender has them. */
+  end(): void {
+    if (!this.#isClosed) return;
+    for (const { amount, above } of this.#holds.values()) {
+      above?.settle(0);
+      this.#budget.change({ spent: -amount });
+    }
+    this.#holds.clear();
+  }
+
+  #asked(): void {
+    const unasked = this.#unasked;
+    this.#unasked = 0;
+    if (unasked > 0) this.#budget.change({ unasked: -unasked });
+  }
+
+  #isOpen(kept: LentHold): boolean {
+    return [...this.#holds.values()].includes(kept);
+  }
+
+  #move(kept: LentHold, isHeld: boolean): void {
+    if (kept.isHeld === isHeld) return;
+    kept.isHeld = isHeld;
+    this.#budget.change(isHeld ? { spent: -kept.amount, held: kept.amount } : { spent: kept.amount, held: -kept.amount });
+  }
+
+  #hold(kept: LentHold, ended?: () => void): BudgetHold {
+    const hold: BudgetHold = {
+      settle: (cost) => {
+        if (this.#isClosed || !this.#holds.delete(hold) || this.#budget.isClosed) return;
+        ended?.();
+        const { amount, isHeld, above, paid } = kept;
+        const more = Math.max(0, cost - paid);
+        this.#budget.spends(this.#name, cost);
+        above?.settle(more);
+        this.#budget.change(isHeld ? { spent: more, held: -amount } : { spent: more - amount });
+      },
+    };
+    this.#holds.set(hold, kept);
+    return hold;
   }
 }
 

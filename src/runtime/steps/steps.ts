@@ -10,6 +10,7 @@ import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
+import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
@@ -63,6 +64,8 @@ export class ActivationSteps implements StepPort {
   /** Places of the activation's own steps, in the order asked. */
   readonly #places = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
+  /** The released replies of models. */
+  readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
   #phase: "open" | "closing" | "closed" = "open";
@@ -94,6 +97,11 @@ export class ActivationSteps implements StepPort {
   /** The first interruption, if there was one. */
   get control(): ControlError | undefined {
     return this.#control;
+  }
+
+  /** True for a word in a released reply of a model. A reply inside another step does not count: a resume may not have it. */
+  wroteByModel(word: string): boolean {
+    return this.#replies.some((reply) => isWrittenIn(reply, word));
   }
 
   /** The name of the last step of the activation that failed or was cut off. A failure inside a step is handled by that step. */
@@ -144,7 +152,7 @@ export class ActivationSteps implements StepPort {
         if (error instanceof ControlError) siblings.control ??= error;
       });
       if (siblings.isOrdered) {
-        answer = this.#release(answer, siblings.last, isOwn);
+        answer = this.#release(answer, siblings.last, isOwn, spec);
         // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
         siblings.last = answer.catch(() => {});
       }
@@ -273,7 +281,12 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
-  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined, isOwn: boolean): Promise<StepOutcome> {
+  async #release(
+    answer: Promise<StepOutcome>,
+    before: Promise<unknown> | undefined,
+    isOwn: boolean,
+    { kind }: StepSpec,
+  ): Promise<StepOutcome> {
     // It may fail while it waits for the others.
     answer.catch(() => {});
     if (before !== undefined) await before;
@@ -282,6 +295,7 @@ export class ActivationSteps implements StepPort {
     if (!isOwn) return outcome;
     this.#now = Math.max(this.#now, outcome.at);
     this.#teamAt = Math.max(this.#teamAt, outcome.teamAt);
+    if (kind === "model" && outcome.ok) this.#replies.push(outcome.value);
     return outcome;
   }
 

@@ -5,11 +5,12 @@ import { type EffectCall, type EffectPort, localEffects } from "../../kernel/eff
 import { stepErrorFrom } from "../../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
-import type { AttemptOutcome, Attempts, StepDoor, StepPort, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
+import type { AttemptOutcome, Attempts, OpenedTry, StepDoor, StepPort, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
 import type { CallPolicy } from "../../model/call.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
+import { lostAt, type SettledTry, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
@@ -78,7 +79,11 @@ export interface AskedStep {
 interface StartedTry {
   readonly outcome: AttemptOutcome;
   readonly isSettled: boolean;
+  readonly dropsRepeats: number | undefined;
 }
+
+/** A try as it begins, besides its hold. */
+type Beginning = Pick<StepStarted, "reused" | "unpriced" | "dropsRepeats">;
 
 type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
 
@@ -92,6 +97,7 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
  * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
  * step. The hold of pools above the run is settled when the end of the try is durable, and as a whole where the journal takes no more events.
  * Tries.Y5 (`key`, `run`) a try has the idempotency key of the one before it, in whatever process, unless that one was answered.
+ * Tries.Y6 (`#end`) a try whose use of the model is known settles the lost tries that it repeats.
  */
 export class Tries implements Attempts {
   readonly #parts: StepsParts;
@@ -138,10 +144,14 @@ export class Tries implements Attempts {
     return (this.#lent ??= this.#parts.gate.lend(this.#paid));
   }
 
-  async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
-    const { gate, scope, log, budgetShare } = this.#parts;
+  async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
+    const { act, gate, scope, log, budgetShare } = this.#parts;
     if (this.#started !== undefined) this.#end(this.#started.outcome, { ok: false, retry: true });
-    await gate.enter(hold, (taken) => this.#start(hold, unpriced ? { unpriced } : {}, taken), scope, budgetShare);
+    const repeats = lostAt(log.state, { act, key: this.#step.key });
+    const start = (taken: BudgetHold | undefined): void => {
+      this.#start(hold, { ...(unpriced ? { unpriced } : {}), ...(dropsRepeats ? { dropsRepeats: this.#answered } : {}) }, taken);
+    };
+    await gate.enter(hold, start, scope, budgetShare, repeats);
     if (!log.isDurable) await log.durable();
   }
 
@@ -157,7 +167,7 @@ export class Tries implements Attempts {
 
   settle(outcome: AttemptOutcome): void {
     if (this.#started === undefined || this.#started.isSettled) return;
-    if (outcome.error === undefined) this.#started = { outcome, isSettled: true };
+    if (outcome.error === undefined) this.#started = { ...this.#started, outcome, isSettled: true };
     else {
       const error = maskedError(this.#parts.mask, outcome.error);
       this.#end(outcome, { ok: false, retry: true, error });
@@ -222,12 +232,13 @@ export class Tries implements Attempts {
     return typeof deadline === "number" ? this.#parts.clock.now() + deadline : deadline.getTime();
   }
 
-  #start(hold: number, more: Pick<StepStarted, "reused" | "unpriced"> = {}, taken?: BudgetHold): void {
+  #start(hold: number, more: Beginning = {}, taken?: BudgetHold): void {
     const { act, log } = this.#parts;
     const { spec, key, asked, parent, request } = this.#step;
     this.#try += 1;
     const known: AttemptOutcome = { cost: hold, basis: hold > 0 ? "hold" : "none" };
-    this.#started = { outcome: more.unpriced === true ? { cost: undefined, basis: "usage" } : known, isSettled: false };
+    const outcome: AttemptOutcome = more.unpriced === true ? { cost: undefined, basis: "usage" } : known;
+    this.#started = { outcome, isSettled: false, dropsRepeats: more.dropsRepeats };
     log.record({
       type: "step.started",
       act,
@@ -255,6 +266,7 @@ export class Tries implements Attempts {
   ): void {
     const { act, log, gate } = this.#parts;
     const taken = this.#taken;
+    const settles = this.#settles(outcome);
     const lent = isLast ? (this.#lent?.close() ?? 0) : 0;
     if (isLast) this.#lent = undefined;
     this.#started = undefined;
@@ -264,12 +276,43 @@ export class Tries implements Attempts {
     const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
     const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
     try {
-      log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end, cost, basis, ...usage, at, ...late });
+      log.record({
+        type: "step.ended",
+        act,
+        key: this.#step.key,
+        try: this.#try,
+        ...end,
+        cost,
+        basis,
+        ...usage,
+        at,
+        ...late,
+        ...(settles.length === 0 ? {} : { settles }),
+      });
+      this.#settleAbove(settles);
     } finally {
       if (taken !== undefined) this.#giveBack(taken, outcome.cost ?? 0);
       else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
     }
     gate.settled();
+  }
+
+  /** Returns the settlements of the lost tries that this one repeats. Nothing is known of them where its own cost is not. */
+  #settles({ basis, cost }: AttemptOutcome): readonly SettledTry[] {
+    const { act, log } = this.#parts;
+    if (basis !== "usage" || this.#started?.isSettled !== true) return [];
+    return settledBy(log.state, { act, key: this.#step.key, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
+  }
+
+  #settleAbove(settles: readonly SettledTry[]): void {
+    const { gate, log } = this.#parts;
+    if (settles.length === 0) return;
+    if (log.isDurable) return gate.settleLost(settles);
+    // Without a record of it they stay lost.
+    log.durable().then(
+      () => gate.settleLost(settles),
+      () => undefined,
+    );
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
 import type { CancellationScopes } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
@@ -23,6 +24,7 @@ import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { RoleMemory } from "../role-memories.ts";
 import type { Directory, Routed } from "../routing/directory.ts";
+import { nearestText } from "../routing/spelling.ts";
 import type { Tell } from "../observers.ts";
 
 /** The shared parts of all turns of an environment. */
@@ -120,6 +122,8 @@ export function commit(
 ): TurnResult {
   const { log } = tools;
   if (outcome.kind === "done") {
+    const isUrgent = ({ message: { priority } }: Sent): boolean => priority !== undefined;
+    if (!log.state.isPrioritized && outcome.changes.said.some(isUrgent)) tools.host.recordBegun();
     const { said } = log.record(endedEvent(log, role, begun, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
@@ -192,9 +196,13 @@ export interface ActivationHost {
   warn(role: string, text: string): void;
   /** The long-term memory of a role, if it has one. */
   memoryOf(role: string): RoleMemory | undefined;
-  readonly directory: Pick<Directory, "route">;
+  readonly directory: Pick<Directory, "route" | "meant" | "nearest">;
+  /** True where a message to an address that no role has fails the activation. */
+  readonly failsOnDead: boolean;
   /** Notes an attempt that does not end at once. */
   waits(role: RoleState, begun: Begun): void;
+  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
+  recordBegun(): void;
 }
 
 /** @throws UsageError `DEPS_MISSING` always */
@@ -222,6 +230,16 @@ export function assertMessageSize({ messageLimit }: ActivationHost, name: string
   throw new UsageError(
     "MESSAGE_TOO_LONG",
     `Expected a message of at most ${messageLimit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
+  );
+}
+
+/** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, where the policy of the run says so */
+export function assertNotDead({ failsOnDead, directory }: ActivationHost, name: string, [dead]: readonly string[]): void {
+  if (!failsOnDead || dead === undefined) return;
+  throw new UsageError(
+    "ADDRESS_UNKNOWN",
+    `Expected ${name} to send to an address that a role has, got ${valueText(dead)}.${nearestText(directory.nearest(dead))}`,
+    { data: { address: dead, nearest: directory.nearest(dead) } },
   );
 }
 

@@ -1,10 +1,18 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { addressedIn, isCauseLeftOpen, isMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import {
+  addressedIn,
+  assertMessageAlone,
+  isCauseLeftOpen,
+  isMessage,
+  type Message,
+  type MessageFields,
+  nameOr,
+} from "../../message/message.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
-import { assertMessageSize, causeOf, messageOf, parentsIn, senderOf } from "./commit.ts";
+import { assertMessageSize, assertNotDead, causeOf, messageOf, parentsIn, senderOf } from "./commit.ts";
 import type { RoleTurn } from "./turn.ts";
 
 /** The parts of an activation that its outbox uses. */
@@ -19,6 +27,7 @@ export interface Speaker {
  * Outbox.O1 (`send`) a message is sent once, however often it is published.
  * Outbox.O2 (`issue`) a message made elsewhere is issued again under the activation's id, time and parents.
  * Outbox.O3 (`isClosed`) once closed, nothing is made or sent.
+ * Outbox.O4 (`#asMeant`) an address is compared exactly, unless a reply of a model that the activation has got has it: then by its normal form.
  */
 export class Outbox {
   /** The sent messages with their recipients, in order. */
@@ -69,20 +78,42 @@ export class Outbox {
   /**
    * Sends a message when the activation ends, or so many ticks after that.
    *
-   * @throws UsageError `DELAY_INVALID`
+   * @throws UsageError `DELAY_INVALID`; `OPTION_UNKNOWN` for options in place of a cause; `ADDRESS_UNKNOWN` where the run's policy says so
    */
   send(given: Message, cause?: string, delay: number = 0): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
+    if (typeof cause !== "string") assertMessageAlone("publish", cause);
     const { name } = this.#turn.role;
     dueOf(this.#turn.tools.log.state, delay, name);
     const message = this.issue(given, cause);
     const before = this.sent.get(message);
     if (before !== undefined) return before;
     if (delay > 0) this.#delays.set(message, delay);
-    const { to, dead } = this.#turn.tools.host.directory.route(message, name, this.#turn.teamAt);
-    const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
+    const { directory } = this.#turn.tools.host;
+    const { to, dead } = directory.route(message, name, this.#turn.teamAt);
+    const sent: Sent = dead.length === 0 ? { message, to } : this.#asMeant({ message, to, dead });
     this.sent.set(message, sent);
     return sent;
+  }
+
+  /** Returns a message with dead addresses with those that a model wrote, and that mean a role, read as this role. */
+  #asMeant({ message, to, dead = [] }: Sent): Sent {
+    const { role, teamAt, tools } = this.#turn;
+    const { directory } = tools.host;
+    const meant = dead.flatMap((wrote) => {
+      const as = this.#turn.wroteByModel(wrote) ? directory.meant(wrote, teamAt) : undefined;
+      return as === undefined ? [] : [{ wrote, as }];
+    });
+    const read = new Map(meant.map(({ wrote, as }) => [wrote, as]));
+    const sendTo = [...new Set(message.sendTo.map((address) => read.get(address) ?? address))];
+    const { causeBy, sentFrom } = message;
+    const routed = meant.length === 0 ? { to, dead } : directory.route({ sendTo, causeBy, sentFrom }, role.name, teamAt);
+    assertNotDead(tools.host, role.name, routed.dead);
+    return {
+      ...{ message, to: routed.to },
+      ...(routed.dead.length === 0 ? {} : { dead: routed.dead }),
+      ...(meant.length === 0 ? {} : { meant }),
+    };
   }
 
   /** The sent messages in order, as if none were delayed. */

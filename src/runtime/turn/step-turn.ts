@@ -17,6 +17,7 @@ import {
   type ActivationHost,
   type ActivationOutcome,
   assertMessageSize,
+  assertNotDead,
   type Begun,
   causeOf,
   commit,
@@ -167,6 +168,7 @@ class StepOutbox implements StepOut {
     assertMessageSize(this.#host, name, content);
     const routed = { sendTo: addressedIn(fields), causeBy: causeOf(fields, this.#spec.card.name), sentFrom: senderOf(fields, name) };
     const { to, dead } = this.#host.directory.route(routed, name);
+    if (dead.length > 0) assertNotDead(this.#host, name, dead);
     // A message in flight to one role holds no list of its own.
     if (to.length === 1 && routed.sendTo.length === 1 && to[0] === routed.sendTo[0]) routed.sendTo = to;
     // The next message that is read begins another list.

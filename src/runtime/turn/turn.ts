@@ -1,5 +1,6 @@
 import { ControlError, TimeoutError } from "../../kernel/errors.ts";
 import { type CancellationScope, TimeLimit } from "../../kernel/cancellation.ts";
+import { HandedOut } from "../../kernel/handed-out.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import type { Awaitable } from "../../role/action.ts";
 import type { Definition } from "../hired-roles.ts";
@@ -67,7 +68,7 @@ type Phase = "running" | "over";
  * steps. The changes belong to the activation until they are committed.
  *
  * RoleTurn.T1 (`#close`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
- * and the time limit includes that work.
+ * and the time limit includes that work. Where such work fails, the activation fails ({@link HandedOut}).
  * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
  * and no timer.
  * RoleTurn.T3 (`#commit`) what depends on the state of the run, the ticks of delays, the edges and the room in mailboxes, is found without a
@@ -83,6 +84,7 @@ export class RoleTurn {
   #scope: CancellationScope | undefined;
   #limit: TimeLimit | undefined;
   #steps: ActivationSteps | undefined;
+  #handed: HandedOut | undefined;
 
   constructor(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun) {
     this.tools = tools;
@@ -105,6 +107,11 @@ export class RoleTurn {
     return (this.#steps ??= this.#makeSteps());
   }
 
+  /** Hands out the promise of some work to the role. */
+  hand<T>(what: string, work: Promise<T>): Promise<T> {
+    return (this.#handed ??= new HandedOut()).hand(what, work);
+  }
+
   /** Milliseconds: the time of the last released answer, or of the beginning. */
   get now(): number {
     return this.#steps === undefined ? this.begun.at : this.#steps.now;
@@ -113,6 +120,11 @@ export class RoleTurn {
   /** The number of changes of the team that the activation knows of: those before its beginning, or before the last released answer. */
   get teamAt(): number {
     return this.#steps === undefined ? this.begun.teamAt : this.#steps.teamAt;
+  }
+
+  /** True for a word in a reply of a model that the activation has got. */
+  wroteByModel(word: string): boolean {
+    return this.#steps?.wroteByModel(word) === true;
   }
 
   /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
@@ -129,8 +141,9 @@ export class RoleTurn {
   #await(body: Promise<void>): Promise<TurnResult> {
     this.tools.host.waits(this.role, this.begun);
     const { state } = this.tools.log;
-    // The taken messages must not be dropped while the activation waits, and the record must show that.
-    if (state.delivery === "turn" && mailboxOf(state, this.role).overflow === "drop-oldest") recordBegin(this.tools, this.role, this.begun);
+    // No message may be dropped, or come before those that are taken, while the activation waits: the record must show that it has begun.
+    const mayChange = state.isPrioritized || mailboxOf(state, this.role).overflow === "drop-oldest";
+    if (state.delivery === "turn" && mayChange) recordBegin(this.tools, this.role, this.begun);
     this.#timeLimit();
     return this.scope.until(body).then(
       () => this.#close(),
@@ -151,7 +164,18 @@ export class RoleTurn {
     const end = outcome;
     if (this.#steps === undefined) return this.#commit(end);
     this.#timeLimit();
-    return this.#steps.close().then(() => this.#commit(end));
+    if (end.kind === "done") this.#handed?.close();
+    return this.#rest(this.#steps).then(() => this.#commit(end));
+  }
+
+  /** Waits for what the body started and did not await. An interruption ends the wait for what is no step. */
+  async #rest(steps: ActivationSteps): Promise<void> {
+    await steps.close();
+    const handed = this.#handed;
+    if (handed === undefined) return;
+    if (!handed.isSettled) await this.scope.until(handed.settled()).catch(() => {});
+    for (const what of handed.refused)
+      this.tools.host.warn(this.role.name, `${what} came after activation ${this.begun.act} had ended, and was not done. Await it.`);
   }
 
   /** Returns the interruption from outside that came while the body ran without waiting. */
@@ -188,7 +212,8 @@ export class RoleTurn {
     const late = this.#scope?.ended?.reason;
     const reason = late instanceof TimeoutError ? late : this.#steps?.control;
     if (reason !== undefined) return { kind: "failed", error: reason, place: this.#placeOf(reason) };
-    return outcome.kind === "done" ? outcome : { ...outcome, place: this.#placeOf(outcome.error) };
+    const loose = outcome.kind === "done" ? this.#handed?.failure(this.role.name) : outcome.error;
+    return outcome.kind === "done" && loose === undefined ? outcome : { kind: "failed", error: loose, place: this.#placeOf(loose) };
   }
 
   /** In a replay, returns the difference when recorded steps were not asked for. */

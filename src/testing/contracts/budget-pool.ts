@@ -12,13 +12,16 @@ export type MakeBudgetPool = (amount: number) => BudgetPool | Promise<BudgetPool
  * BudgetPool.B1 no reservation takes spending and holds above the amount. BudgetPool.B2 a reservation that does not fit waits while open
  * holds of any account could make room, and is refused with code `BUDGET` otherwise. BudgetPool.B3 a caller that is ended while it waits
  * holds nothing. BudgetPool.B4 an account is charged once with the spending in its record. BudgetPool.B5 a closed account holds nothing:
- * open holds count as spent. BudgetPool.B6 a hold settles once, at its cost, which may exceed the hold.
+ * open holds count as spent. BudgetPool.B6 a hold settles once, at its cost, which may exceed the hold. BudgetPool.B7 a lost hold counts as spent until
+ * it is settled, once; an account that is opened again has only those of its record. BudgetPool.B8 a call that repeats lost ones takes their
+ * room where it would be refused otherwise.
  */
 export function budgetPoolContract(kit: ContractKit, name: string, make: MakeBudgetPool): void {
   checkContract("budgetPoolContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a budget pool`, () => {
     waitingChecks(kit, make);
     accountChecks(kit, make);
+    lostChecks(kit, make);
   });
 }
 
@@ -31,9 +34,9 @@ interface AskedHold {
   readonly done: Promise<BudgetHold | undefined>;
 }
 
-function ask(account: BudgetAccount, amount: number, ending: Cancellation = never): AskedHold {
+function ask(account: BudgetAccount, amount: number, ending: Cancellation = never, repeats: readonly BudgetHold[] = []): AskedHold {
   const asked: { -readonly [K in keyof AskedHold]: AskedHold[K] } = { state: "waits", done: Promise.resolve(undefined) };
-  asked.done = account.reserve(amount, ending).then(
+  asked.done = account.reserve(amount, ending, repeats).then(
     (hold) => {
       asked.state = "held";
       return hold;
@@ -144,5 +147,70 @@ function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     const [more, rest] = [ask(ann, 31), ask(ann, 30)];
     await Promise.all([more.done, rest.done]);
     expect([more.state, rest.state]).toEqual(["refused", "held"]);
+  });
+}
+
+function lostChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void {
+  it("BudgetPool.B7 a lost hold counts as spent until it is settled, once, at its cost", async () => {
+    const pool = await make(100);
+    const ann = await pool.open("Ann", { spent: 10, lost: [60] });
+    const late = ann.lose(20);
+    const tooMuch = ask(ann, 11);
+    await tooMuch.done;
+    expect(tooMuch.state).toBe("refused");
+    for (const hold of [...ann.lost, late]) {
+      hold.settle(5);
+      hold.settle(5);
+    }
+    await ann.close(false);
+    const again = await opened(pool, "Ann", 20);
+    const [more, rest] = [ask(again, 81), ask(again, 80)];
+    await Promise.all([more.done, rest.done]);
+    expect([more.state, rest.state]).toEqual(["refused", "held"]);
+  });
+
+  it("BudgetPool.B7 an account that is opened again has the lost holds of its record, and no others", async () => {
+    const pool = await make(100);
+    const first = await pool.open("Ann", { spent: 0, lost: [30] });
+    await held(ask(first, 40));
+    await first.close(false);
+    const again = await pool.open("Ann", { spent: 0, lost: [30, 20] });
+    const [more, rest] = [ask(again, 51), ask(again, 50)];
+    await Promise.all([more.done, rest.done]);
+    expect([more.state, rest.state]).toEqual(["refused", "held"]);
+  });
+
+  it("BudgetPool.B8 a call that repeats a lost one takes its room where none is left, and both are settled", async () => {
+    const pool = await make(100);
+    const ann = await pool.open("Ann", { spent: 10, lost: [80] });
+    const other = ask(ann, 80);
+    await other.done;
+    expect(other.state).toBe("refused");
+    const again = await held(ask(ann, 80, never, ann.lost));
+    for (const hold of [...ann.lost, again]) hold.settle(20);
+    const [more, rest] = [ask(ann, 51), ask(ann, 50)];
+    await Promise.all([more.done, rest.done]);
+    expect([more.state, rest.state]).toEqual(["refused", "held"]);
+  });
+
+  it("BudgetPool.B8 a reservation waits for lost calls that are about to be repeated, and is refused when they are not", async () => {
+    const pool = await make(100);
+    const ann = await pool.open("Ann", { spent: 0, lost: [80] });
+    const ben = await opened(pool, "Ben");
+    const [fitting, waiting] = [ask(ben, 60), ask(ben, 90)];
+    await turns();
+    expect([fitting.state, waiting.state]).toEqual(["waits", "waits"]);
+    const again = await held(ask(ann, 80, never, ann.lost));
+    for (const hold of [...ann.lost, again]) hold.settle(10);
+    await Promise.all([fitting.done, waiting.done]);
+    expect([fitting.state, waiting.state]).toEqual(["held", "refused"]);
+    (await held(fitting)).settle(60);
+    const cal = await pool.open("Cal", { spent: 0, lost: [20] });
+    const last = ask(ben, 10);
+    await turns();
+    expect(last.state).toBe("waits");
+    await cal.close(false);
+    await last.done;
+    expect(last.state).toBe("refused");
   });
 }

@@ -2,6 +2,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
 import { tallyCheck } from "./journal-tally.ts";
+import { erasureChecks } from "./journal-erasure.ts";
 import { snapshotChecks } from "./journal-snapshots.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
 import { all, eventOf, filled, isOver, seqs } from "./journal-kit.ts";
@@ -21,7 +22,8 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * an owner is told once that it has lost its run, and not when it has given it back. Journal.K12 `watch`, where it is there, yields at the
  * start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it is there, reaches the owner and brings
  * its answer back. Journal.K14 `keepSnapshot` and `newestSnapshot`, where they are there, keep the newest snapshot of each run, for its
- * owner alone, until the run is removed.
+ * owner alone, until the run is removed. Journal.K15 `rewrite`, where it is there, puts other events in place of all events of a run, for its
+ * owner alone; a claim with `ifFree` is refused while the run has an owner.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
@@ -37,6 +39,7 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
     watchChecks(kit, make);
     commandChecks(kit, make);
     snapshotChecks(kit, make, filled);
+    erasureChecks(kit, make, filled);
   });
 }
 

@@ -14,7 +14,8 @@ import { checkContract, checksOf, type ContractKit } from "./contract-kit.ts";
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
-/** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V10 of the port, V9 for a store with `lookup`, V10 for one whose `nearest` is available. */
+/** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V12 of the port, V9 for a store with `lookup`, V10 for one whose `nearest` is available, V11 and V12
+ * for one with `removed` and `scopes`. */
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
@@ -22,6 +23,35 @@ export function messageStoreContract(kit: ContractKit, name: string, make: MakeS
     vectorChecks(kit, make);
     lookupChecks(kit, make);
     nearestChecks(kit, make);
+    removalChecks(kit, make);
+  });
+}
+
+function removalChecks(kit: ContractKit, make: MakeStore): void {
+  const { expect } = kit;
+  const check = checksOf(kit, make);
+  check("MessageStore.V11 a removal is remembered, also of what is added again, unless the message may return", async (store) => {
+    if (store.removed === undefined) return;
+    const [a = { place: 0 }, b = { place: 0 }] = await store.add("r", entries("a", "b", "c"));
+    await store.remove("r", [a.place]);
+    await store.remove("r", [b.place], { mayReturn: true });
+    const asked = ["a", "b", "c", "d"].map((id) => ({ runId: "", id }));
+    expect(await store.removed("r", asked)).toEqual([true, false, false, false]);
+    expect((await store.add("r", entries("a")))[0]?.isNew).toBe(true);
+    expect(await store.removed("other", asked)).toEqual([false, false, false, false]);
+  });
+
+  check("MessageStore.V12 after a purge what was removed is gone, and the rest is found as before", async (store) => {
+    if (store.scopes === undefined) return;
+    const stored = await store.add("r", entries("a", "b"));
+    await store.add("emptied", entries("a"));
+    await store.remove("emptied", await store.places("emptied"));
+    await store.remove("r", [stored[0]?.place ?? 0]);
+    await store.purge?.();
+    expect([await store.scopes(), await store.places("r")]).toEqual([["r"], [stored[1]?.place]]);
+    expect((await all(store, "r")).map(({ message }) => message.content)).toEqual(["words of b"]);
+    const [again] = await store.add("emptied", entries("b"));
+    expect([again?.place, await store.scopes()]).toEqual([2, ["r", "emptied"]]);
   });
 }
 

@@ -21,6 +21,7 @@ const report: ResultReport = {
   byModel: {},
   isScripted: false,
   deadLetters: 0,
+  failures: [],
   store: "/home/me/.troupe/runs.db",
   questions: [],
 };
@@ -175,6 +176,14 @@ describe("summaryLines", () => {
 
   it("quotes a folder that a shell would take apart", () => {
     expect(row("Test ", {}, { folder: "my game's" })).toBe(String.raw`Test     cd 'my game'\''s' && node --test`);
+  });
+
+  it("names the activations that failed, also of a run that finished, and no more than five", () => {
+    const failed = (nth: number) => ({ role: "Ben", act: `Ben#${nth}~3`, attempt: 3, code: "ACTION_FAILED", message: "no\u001b[2J fish" });
+    expect(row("Failed", { failures: [failed(0)] })).toBe(String.raw`Failed   Ben#0~3: no\u{1b}[2J fish (ACTION_FAILED), after 3 attempts`);
+    const all = told({ failures: Array.from({ length: 7 }, (_, nth) => failed(nth)) });
+    expect(all.match(/Ben#/g)).toHaveLength(5);
+    expect(all).toContain("2 activations before these");
   });
 
   it("tells of dead letters and of warnings nobody saw", () => {

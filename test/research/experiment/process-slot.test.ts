@@ -50,19 +50,25 @@ function answering(...lists: readonly (readonly ProcessAnswer[])[]): { readonly 
 afterEach(() => void vi.restoreAllMocks());
 
 describe("the processes of one worker", () => {
-  it("CellProcess.P1 may take a minute to start where a run may take less, and are given up after it", async () => {
-    const module = join(scratchFolder(), "loading.mjs");
-    writeFileSync(module, "setInterval(() => undefined, 1_000); await new Promise(() => undefined);");
-    const clock = simulatedClock();
-    const running = new ProcessSlot({ ...options, module: pathToFileURL(module).href, timeLimit: 1, memory: 1_000, clock }, 2).run(request);
-    let error: unknown;
-    running.catch((thrown: unknown) => (error = thrown));
-    await vi.waitUntil(() => clock.advance(1_000).then(() => error !== undefined), { timeout: 60_000, interval: 10 });
-    expect(error).toMatchObject({
-      code: "EXPERIMENT_UNREADABLE",
-      message: expect.stringContaining("it took more than 60000 ms, in each of 2"),
-    });
-  });
+  it(
+    "CellProcess.P1 may take a minute to start where a run may take less, and are given up after it",
+    { tags: ["science", "long"] },
+    async () => {
+      const module = join(scratchFolder(), "loading.mjs");
+      writeFileSync(module, "setInterval(() => undefined, 1_000); await new Promise(() => undefined);");
+      const clock = simulatedClock();
+      const running = new ProcessSlot({ ...options, module: pathToFileURL(module).href, timeLimit: 1, memory: 1_000, clock }, 2).run(
+        request,
+      );
+      let error: unknown;
+      running.catch((thrown: unknown) => (error = thrown));
+      await vi.waitUntil(() => clock.advance(1_000).then(() => error !== undefined), { timeout: 60_000, interval: 10 });
+      expect(error).toMatchObject({
+        code: "EXPERIMENT_UNREADABLE",
+        message: expect.stringContaining("it took more than 60000 ms, in each of 2"),
+      });
+    },
+  );
 
   it("ProcessSlot.S1 run cells one after another, until one is gone: the next try has another process", async () => {
     const started = answering([ended, ended, gone("died")], [ended, ended]);

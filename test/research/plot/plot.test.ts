@@ -43,7 +43,7 @@ function tableOf(page: string): readonly (readonly string[])[] {
   );
 }
 
-it("a plot changes no global object: a set is no JSON before and after it", async () => {
+it("a plot changes no global object: a set is no JSON before and after it", { tags: ["science", "long"] }, async () => {
   const before = JSON.stringify(new Set([1]));
   const first = await plotSvg(rows, { kind: "bars", x: "topology", y: "gini", series: "isDone" });
   expect(JSON.stringify(new Set([1]))).toBe(before);

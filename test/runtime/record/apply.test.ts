@@ -85,7 +85,7 @@ async function lived(scheduler: "rounds" | "eager", listens: boolean = true): Pr
   });
   environment.addRoles(hired);
   environment.publishMessage("go");
-  const end = await environment.drive(10);
+  const end = await environment.drive({ roundsLeft: () => 10 - state.round, checkpoint: undefined, signal: undefined });
   await environment.finish(end);
   return { events, pictures, state };
 }

@@ -87,7 +87,7 @@ describe("an exported run", () => {
         expect(await collected(exportRun(journal, "run"))).toEqual(first);
         expect(await eventsOf(journal, "run")).toEqual(events);
       }),
-      { numRuns: tries(34, 400) },
+      { numRuns: tries(12, 400) },
     );
   });
 
@@ -178,7 +178,7 @@ describe("an import that is refused leaves nothing behind", () => {
         const changed = text.slice(0, place) + character + text.slice(place + 1);
         expect((await refusal(changed.split("\n"))).code).toMatch(/^(EXPORT|EVENT|JOURNAL)_/);
       }),
-      { numRuns: tries(100, 1_200) },
+      { numRuns: tries(40, 1_200) },
     );
   });
 
@@ -346,7 +346,7 @@ describe("an import whose process dies", () => {
 });
 
 describe("a large run", () => {
-  test("RunImport.X5 is written at once, and one that is too large for that in parts", async () => {
+  test("RunImport.X5 is written at once, and one that is too large for that in parts", { tags: ["numbers", "long"] }, async () => {
     const [start = "", message = ""] = lines.slice(1);
     const long = "x".repeat(1024 * 1024);
     const many = (count: number, content: string): string[] =>
@@ -382,7 +382,7 @@ describe("a large run", () => {
     );
   });
 
-  test("a line without end is refused before it fills the memory", async () => {
+  test("a line without end is refused before it fills the memory", { tags: ["numbers", "long"] }, async () => {
     let given = 0;
     const endless = function* (): Iterable<string> {
       for (;;) {

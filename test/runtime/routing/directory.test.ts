@@ -28,6 +28,7 @@ class Town {
       index,
       alone: Object.freeze([own]),
       wasHired: () => true,
+      profile: "",
       ...kind.listening,
     }));
     this.directory = new Directory({ changes: 0, find: (own) => this.#known.get(own), has: ({ name: own }) => this.#known.has(own) });

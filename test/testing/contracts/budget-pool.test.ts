@@ -25,11 +25,20 @@ function together(pool: BudgetPool): BudgetPool {
   return {
     id: `all of ${pool.id}`,
     rank: pool.rank + 1,
-    open: async (name, { spent }) => {
-      const funds = await Funds.open([pool], { name, spent });
+    open: async (name, { spent, lost = [] }) => {
+      const named = lost.map((amount, nth): [string, number] => [String(nth), amount]);
+      const funds = await Funds.open([pool], { name, spent, lost: named });
       if (funds === undefined) throw new Error("Expected a pool that binds.");
+      const holds = named.map(([call]) => ({ settle: (cost: number) => funds.settleLost(call, cost) }));
       return {
-        reserve: (amount, ending) => funds.reserve(amount, ending),
+        lost: holds,
+        lose: (amount) => funds.lose(amount),
+        reserve: (amount, ending, repeats = []) =>
+          funds.reserve(
+            amount,
+            ending,
+            repeats.map((hold) => String(holds.indexOf(hold))),
+          ),
         charge: (amount) => funds.charge(amount),
         close: (isDone) => funds.close(isDone),
       };

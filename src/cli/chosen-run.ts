@@ -1,0 +1,80 @@
+import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { chosenCrew } from "./crew-file.ts";
+import { boundNotes, type FolderSettings } from "./folder-settings.ts";
+import { canAsk } from "./host.ts";
+import { namedModels } from "./model-settings.ts";
+import { agrees } from "./prompt.ts";
+import { shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
+import { companySettings, type FileCrew, type Flags, type ModuleCrew, type RunSettings, runSettings } from "./settings.ts";
+import { valueIn } from "./variables.ts";
+
+/** The settings of a new run, within the bounds of the files of folders. */
+export interface ChosenRun {
+  readonly settings: RunSettings;
+  /** Undefined: a crew with settings of its own. */
+  readonly crew: FileCrew | ModuleCrew | undefined;
+}
+
+/** A run as options, variables and files ask for it. */
+interface WishedRun extends ChosenRun {
+  /** Bounds of folders that are not those of the run, or are lower than the user's. */
+  readonly notes: readonly string[];
+  /** What files of folders ask for beyond what the user said. */
+  readonly widens: readonly string[];
+}
+
+/**
+ * Chooses the settings of a new run. What a folder asks for beyond what the user said is shown and asked for.
+ *
+ * @throws UsageError `FOLDER_ASKS` without a person to ask, and those of {@link chosenCrew} and {@link runSettings}; AbortedError when the person says no
+ */
+export async function chosenRun(session: Session, flags: Flags): Promise<ChosenRun> {
+  const { host, screen } = session;
+  const { notes, widens, ...chosen } = await wishedRun(session, flags);
+  for (const note of notes) screen.say(screen.style.warn(shown(note)));
+  if (widens.length === 0) return chosen;
+  if (!canAsk(host)) {
+    const texts = widens.map((text) => shown(text, 300)).join("; ");
+    const advice =
+      "Name the models under models in ~/.config/troupe/config.yaml, or put the crew's file into that folder. At a terminal you are asked";
+    throw new UsageError("FOLDER_ASKS", `Expected a run within your own settings, but a folder asks for more: ${texts}. ${advice}.`);
+  }
+  screen.print([screen.style.strong("This folder asks for more than you said:"), ...widens.map((text) => `  ${shown(text, 300)}`)]);
+  if (!(await agrees(session, "Allow it for this run?"))) throw new AbortedError("it was not allowed, and nothing was started");
+  return chosen;
+}
+
+/** As {@link chosenRun}, but nobody is asked. */
+export async function wishedRun(session: Session, given: Flags): Promise<WishedRun> {
+  const { host, settingsFrom: from, folder } = session;
+  const { flags, crew, asks, models } = await chosenCrew(session, given);
+  const folders = [asks, folder].filter((one) => one !== undefined);
+  const own = runSettings(flags, host.env, { folders, from });
+  const settings = crew === undefined ? own : { ...own, crew, models: { ...own.models, ...models } };
+  const named = namedModels(flags, host.env);
+  const company = companySettings(flags, host.env);
+  const main = settings.model.kind === "model" && !named.main.has(settings.model.model.id) ? [settings.model.model.id] : [];
+  const users = new Set([...named.all, ...Object.values(models)]);
+  const others = Object.values(settings.models ?? {}).filter((id) => !users.has(id));
+  return {
+    settings,
+    crew,
+    notes: boundNotes(folders, {
+      budget: { own: company.budget, isGiven: company.isBudgetExplicit, held: settings.budget },
+      rounds: {
+        own: company.rounds,
+        isGiven: (flags.rounds ?? flags.nRound ?? valueIn(host.env, "TROUPE_ROUNDS")) !== undefined,
+        held: settings.rounds,
+      },
+    }),
+    widens: [
+      ...new Set([...main, ...others].map((id) => `${fileOf(id, folders)}: the model ${id}`)),
+      ...folders.flatMap(({ file, widens = [] }) => widens.map((text) => `${file}: ${text}`)),
+    ],
+  };
+}
+
+function fileOf(id: string, folders: readonly FolderSettings[]): string {
+  return folders.find(({ model, roles = {} }) => model === id || Object.values(roles).includes(id))?.file ?? "";
+}

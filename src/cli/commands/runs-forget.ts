@@ -1,0 +1,53 @@
+import { UsageError } from "../../kernel/errors.ts";
+import type { MessageStore } from "../../memory/message-store.ts";
+import type { Scope } from "../../memory/memory-scope.ts";
+import { forget } from "../../team/forget.ts";
+import type { ExitCode } from "../errors.ts";
+import { memoryPlace } from "../memory-store.ts";
+import { report } from "../output.ts";
+import { confirmRemoval } from "../prompt.ts";
+import { plural } from "../screen/amounts.ts";
+import { shown } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import type { Flags } from "../settings.ts";
+import { isStore, withRuns } from "../store.ts";
+import { storedRun } from "../stored-run.ts";
+
+/** `troupe runs forget`: erases what a user, a conversation or a tenant has said, in runs and in memories. */
+export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
+  const { user, tenant } = flags;
+  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+    const conversation = flags.conversation === undefined ? undefined : await storedRun(journal, flags.conversation);
+    const scope: Scope = {
+      ...(user === undefined ? {} : { user }),
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(conversation === undefined ? {} : { conversation }),
+    };
+    const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(String(name), 60)}`);
+    if (whose.length === 0)
+      throw new UsageError("OPTION_INVALID", "Expected whose words to forget, got nobody. Say --user, --conversation or --tenant.");
+    await confirmRemoval(
+      session,
+      `Erase what was said for ${whose.join(", ")}, in runs and memories? It is gone for good.`,
+      flags.yes === true,
+    );
+    const memories = await memoriesOf(session, flags);
+    try {
+      const forgotten = await forget(scope, { journal, stores: memories, clock: session.host.clock });
+      const { runs, texts, messages } = forgotten;
+      const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
+      await report(session, text, { type: "forgotten", ...forgotten });
+      return 0;
+    } finally {
+      for (const store of memories) await store.close();
+    }
+  });
+}
+
+/** The store of memories, if it exists. */
+async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
+  const { path } = memoryPlace(memory === undefined ? {} : { store: memory }, session);
+  if (!(await isStore(path))) return [];
+  const { sqliteStore } = await import("../../adapters/sqlite-store.ts");
+  return [sqliteStore({ path })];
+}

@@ -1,0 +1,136 @@
+import { nextMacrotask } from "./clock.ts";
+import { ContextClosedError, ControlError, errorRecord, UsageError } from "./errors.ts";
+
+/** How a promise was used: by nothing, by `await` alone, or by a handler or a combinator such as `Promise.all`. */
+type Use = "none" | "awaited" | "handled";
+
+/** Hands out the promise of some work. See {@link HandedOut.hand}. */
+export type Hand = <T>(what: string, work: Promise<T>) => Promise<T>;
+
+/** Work that failed and that nothing waited for. */
+interface Loose {
+  readonly what: string;
+  readonly error: unknown;
+}
+
+/**
+ * The promises of one piece of work, such as an activation, that its code may forget to await. It owns the promises that have not settled.
+ *
+ * HandedOut.P1 (`hand`) no promise that is handed out, and none that follows from it by `then`, `catch` or `finally`, is ever an unhandled rejection.
+ * HandedOut.P2 (`failure`) one that failed and was used by nothing until the end of its work is a failure of that work.
+ * HandedOut.P3 (`close`) after the body of the work has ended, one that fails and was only awaited is a failure too, and stays pending: the
+ * function that awaits it is not awaited itself, and its rejection would end the process. One with a handler is the handler's.
+ * HandedOut.P4 (`refused`) what was asked for after the end of the body, and so was not done, is no failure: it is named in a warning.
+ */
+export class HandedOut {
+  readonly #open = new Map<Promise<unknown>, Handed<unknown>>();
+  /** Failed, and used by nothing when they did. */
+  #unused: (Loose & { readonly handed: Handed<unknown> })[] = [];
+  #late: Loose | undefined;
+  /** The names of what was asked for too late. */
+  readonly refused: string[] = [];
+  #isClosed = false;
+  #hasFollowers = false;
+
+  /** Returns the promise to hand out for `work`. @param what its name, for the error */
+  hand<T>(what: string, work: Promise<T>): Promise<T> {
+    const handed = this.#handed(what, work);
+    this.#open.set(work, handed);
+    return handed;
+  }
+
+  /** True when all that was handed out has settled. */
+  get isSettled(): boolean {
+    return this.#open.size === 0 && !this.#hasFollowers;
+  }
+
+  /** Notes that the body of the work has ended. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Waits for what was handed out. @param which "unused": only for what nothing uses */
+  async settled(which: "all" | "unused" = "all"): Promise<void> {
+    for (;;) {
+      const awaited = [...this.#open].filter(([, { use }]) => which === "all" || use === "none").map(([work]) => work);
+      if (awaited.length === 0) break;
+      await Promise.allSettled(awaited);
+    }
+    // Those that follow from a promise settle some microtasks after it.
+    if (this.#hasFollowers) await nextMacrotask();
+  }
+
+  /** Returns the failure of what was handed out and is not awaited, if there is one. @param whose the name of the work */
+  failure(whose: string): UsageError | undefined {
+    const loose = this.#late ?? this.#unused.find(({ handed: { use } }) => use === "none");
+    return loose && notAwaited(whose, loose);
+  }
+
+  #handed<T>(what: string, work: Promise<T>): Handed<T> {
+    const handed: Handed<T> = new Handed((resolve, reject) => {
+      const settle = (value: T): void => {
+        this.#open.delete(work);
+        resolve(value);
+      };
+      work.then(settle, (error: unknown) => {
+        this.#open.delete(work);
+        const isLate = this.#isClosed && handed.use === "awaited";
+        if (this.#isClosed && error instanceof ContextClosedError) {
+          if (handed.use !== "handled") this.refused.push(what);
+        } else if (!(error instanceof ControlError)) {
+          if (isLate) this.#late ??= { what, error };
+          else if (handed.use === "none") this.#unused.push({ handed, what, error });
+        }
+        if (isLate) return;
+        handed.ignore();
+        reject(error as Error);
+      });
+    });
+    handed.follow = (next) => {
+      this.#hasFollowers = true;
+      return this.#handed(what, next);
+    };
+    return handed;
+  }
+}
+
+/** A promise that notes how it is used. */
+class Handed<T> extends Promise<T> {
+  use: Use = "none";
+  /** Returns the promise to hand out for one that follows from this one. */
+  follow: (<R>(next: Promise<R>) => Promise<R>) | undefined;
+
+  /** Takes its rejection as handled. */
+  ignore(): void {
+    const { use } = this;
+    super.then(undefined, () => {});
+    this.use = use;
+  }
+
+  override then<A = T, B = never>(
+    onValue?: ((value: T) => A | PromiseLike<A>) | null,
+    onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    const next = super.then(onValue, onError);
+    this.use = "handled";
+    return this.follow === undefined ? next : this.follow(next);
+  }
+}
+
+// `await` calls no method of a promise: it reads this member, and takes the promise as it is where it is `Promise`.
+Reflect.defineProperty(Handed.prototype, "constructor", {
+  get(this: Handed<unknown>) {
+    if (this.use === "none") this.use = "awaited";
+    return Promise;
+  },
+});
+
+function notAwaited(whose: string, { what, error }: Loose): UsageError {
+  const { message } = errorRecord(error);
+  return new UsageError(
+    "STEP_NOT_AWAITED",
+    `Expected ${whose} to await ${what}, which it did not, and which failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ` +
+      "Write await before it; where its failure does not matter, handle it with .catch().",
+    { cause: error, data: { step: what } },
+  );
+}

@@ -1,0 +1,30 @@
+import { brainJson, NO_BRAIN } from "./brain-state.ts";
+import type { Cache } from "./cache.ts";
+import { isWithin, type MemoryScope, type Scope, scopeKey, scopeOfKey } from "./memory-scope.ts";
+
+/** Begins the keys of brain memories that have a scope. */
+const MARK = "brain ";
+
+/** Milliseconds for which a cache refuses what a process stores that has loaded a memory before it was forgotten. */
+const REFUSED = 24 * 60 * 60 * 1_000;
+
+/** Returns the key of a brain memory in a cache. */
+export function scopedCacheKey(scope: MemoryScope): string {
+  return `${MARK}${scopeKey(scope)}`;
+}
+
+/**
+ * Forgets the brain memories of a scope in a cache. Returns the number of memories.
+ *
+ * @param now milliseconds since 1970
+ * @throws CacheError
+ */
+export async function forgetInCache(cache: Cache, whole: Scope, now: number): Promise<number> {
+  let forgotten = 0;
+  for (const key of (await cache.keys?.(MARK)) ?? []) {
+    if (!isWithin(scopeOfKey(key.slice(MARK.length)), whole)) continue;
+    await cache.set(key, JSON.stringify(brainJson({ ...NO_BRAIN, forgotten: now })), REFUSED);
+    forgotten += 1;
+  }
+  return forgotten;
+}

@@ -1,0 +1,42 @@
+import { isWithin, type Scope, scopeOfKey } from "./memory-scope.ts";
+import type { MessageStore } from "./message-store.ts";
+
+/** Decides which strings are erased. */
+export interface Erasure {
+  /** True where all words of the run go. */
+  readonly isWhole: boolean;
+  isMeant(text: string): boolean;
+}
+
+/** A run whose words are erased. */
+export interface ForgottenRun<E extends Erasure = Erasure> {
+  readonly runId: string;
+  readonly scope: Scope;
+  readonly erasure: E;
+}
+
+/**
+ * Removes from a store the memories of a scope, and the messages of some runs wherever else they are remembered. Returns the number of messages.
+ *
+ * @throws MemoryError
+ */
+export async function forgetInStore(store: MessageStore, whole: Scope, runs: readonly ForgottenRun[]): Promise<number> {
+  const erasures = new Map(runs.map(({ runId, erasure }) => [runId, erasure]));
+  let forgotten = 0;
+  for (const key of (await store.scopes?.()) ?? []) {
+    const scope = scopeOfKey(key);
+    const isOfScope = isWithin(scope, whole);
+    // Only a memory that one of the runs has, or a wider one, may have messages of them.
+    if (!isOfScope && !runs.some((run) => isWithin(run.scope, scope))) continue;
+    const places: number[] = [];
+    if (isOfScope) places.push(...(await store.places(key)));
+    else {
+      for await (const page of store.read(key, 0))
+        for (const { place, runId, message } of page.messages)
+          if (erasures.get(runId)?.isMeant(message.content) === true) places.push(place);
+    }
+    if (places.length > 0) forgotten += await store.remove(key, places);
+  }
+  await store.purge?.();
+  return forgotten;
+}

@@ -1,0 +1,97 @@
+import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import { valueText } from "../kernel/value-text.ts";
+
+/** Whose words something holds. A run is recorded with it, and `forget` is told by it what to erase. */
+export interface Scope {
+  /** The tenant of a server. */
+  readonly tenant?: string;
+  /** A person, as the tenant names them. */
+  readonly user?: string;
+  /** The run in which a conversation began. Forks of it belong to the same conversation. */
+  readonly conversation?: string;
+}
+
+/** The parts of a {@link Scope}. @internal */
+export const scopeParts: Known<Scope> = { tenant: true, user: true, conversation: true };
+
+/** Whose long-term memory something is: that of a role, for everybody or for a part of them. */
+export interface MemoryScope extends Scope {
+  readonly role: string;
+}
+
+/**
+ * How far a role remembers beyond a run: for one `conversation`, one `user`, one `tenant`, or for all runs of the role. What a run does not
+ * name narrows it: without a user, `user` is `conversation`.
+ */
+export type MemoryReach = "conversation" | "user" | "tenant" | "role";
+
+/** The values of {@link MemoryReach}. */
+export const MEMORY_REACHES: readonly MemoryReach[] = ["conversation", "user", "tenant", "role"];
+
+/** Begins the key of a scope that is more than a role. */
+const SCOPED = '["';
+
+/**
+ * Returns the key of a scope in a store: equal for equal scopes, and different for different ones, whatever the names contain. The key of a
+ * role's memory for everybody is the role's name.
+ */
+export function scopeKey({ role, tenant, user, conversation }: MemoryScope): string {
+  const parts = [tenant, user, conversation];
+  if (parts.every((part) => part === undefined) && !role.startsWith(SCOPED)) return role;
+  return JSON.stringify([role, ...parts.map((part) => part ?? null)]);
+}
+
+/** Returns the scope of a key of {@link scopeKey}. Any other text is the name of a role. */
+export function scopeOfKey(key: string): MemoryScope {
+  const parts = key.startsWith(SCOPED) ? parsed(key) : undefined;
+  if (!isList(parts)) return { role: key };
+  const [role, tenant, user, conversation] = parts as readonly [string, ...(string | null)[]];
+  return { role, ...named({ tenant, user, conversation }) };
+}
+
+function parsed(key: string): unknown {
+  try {
+    return JSON.parse(key);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a scope as a person reads it: `Guide, user ann, tenant shop`. */
+export function scopeText({ role, ...scope }: MemoryScope): string {
+  return [role, ...Object.entries(scope).map(([part, name]) => `${part} ${name}`)].join(", ");
+}
+
+/** True for a scope that is the given one or a part of it. */
+export function isWithin(scope: Scope | undefined, whole: Scope): boolean {
+  return Object.keys(scopeParts).every((part) => {
+    const wanted = whole[part as keyof Scope];
+    return wanted === undefined || scope?.[part as keyof Scope] === wanted;
+  });
+}
+
+/** Returns whose memory a role of a run has. @param reach default: of the user, else of the conversation, else of the role for all runs */
+export function memoryScope(role: string, run: Scope | undefined, runId: string, reach?: MemoryReach): MemoryScope {
+  if (reach === "role" || (reach === undefined && run === undefined)) return { role };
+  const { tenant, user, conversation = runId } = run ?? {};
+  if (reach === "tenant") return { role, ...named({ tenant }) };
+  return user === undefined || reach === "conversation"
+    ? { role, ...named({ tenant, conversation }) }
+    : { role, ...named({ tenant, user }) };
+}
+
+/** @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a part that is no text, or an empty one */
+export function checkScope(what: string, scope: unknown): void {
+  if (scope === undefined) return;
+  checkKnownOptions(what, scope, scopeParts);
+  for (const [part, value] of Object.entries(isRecord(scope) ? scope : {})) {
+    if (value === undefined || (typeof value === "string" && value !== "")) continue;
+    throw new UsageError("OPTION_INVALID", `Expected the ${part} of ${what} to be a text that is not empty, got ${valueText(value)}.`);
+  }
+}
+
+function named(parts: { readonly [Part in keyof Scope]: string | null | undefined }): Scope {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined && value !== null));
+}

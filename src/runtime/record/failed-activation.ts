@@ -1,0 +1,40 @@
+import type { ActEnded, ActFailed } from "./event.ts";
+
+/** An activation that failed, and of which nothing took effect. The run may have gone on without it: see the failure policies. */
+export interface FailedActivation {
+  readonly role: string;
+  /** `role#n~attempt`: the name of its last attempt. */
+  readonly act: string;
+  /** The number of its last attempt, from 1. */
+  readonly attempt: number;
+  /** The code of the error of the last attempt. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The failed activations by their names without the attempt. */
+export type FailedActivations = Map<string, FailedActivation>;
+
+/** Notes the end of an activation. One that fails and is tried again at once is no failure yet; one that ends well later is none any more. */
+export function noteEnd(failures: FailedActivations, event: ActEnded | ActFailed): void {
+  if (event.type === "act.ended") {
+    if (failures.size > 0) failures.delete(nameIn(event.act));
+    return;
+  }
+  const { act, role, error, then } = event;
+  if (then !== "dead" && then !== "stop") return;
+  failures.set(nameIn(act), { role, act, attempt: attemptIn(act), code: error.code, message: error.message });
+}
+
+/** Returns the failed activations of a list, as `noteEnd` takes them. */
+export function failuresIn(list: readonly FailedActivation[]): FailedActivations {
+  return new Map(list.map((failed) => [nameIn(failed.act), failed]));
+}
+
+function nameIn(act: string): string {
+  return act.slice(0, act.lastIndexOf("~"));
+}
+
+function attemptIn(act: string): number {
+  return Number(act.slice(act.lastIndexOf("~") + 1));
+}

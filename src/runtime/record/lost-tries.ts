@@ -1,0 +1,79 @@
+import type { StepStarted } from "./event.ts";
+import { roleNameIn } from "./role-state.ts";
+import type { RunState } from "./run-state.ts";
+
+/** A try whose end is unknown, because its process died. Its hold counts as spent until it is settled. */
+export interface LostTry extends Pick<StepStarted, "act" | "key" | "try" | "hold" | "unpriced" | "dropsRepeats"> {
+  /** The id of the model, where the step belongs to one. */
+  readonly model?: string;
+  /** Milliseconds: when it was found lost. */
+  readonly at: number;
+}
+
+/** The settlement of a lost try. */
+export interface SettledTry extends Pick<StepStarted, "act" | "key" | "try" | "hold" | "unpriced"> {
+  /** Micro-dollars in place of its hold; null when the price is unknown. */
+  readonly cost: number | null;
+}
+
+/** Lost tries were settled by a person, or because their time was over. */
+export interface RunSettled {
+  readonly type: "run.settled";
+  readonly settles: readonly SettledTry[];
+  /** Micro-dollars that the settlements added in the run it was copied from: below 0 where they were less than the holds. */
+  readonly saved?: number;
+}
+
+/** A try that ended with a known use of its model. */
+interface Successor extends Pick<LostTry, "act" | "key"> {
+  readonly dropsRepeats: number | undefined;
+  readonly cost: number | null;
+}
+
+/**
+ * Returns the settlements of the lost tries that a try repeats: those of the same request, in whatever attempt. They cost what it cost; one
+ * that the server has dropped in its favour costs nothing.
+ */
+export function settledBy({ lost }: RunState, { act, key, dropsRepeats, cost }: Successor): readonly SettledTry[] {
+  if (lost.length === 0) return lost as readonly never[];
+  const isRepeated = (one: LostTry): boolean => roleNameIn(one.act) === roleNameIn(act) && addressIn(one.key) === addressIn(key);
+  const isDropped = (one: LostTry): boolean =>
+    one.dropsRepeats !== undefined && one.dropsRepeats === dropsRepeats && one.act === act && one.key === key;
+  return lost.filter(isRepeated).map((one) => settledAt(one, isDropped(one) ? 0 : cost));
+}
+
+/** Returns the lost tries of a step: the next try of it repeats them, also in another attempt. */
+export function lostAt({ lost }: RunState, { act, key }: Pick<LostTry, "act" | "key">): readonly LostTry[] {
+  return lost.length === 0 ? lost : lost.filter((one) => one.key === key && roleNameIn(one.act) === roleNameIn(act));
+}
+
+/** Returns the settlement of a lost try at a cost. */
+export function settledAt({ act, key, try: nth, hold, unpriced }: Omit<LostTry, "at">, cost: number | null): SettledTry {
+  return { act, key, try: nth, hold, cost, ...(unpriced === undefined ? {} : { unpriced }) };
+}
+
+/** Returns the settlement of the tries that were lost before a time, at nothing. They are in no open activation that is about to repeat them. */
+export function overdueTries({ lost }: RunState, before: number): readonly [] | readonly [RunSettled] {
+  const settles = lost.filter(({ at }) => at <= before).map((one) => settledAt(one, 0));
+  return settles.length === 0 ? [] : [{ type: "run.settled", settles }];
+}
+
+/** Returns what settlements add to the spending in which the holds count. Micro-dollars, and calls without a known price. */
+export function settledMore(settles: readonly SettledTry[] = []): { readonly known: number; readonly unpriced: number } {
+  let [known, unpriced] = [0, 0];
+  for (const one of settles) {
+    known += (one.cost ?? 0) - one.hold;
+    unpriced += (one.cost === null ? 1 : 0) - (one.unpriced === true ? 1 : 0);
+  }
+  return { known, unpriced };
+}
+
+/** A key is an address and its occurrence. */
+function addressIn(key: string): string {
+  return key.slice(0, key.lastIndexOf("."));
+}
+
+/** True for the try with that name. */
+export function isSameTry(one: Pick<LostTry, "act" | "key" | "try">, other: Pick<LostTry, "act" | "key" | "try">): boolean {
+  return one.act === other.act && one.key === other.key && one.try === other.try;
+}

@@ -1,0 +1,85 @@
+import type { Message } from "../../message/message.ts";
+import type { RunState } from "./run-state.ts";
+
+/*
+ * The count of rounds and time that bounds a run. A run may be a conversation without an end, so the count begins again with each turn of it. It
+ * follows from the events, so a replay counts the same.
+ *
+ * TurnCount.T1 (`hear`) a message from outside that comes to a run at rest begins a turn: at the first activation after it.
+ * TurnCount.T2 (`hear`) a message that comes while the run is under way begins no turn, so messages alone cannot keep a run going for ever.
+ * TurnCount.T3 (`rest`) a message that nobody has read when the run comes to rest begins a turn then.
+ * TurnCount.T4 (`beginTurn`) without a message a resume goes on with the same count.
+ */
+
+/** The relation of a run to its turns: nobody has acted since it came to rest; a turn begins with the next activation; a turn is under way. */
+export type TurnPhase = "at rest" | "begins" | "under way";
+
+/** The beginning of the present turn. */
+export interface TurnStart {
+  /** Rounds that had ended. */
+  readonly rounds: number;
+  readonly tick: number;
+  /** Messages that had been delivered. */
+  readonly deliveries: number;
+}
+
+/** Notes a message from outside that somebody gets. */
+export function hear(state: RunState, { id }: Message): void {
+  if (state.turn === "at rest") state.turn = "begins";
+  if (state.hasHistory) state.unheard.add(id);
+}
+
+/** Notes that the run came to rest. */
+export function rest(state: RunState): void {
+  state.turn = state.unheard.size > 0 ? "begins" : "at rest";
+}
+
+/** Notes that an activation begins, or ends without a recorded beginning. The first turn begins with the run. */
+export function beginTurn(state: RunState): void {
+  if (state.turn === "begins" && state.activations > 0) {
+    const { round, tick, deliveries } = state;
+    state.turnStart = { rounds: round, tick, deliveries: deliveries.length };
+    state.actsInTurn = new Map();
+    state.busiestInTurn = 0;
+  }
+  state.turn = "under way";
+}
+
+/** Notes that an activation which had begun before the run came to rest goes on. */
+export function work(state: RunState): void {
+  if (state.turn === "at rest") state.turn = "under way";
+}
+
+/** Notes that somebody has read messages. */
+export function read({ unheard }: RunState, taken: readonly Message[]): void {
+  if (unheard.size > 0) for (const { id } of taken) unheard.delete(id);
+}
+
+/** Counts an activation that has ended. In the first turn a role has ended as many as in the run. */
+export function countAct(state: RunState, { index, n }: { readonly index: number; readonly n: number }): void {
+  if (n > state.busiest) state.busiest = n;
+  if (state.clock === "rounds" || state.turnStart === undefined) return;
+  const acts = (state.actsInTurn.get(index) ?? 0) + 1;
+  state.actsInTurn.set(index, acts);
+  if (acts > state.busiestInTurn) state.busiestInTurn = acts;
+}
+
+const FIRST_TURN: TurnStart = { rounds: 0, tick: 0, deliveries: 0 };
+
+/** The count of the present turn, or of the next one where that begins with the next activation. */
+export interface TurnCount {
+  /** Rounds; without rounds the most activations of one role. */
+  readonly rounds: number;
+  readonly tick: number;
+  /** The number of messages that were delivered before it. */
+  readonly after: number;
+}
+
+/** Returns the count that the bounds of a run hold for. */
+export function turnCount(state: RunState): TurnCount {
+  const { turn, turnStart, activations, round, tick, deliveries, clock } = state;
+  if (turn === "begins" && activations > 0) return { rounds: 0, tick: 0, after: deliveries.length };
+  const { rounds, tick: since, deliveries: after } = turnStart ?? FIRST_TURN;
+  const acts = turnStart === undefined ? state.busiest : state.busiestInTurn;
+  return { rounds: clock === "rounds" ? round - rounds : acts, tick: tick - since, after };
+}

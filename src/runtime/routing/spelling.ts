@@ -1,0 +1,75 @@
+import { editDistance } from "../../kernel/known-options.ts";
+import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
+
+/** Quotes, the marks of Markdown, spaces, and characters without a shape. */
+const IGNORED = /[\p{Quotation_Mark}`´*_~#\s\p{Cf}]/gu;
+
+/**
+ * Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. Two
+ * addresses of one form are the same to a model.
+ */
+export function normalForm(address: string): string {
+  return address.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll(IGNORED, "");
+}
+
+/** True for a reply of a model that has a word, in its text or in the arguments of its calls. */
+export function isWrittenIn(reply: unknown, word: string): boolean {
+  if (!isRecord(reply) || normalForm(word) === "") return false;
+  const { content, toolCalls } = reply;
+  const calls = isList(toolCalls)
+    ? toolCalls.map((call) => (isRecord(call) && isRecord(call["function"]) ? call["function"]["arguments"] : ""))
+    : [];
+  return [content, ...calls].filter(isText).some((text) => hasWord(text, word) || isIn(parsed(text), word));
+}
+
+/** True for a JSON value with a string that has the word. */
+function isIn(value: unknown, word: string): boolean {
+  if (isText(value)) return hasWord(value, word);
+  if (isList(value)) return value.some((item) => isIn(item, word));
+  return isRecord(value) && Object.values(value).some((member) => isIn(member, word));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const LETTER = /[\p{L}\p{M}\p{N}]/u;
+
+/** True for a text that has the word and not as a part of another one. */
+function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    const [before, after] = [text.slice(0, at).at(-1) ?? "", text[at + word.length] ?? ""];
+    if (!LETTER.test(before) && !LETTER.test(after)) return true;
+  }
+  return false;
+}
+
+/** Most names in a warning, most names that are compared for it, and most letters of a name that is: some milliseconds. */
+const MOST_NEAR = 3;
+const MOST_COMPARED = 300;
+const LONGEST = 40;
+
+/** Returns the sentence of a warning that names the nearest addresses; an empty text for none. */
+export function nearestText(nearest: readonly string[]): string {
+  return nearest.length === 0 ? "" : ` Nearest: ${nearest.map((name) => JSON.stringify(name)).join(", ")}.`;
+}
+
+/** Returns the addresses that resemble one that no role has, the nearest first. */
+export function nearestTo(address: string, known: ReadonlySet<string>): readonly string[] {
+  const wanted = normalForm(address);
+  if (known.size > MOST_COMPARED || wanted.length > LONGEST || wanted === "") return [];
+  const near = [...known].flatMap((name) => {
+    const form = normalForm(name);
+    const slips = form.length > LONGEST ? Infinity : editDistance(wanted, form);
+    const isPart = form.length > 2 && wanted.includes(form);
+    return isPart || slips <= Math.max(1, Math.floor(wanted.length / 3)) ? [{ name, slips }] : [];
+  });
+  return near
+    .sort((a, b) => a.slips - b.slips)
+    .slice(0, MOST_NEAR)
+    .map(({ name }) => name);
+}

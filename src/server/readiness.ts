@@ -1,0 +1,82 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { errorRecord } from "../kernel/errors.ts";
+import { EVENT_VERSION } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+
+/** Milliseconds for which an answer of the journal counts. Anyone may ask, and each question is a write. */
+const FRESH = 1_000;
+/** Milliseconds that the journal has for its answer. */
+const WITHIN = 2_000;
+/** The run that a journal without `probe` gets, and loses at once. */
+const PROBE = "readiness-probe";
+
+/**
+ * Whether the journal of a server can write, by a real write. Owns the last answer.
+ *
+ * Readiness.W1 (`canWrite`) the journal is asked at most once a second, and never twice at the same time. Readiness.W2 (`canWrite`) one that
+ * does not answer in time cannot write. Readiness.W3 (`#asked`) a change of the answer is logged, with the reason.
+ */
+export class Readiness {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #answer: { readonly at: number; readonly value: Promise<boolean> } | undefined;
+  #isAsked = false;
+  #could = true;
+
+  constructor(parts: { readonly journal: Journal; readonly clock: Clock; readonly logger: Logger }) {
+    ({ journal: this.#journal, clock: this.#clock, logger: this.#logger } = parts);
+  }
+
+  async canWrite(): Promise<boolean> {
+    const now = this.#clock.now();
+    if (this.#answer === undefined || (!this.#isAsked && now - this.#answer.at >= FRESH)) this.#answer = { at: now, value: this.#asked() };
+    const { at, value } = this.#answer;
+    let cancel = (): void => {};
+    const late = new Promise<boolean>((resolve) => (cancel = this.#clock.timer(Math.max(0, at + WITHIN - now), () => resolve(false))));
+    const answer = await Promise.race([value, late]);
+    cancel();
+    return answer;
+  }
+
+  async #asked(): Promise<boolean> {
+    this.#isAsked = true;
+    let reason = "";
+    try {
+      await probed(this.#journal);
+    } catch (error) {
+      reason = errorRecord(error).message;
+    }
+    this.#isAsked = false;
+    const can = reason === "";
+    if (can !== this.#could) {
+      if (can) this.#logger.info("The journal can write again.");
+      else this.#logger.error("The journal cannot write.", { reason });
+    }
+    this.#could = can;
+    return can;
+  }
+}
+
+/** Writes something. @throws the error of the journal */
+async function probed(journal: Journal): Promise<void> {
+  if (journal.probe !== undefined) return journal.probe();
+  // One that a process left in its last moment is in the way.
+  await journal.remove(PROBE);
+  await journal.create(PROBE);
+  const { epoch } = await journal.claim(PROBE);
+  const event = {
+    v: EVENT_VERSION,
+    runId: PROBE,
+    seq: 0,
+    time: 0,
+    type: "run.started",
+    team: "",
+    roles: [],
+    seed: "",
+    scheduler: "",
+  } as const;
+  await journal.append(PROBE, epoch, 0, [event]);
+  await journal.remove(PROBE);
+}

@@ -1,0 +1,31 @@
+import type { OutsideMessage } from "../client/wire.ts";
+import type { Scope } from "../memory/memory-scope.ts";
+import { createMessage, type Message } from "../message/message.ts";
+import type { MicroUsd } from "../model/money.ts";
+import type { ResumeOptions } from "../team/team-options.ts";
+import type { OpenedTeam } from "./team-source.ts";
+import type { TenantAccount } from "./tenants.ts";
+
+/** Returns the bounds of a run: those that a request asks for, else those of its team. */
+export function bounds(
+  { rounds, budget }: { readonly rounds?: number | undefined; readonly budget?: number | undefined },
+  opened: Pick<OpenedTeam, "rounds">,
+): Pick<ResumeOptions, "rounds"> & { readonly budget?: MicroUsd } {
+  const most = rounds ?? opened.rounds;
+  return { ...(most === undefined ? {} : { rounds: most }), ...(budget === undefined ? {} : { budget: budget as MicroUsd }) };
+}
+
+/** Returns whose words a run has: those of the user that the tenant names, in its own conversation. */
+export function scopeOf({ name }: TenantAccount, conversation: string, user: string | undefined): Scope {
+  return { ...(name === "" ? {} : { tenant: name }), ...(user === undefined ? {} : { user }), conversation };
+}
+
+/** Returns the message of a request. */
+export function messageOf({ content, id, sendTo, causeBy }: OutsideMessage): Message | string {
+  const fields = {
+    ...(id === undefined ? {} : { id }),
+    ...(sendTo === undefined ? {} : { sendTo }),
+    ...(causeBy === undefined ? {} : { causeBy }),
+  };
+  return Object.keys(fields).length === 0 ? content : createMessage(content, fields);
+}

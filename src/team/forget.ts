@@ -1,0 +1,226 @@
+import { listOf, having, takes } from "../kernel/argument.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { freshSeed } from "../kernel/random.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import type { Cache } from "../memory/cache.ts";
+import { forgetInCache } from "../memory/forget-in-cache.ts";
+import { forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
+import { checkScope, isWithin, type Scope, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
+import type { Recalled } from "../memory/recollection.ts";
+import type { MessageStore } from "../memory/message-store.ts";
+import { storesOf } from "../memory/role-memory.ts";
+import type { Role } from "../role/role.ts";
+import { erasedEvent, type Eraser, eraserOf, type Erasure } from "../runtime/record/erased-event.ts";
+import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
+import { aJournal, type Journal, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
+import { readTally } from "../runtime/record/read-summary.ts";
+import type { RunSummary } from "../runtime/record/run-summary.ts";
+import type { TeamParts } from "./drive.ts";
+import { readEvents } from "./read-events.ts";
+
+/** Options of {@link forget}. */
+export interface ForgetOptions {
+  /** Has the runs. */
+  readonly journal: Journal;
+  /** The stores of what roles remember. Default: none. */
+  readonly stores?: readonly MessageStore[];
+  /** The caches of brain memories that have a scope as their key. Default: none. */
+  readonly caches?: readonly Cache[];
+  /** Only runs whose id begins with this text are looked at. Default: all. */
+  readonly prefix?: string;
+  readonly clock?: Clock;
+}
+
+const forgetOptions: Known<ForgetOptions> = { journal: true, stores: true, caches: true, prefix: true, clock: true };
+
+/** What was erased. */
+export interface Forgotten {
+  /** Runs whose words were erased. */
+  readonly runs: number;
+  /** Strings in the events of these runs that were replaced. */
+  readonly texts: number;
+  /** Messages that were removed from stores, and brain memories in caches. */
+  readonly messages: number;
+}
+
+type DoomedRun = ForgottenRun<Erasure>;
+
+/** Runs in one page of a list. */
+const PAGE = 500;
+
+/**
+ * Erases what a user, a conversation or a tenant has said, and what was answered: the messages in stores with their vectors and words, and the
+ * strings in the events of their runs and of all forks of these. A string becomes a tombstone with a hash and the time; the record keeps its
+ * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. In a run that has
+ * recalled some of it, the strings that repeat it are replaced; that run goes on, and cannot be replayed or forked. Files of SQLite are written again, so that no byte of the words is in them. Exports, backups, project files and telemetry are not reached.
+ *
+ * A run of no scope is the conversation of its id. Called again after a failure, it completes what it began.
+ *
+ * @param scope at least one part; a run is meant that has all of them
+ * @throws UsageError `OPTION_INVALID`, also for a scope without parts and for a journal that cannot rewrite runs; `OPTION_UNKNOWN`
+ * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
+ * @throws MemoryError of a store
+ * @example
+ * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ * import { forget } from "troupe/memory";
+ *
+ * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+ * const journal = memoryJournal();
+ * const team = new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })], journal });
+ * await team.run("hello", { scope: { user: "ann" } }).result;
+ * console.log((await forget({ user: "ann" }, { journal })).runs); // 1
+ */
+export async function forget(scope: Scope, options: ForgetOptions): Promise<Forgotten> {
+  const { journal, stores = [], caches = [], prefix, clock = systemClock } = checked(scope, options);
+  const { rewrite } = journal;
+  if (rewrite === undefined) {
+    const expected = "Expected a journal that can rewrite its runs, got one without";
+    throw new UsageError("OPTION_INVALID", `${expected}. Remove the runs: journal.remove(id).`);
+  }
+  const all: RunSummary[] = [];
+  for await (const info of allRuns(journal, prefix)) all.push((await readTally(journal, info)).summary);
+  const eraser = eraserOf(freshSeed() + freshSeed(), clock.now());
+  const whole = runsOf(all, scope).map((run): DoomedRun => ({ ...run, erasure: eraser.all }));
+  // Those that repeat come first: they are found by the runs that they repeat.
+  const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
+  for (const { runId } of runs) await owning(journal, runId, () => Promise.resolve());
+  let messages = 0;
+  for (const store of new Set(stores)) messages += await forgetInStore(store, scope, runs);
+  for (const cache of new Set(caches)) messages += await forgetInCache(cache, scope, clock.now());
+  for (const { runId, erasure } of runs) {
+    await owning(journal, runId, async (epoch) => {
+      const before = eraser.count();
+      const events: RunEvent[] = [];
+      for await (const event of readEvents(journal, runId)) events.push(erasedEvent(event, erasure));
+      const texts = eraser.count() - before;
+      const end = { v: EVENT_VERSION, runId, seq: events.length, time: clock.now(), type: "run.erased", texts } as const;
+      await rewrite.call(journal, runId, epoch, [...events, erasure.isWhole ? end : { ...end, partly: true }]);
+    });
+  }
+  await journal.purge?.();
+  return { runs: whole.length, texts: eraser.count(), messages };
+}
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
+  checkGivenOptions("forget", options, forgetOptions);
+  const { journal, stores = [], caches = [] } = options;
+  takes("forget", "journal", journal, aJournal);
+  takes("forget", "stores", stores, listOf(having("a message store", "add", "remove")));
+  takes("forget", "caches", caches, listOf(having("a cache", "get", "set")));
+  checkScope("forget", scope);
+  if (Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) return options;
+  throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
+}
+
+/** Returns the runs that may have recalled what was said in others: those that share a memory with one of them. */
+async function candidatesOf(
+  all: readonly RunSummary[],
+  runs: readonly DoomedRun[],
+  stores: readonly MessageStore[],
+): Promise<readonly RunSummary[]> {
+  const keys = await Promise.all(stores.map(async (store) => (await store.scopes?.()) ?? []));
+  const kept = keys.flat().map((key): Scope => scopeOfKey(key));
+  const ofUsers = runs.flatMap(({ scope: { tenant, user } }): readonly Scope[] => {
+    return user === undefined ? [] : [{ ...(tenant === undefined ? {} : { tenant }), user }];
+  });
+  const shared = [...kept.filter((memory) => runs.some(({ scope }) => isWithin(scope, memory))), ...ofUsers];
+  const meant = new Set(runs.map(({ runId }) => runId));
+  return all.filter(({ id, scope, erased, events }) => {
+    const isOther = !meant.has(id) && erased === undefined && events > 0;
+    return isOther && shared.some((memory) => isWithin(scopeOf(id, scope), memory));
+  });
+}
+
+/** Returns those of some runs that have recalled what was said in others. */
+async function repeatsOf(
+  journal: Journal,
+  runs: readonly DoomedRun[],
+  candidates: readonly RunSummary[],
+  eraser: Eraser,
+): Promise<readonly DoomedRun[]> {
+  const meant = new Set(runs.map(({ runId }) => runId));
+  const found: DoomedRun[] = [];
+  for (const { id, scope } of candidates) {
+    const texts = new Set<string>();
+    for await (const event of readEvents(journal, id)) for (const text of recalledIn(event, meant)) texts.add(text);
+    if (texts.size > 0) found.push({ runId: id, scope: scopeOf(id, scope), erasure: eraser.repeating([...texts]) });
+  }
+  return found;
+}
+
+/** Returns the texts of some runs that a recall has found. */
+function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string[] {
+  const value = event.type === "step.ended" && isRecord(event.value) ? event.value : {};
+  const { related } = value as { readonly related?: Partial<Recalled["related"]> };
+  if (!isRecord(related) || !isList(related.messages)) return [];
+  return related.messages.flatMap(({ runId, text }) => (runId !== undefined && runs.has(runId) && text !== "" ? [text] : []));
+}
+
+/** See {@link Team.forget}. */
+export function forgetOf(
+  { journal, options: { memory, clock }, roles }: Pick<TeamParts, "journal" | "options"> & { readonly roles: readonly Role[] },
+  scope: Scope,
+  stores: readonly MessageStore[],
+): Promise<Forgotten> {
+  const known = storesOf(roles, memory);
+  return forget(scope, { journal, stores: [...known, ...stores], ...(clock === undefined ? {} : { clock }) });
+}
+
+/** Returns the runs of a scope and all their forks, without those that were erased before. */
+function runsOf(all: readonly RunSummary[], whole: Scope): readonly Omit<DoomedRun, "erasure">[] {
+  const meant = new Map<string, Omit<DoomedRun, "erasure">>();
+  const forks = new Map<string, RunSummary[]>();
+  const take = ({ id, scope, erased }: RunSummary): void => {
+    if (meant.has(id) || erased !== undefined) return;
+    meant.set(id, { runId: id, scope: scopeOf(id, scope) });
+    for (const fork of forks.get(id) ?? []) take(fork);
+  };
+  for (const summary of all) {
+    const { parent } = summary;
+    if (parent !== undefined) forks.set(parent.runId, [...(forks.get(parent.runId) ?? []), summary]);
+  }
+  for (const summary of all) if (summary.events > 0 && isWithin(scopeOf(summary.id, summary.scope), whole)) take(summary);
+  return [...meant.values()];
+}
+
+function scopeOf(runId: string, scope: Scope | undefined): Scope {
+  return { conversation: runId, ...scope };
+}
+
+async function* allRuns(journal: Journal, prefix: string | undefined): AsyncGenerator<RunInfo, void> {
+  let before: string | undefined;
+  for (;;) {
+    const page = await newestRuns(journal, {
+      limit: PAGE,
+      tallies: true,
+      ...(before === undefined ? {} : { before }),
+      ...(prefix === undefined ? {} : { prefix }),
+    });
+    yield* page;
+    before = page.at(-1)?.runId;
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Claims a run that nobody works on, for the time of the work. How the owner before left it is told to the next one. */
+async function owning(journal: Journal, runId: string, work: (epoch: number) => Promise<void>): Promise<void> {
+  const { epoch, former } = await journal.claim(runId, { ifFree: true }).catch((error: unknown) => {
+    if (!(error instanceof JournalError && error.code === "RUN_OWNED")) throw error;
+    throw new JournalError(
+      "RUN_OWNED",
+      `Expected to forget run ${runId}, but it is under way. Stop it, then forget it: nothing was erased.`,
+      {
+        cause: error,
+        data: { runId },
+      },
+    );
+  });
+  try {
+    await work(epoch);
+  } finally {
+    await journal.release(runId, epoch, { former });
+  }
+}

@@ -1,0 +1,87 @@
+import type { BudgetPool } from "../kernel/budget.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { JournalError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { Funds } from "../model/funds.ts";
+import type { MicroUsd } from "../model/money.ts";
+import { checkWhole } from "../runtime/check-options.ts";
+import { stepsInFlight } from "../runtime/record/apply-steps.ts";
+import { type LostTry, settledAt } from "../runtime/record/lost-tries.ts";
+import { RunLog } from "../runtime/record/run-log.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+import { isDone, spenderOf, type TeamParts } from "./drive.ts";
+import type { ClaimedRun, Runs } from "./runs.ts";
+
+/** Options of {@link Team.settle}. */
+export interface SettleOptions {
+  /** Micro-dollars of each lost call, as the bill of the provider has them: see `usd`. Default 0: the bill has none of them. */
+  readonly cost?: MicroUsd;
+  /** Milliseconds: only calls that were found lost longer ago. Default: all. */
+  readonly olderThan?: number;
+  readonly signal?: AbortSignal;
+}
+
+const settleOptions: Known<SettleOptions> = { cost: true, olderThan: true, signal: true };
+
+/** What was settled. */
+export interface Settlement {
+  readonly runId: string;
+  /** The number of lost calls. */
+  readonly calls: number;
+  /** Micro-dollars that were kept for them. */
+  readonly kept: MicroUsd;
+  /** Micro-dollars that they count from here on. */
+  readonly cost: MicroUsd;
+}
+
+/** The parts of a team that settle a run. */
+interface SettleParts extends TeamParts {
+  readonly runs: Runs;
+  readonly pool: BudgetPool | undefined;
+}
+
+/** See {@link Team.settle}. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`; JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `NOTHING_LOST` */
+export async function settleRun({ runs, ...parts }: SettleParts, runId: string, o: SettleOptions): Promise<Settlement> {
+  checkKnownOptions("settle", o, settleOptions);
+  const { cost = 0 as MicroUsd, signal = new AbortController().signal } = o;
+  checkWhole(cost, "cost in micro-dollars", 0);
+  if (o.olderThan !== undefined) checkWhole(o.olderThan, "olderThan", 0);
+  if (runs.isUnderWay(runId)) throw underWay(runId);
+  return runs.claimed(runId, signal, (run) => settled({ ...parts, ...run }, { ...o, cost }));
+}
+
+async function settled(
+  run: Omit<SettleParts, "runs"> & ClaimedRun,
+  { cost, olderThan }: SettleOptions & { readonly cost: MicroUsd },
+): Promise<Settlement> {
+  const { journal, mask, options, pool, state, epoch } = run;
+  const { clock = systemClock } = options;
+  const { runId } = state;
+  const lost = olderThan === undefined ? lostIn(state) : state.lost.filter(({ at }) => at <= clock.now() - olderThan);
+  const settles = lost.map((one) => settledAt(one, cost));
+  if (settles.length === 0) throw nothingLost(runId);
+  const log = new RunLog({ state, clock, mask, owned: { journal, epoch } });
+  log.record({ type: "run.settled", settles });
+  await log.durable();
+  // The pools take what the record has now.
+  const funds = await Funds.open([pool], spenderOf(state));
+  await funds?.close(isDone(state));
+  const kept = settles.reduce((sum, { hold }) => sum + hold, 0);
+  return { runId, calls: settles.length, kept: kept as MicroUsd, cost: (cost * settles.length) as MicroUsd };
+}
+
+/** Returns the lost tries, those among them that the end of their process left in flight. */
+function lostIn(state: RunState): readonly Omit<LostTry, "at">[] {
+  const inFlight = stepsInFlight(state).map(({ record: { started } }) => started);
+  return [...state.lost, ...inFlight.filter(({ hold, unpriced }) => hold > 0 || unpriced === true)];
+}
+
+function underWay(runId: string): JournalError {
+  const advice = "Its lost calls may be repeated: settle them when it has ended.";
+  return new JournalError("RUN_OWNED", `Expected a run at rest, but ${runId} is under way. ${advice}`);
+}
+
+function nothingLost(runId: string): JournalError {
+  const text = `Expected a run with calls that a crash has cut off, but ${runId} has none whose cost is open. Nothing is left to settle.`;
+  return new JournalError("NOTHING_LOST", text);
+}

@@ -1,0 +1,268 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { configured } from "../../src/cli/config.ts";
+import { type FolderSettings, lowestTimes } from "../../src/cli/folder-settings.ts";
+import { main } from "../../src/cli/program.ts";
+import { runSettings } from "../../src/cli/settings.ts";
+import { usd } from "../../src/index.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, freshFolder, type Said } from "./kept-run.ts";
+
+const CREW = "roles: [{ name: Ada, actions: [{ name: Say, prompt: '{{text}}' }] }]\n";
+const DEAR = "models: { dear-1: { price: { input: 100, output: 400 } }, cheap-1: { price: { input: 0, output: 0 } } }";
+
+interface Place {
+  readonly cwd: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A folder and a home, with files by their paths; `~/` begins one of the home. */
+function placed(files: Readonly<Record<string, string>>): Place {
+  const [cwd, home] = [freshFolder(), freshFolder()];
+  for (const [name, text] of Object.entries(files)) {
+    const path = name.startsWith("~/") ? join(home, ".config/troupe", name.slice(2)) : join(cwd, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return { cwd, home, env: { HOME: home } };
+}
+
+const answering = (): Promise<OpenAIStub> => openaiStub({ handler: () => ({ text: "hello" }) });
+
+function run(stub: OpenAIStub, { cwd, env }: Place, words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Said> {
+  return command(cwd, ["run", ...words, "greet us", "--base-url", stub.url], { env: { ...env, ...more } });
+}
+
+describe("bounds that a folder asks for", () => {
+  const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
+  const amount = fc.integer({ min: 1, max: 200 });
+
+  it("hold where they are lower than option, variable, own file and default, and nowhere else", () => {
+    const user = fc.record({ option: maybe(amount), variable: maybe(amount) });
+    const wish = fc.record({ budget: maybe(amount), rounds: maybe(amount) });
+    fc.assert(
+      fc.property(user, user, fc.array(wish, { maxLength: 2 }), (budget, rounds, wishes) => {
+        const text = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value));
+        const flags = { budget: text(budget.option), rounds: text(rounds.option) } as Parameters<typeof runSettings>[0];
+        const env = { TROUPE_BUDGET: text(budget.variable), TROUPE_ROUNDS: text(rounds.variable) };
+        const folders = wishes.map((one): FolderSettings => ({
+          file: "f",
+          rounds: one.rounds,
+          budget: one.budget === undefined ? undefined : usd(one.budget),
+        }));
+        const settings = runSettings(flags, env, { folders, from: new Map() });
+        const least = (own: number, wished: readonly (number | undefined)[]): number =>
+          Math.min(own, ...wished.map((one) => one ?? Infinity));
+        expect(settings.budget).toBe(
+          usd(
+            least(
+              budget.option ?? budget.variable ?? 3,
+              wishes.map((one) => one.budget),
+            ),
+          ),
+        );
+        expect(settings.rounds).toBe(
+          least(
+            rounds.option ?? rounds.variable ?? 60,
+            wishes.map((one) => one.rounds),
+          ),
+        );
+      }),
+    );
+  });
+
+  it("are time limits too, of all models or of one, where 0 and none are the longest", () => {
+    const ms = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 10_000_000 }));
+    const wish = fc.record({ all: maybe(ms), one: maybe(ms) });
+    fc.assert(
+      fc.property(maybe(ms), fc.array(wish, { maxLength: 2 }), (own, wishes) => {
+        const seconds = (value: number | undefined): string | undefined => (value === undefined ? undefined : `${value / 1_000}`);
+        const folders = wishes.map(({ all, one }) => ({
+          file: "f",
+          times: { call: seconds(all), firstByte: undefined, silence: undefined },
+          models: { m: { call: seconds(one) }, other: { call: 1 } },
+        }));
+        const length = (value: number | undefined): number => (value === 0 ? Infinity : (value ?? Infinity));
+        const users = own === undefined ? DEFAULT_TIMEOUTS.call : length(own);
+        const least = Math.min(users, ...wishes.flatMap(({ all, one }) => [length(all), length(one)]));
+        const held = lowestTimes(own === undefined ? {} : { call: own }, "m", folders).call;
+        expect(held === undefined ? DEFAULT_TIMEOUTS.call : length(held)).toBe(least);
+      }),
+    );
+  });
+
+  it.each([
+    ["of its config file", { "troupe.config.yaml": "budget: 90\nrounds: 90" }, [] as readonly string[]],
+    ["of a crew's file", { "crew.yaml": `budget: 90\nrounds: 90\n${CREW}` }, ["--crew", "crew.yaml"]],
+    [
+      "of a crew's module",
+      { "crew.mjs": `export const crew = { budget: 90, rounds: 90, roles: [{ name: "Ada", actions: [{ name: "Say" }] }] };` },
+      ["--crew", "crew.mjs"],
+    ],
+  ])("are told where they do not hold: %s", async (_whose, files, words) => {
+    await using stub = await answering();
+    const place = placed({ "company.yaml": CREW, "~/config.yaml": `budget: 2\nrounds: 7\n${DEAR}`, ...files });
+    const crew = words.length === 0 ? ["--crew", "company.yaml"] : words;
+    const { code, stdout, stderr } = await run(stub, place, [...crew, "--model", "cheap-1"]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 7/)]);
+    expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
+      /asks for a budget of \$90.*stays at a budget of \$2\.00.*asks for 90 rounds.*stays at 7 rounds/,
+    );
+  });
+
+  it("lower an option too, and say so", async () => {
+    await using stub = await answering();
+    const place = placed({ "crew.yaml": `rounds: 2\n${CREW}`, "~/config.yaml": DEAR });
+    const { stdout, stderr } = await run(stub, place, ["--crew", "crew.yaml", "--model", "cheap-1", "--rounds", "9"]);
+    expect(stdout).toMatch(/Rounds +1 of 2/);
+    expect(stderr).toMatch(/lowers your bound to 2 rounds/);
+  });
+});
+
+describe("prices that a folder asks for", () => {
+  it.each(["{ price: { input: 0, output: 0 } }", "{ price: { input: 900, output: 900 } }"])("are refused by name: %s", async (entry) => {
+    await using stub = await answering();
+    const place = placed({ "troupe.config.yaml": `models: { dear-1: ${entry} }`, "company.yaml": CREW, "~/config.yaml": DEAR });
+    const { code, stderr } = await run(stub, place, ["--crew", "company.yaml", "--model", "dear-1", "--budget", "0.05"]);
+    expect([code, stderr, stub.requests.length]).toEqual([2, expect.stringMatching(/models\.dear-1\.price.*CONFIG_INVALID/s), 0]);
+  });
+});
+
+describe("models that a folder asks for", () => {
+  const dear: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ["model of its config file", { "troupe.config.yaml": "model: dear-2", "company.yaml": CREW }],
+    ["roles of its config file", { "troupe.config.yaml": "roles: { Ada: dear-2 }", "company.yaml": CREW }],
+    ["model of a crew", { "company.yaml": `model: dear-2\n${CREW}` }],
+    ["models of a crew", { "company.yaml": `models: { Ada: dear-2 }\n${CREW}` }],
+    ["model of a role", { "company.yaml": CREW.replace("name: Ada", "name: Ada, model: dear-2") }],
+  ];
+
+  it.each(dear)("are refused where nobody can be asked: %s", async (_what, files) => {
+    await using stub = await answering();
+    const { code, stderr } = await run(stub, placed(files), ["--crew", "company.yaml", "--allow-unpriced"]);
+    expect([code, stderr, stub.requests.length]).toEqual([2, expect.stringMatching(/the model dear-2.*FOLDER_ASKS/s), 0]);
+  });
+
+  it.each(dear)("are taken where the user named them: %s", async (_what, files) => {
+    await using stub = await answering();
+    const words = ["--crew", "company.yaml", "--allow-unpriced"];
+    const own = await run(stub, placed({ ...files, "~/config.yaml": "models: { dear-2: {} }" }), words);
+    const variable = await run(stub, placed(files), words, { TROUPE_MODELS: '{"dear-2":{}}' });
+    expect([own.code, variable.code, stub.requests.map(({ model }) => model)]).toEqual([0, 0, ["dear-2", "dear-2"]]);
+  });
+
+  it.each(dear)("are asked for at a terminal: %s", async (_what, files) => {
+    await using stub = await answering();
+    const { cwd, env } = placed(files);
+    const asked = async (answer: string): Promise<{ readonly code: number; readonly text: string }> => {
+      const host = fakeHost({ isTTY: true, cwd, env: { ...env, PATH: process.env["PATH"] ?? "" }, clock: systemClock });
+      const words = ["run", "--crew", "company.yaml", "greet us", "--base-url", stub.url, "--allow-unpriced", "--yes"];
+      const asks = (): void => {
+        if (!host.stderr.text.includes("Allow it for this run?")) return;
+        host.stderr.off("data", asks);
+        host.stdin.write(answer);
+      };
+      host.stderr.on("data", asks);
+      return { code: await main(host, words), text: host.stderr.text };
+    };
+    expect(await asked("n\n")).toMatchObject({ code: 130, text: expect.stringMatching(/the\s+model\s+dear-2/) });
+    expect(stub.requests).toEqual([]);
+    expect((await asked("y\n")).code).toBe(0);
+    expect(stub.requests.map(({ model }) => model)).toEqual(["dear-2"]);
+  });
+
+  it("are not asked for where an option or a variable names another", async () => {
+    await using stub = await answering();
+    const place = placed({ "troupe.config.yaml": "model: dear-2", "company.yaml": `model: dear-2\n${CREW}` });
+    const words = ["--crew", "company.yaml", "--allow-unpriced"];
+    const codes = [
+      (await run(stub, place, [...words, "--model", "mine-1"])).code,
+      (await run(stub, place, words, { TROUPE_MODEL: "mine-1" })).code,
+    ];
+    expect([codes, stub.requests.map(({ model }) => model)]).toEqual([
+      [0, 0],
+      ["mine-1", "mine-1"],
+    ]);
+  });
+
+  it("do not get a price that the user gave for another", async () => {
+    await using stub = await answering();
+    const place = placed({ "company.yaml": `model: dear-1\n${CREW}`, "~/config.yaml": `model: cheap-1\n${DEAR}` });
+    const { code, stderr } = await run(stub, place, ["--crew", "company.yaml", "--price", "0,0"]);
+    expect([code, stderr, stub.requests.length]).toEqual([2, expect.stringContaining("FOLDER_ASKS"), 0]);
+  });
+
+  it("hold for troupe agent and troupe serve as well", async () => {
+    await using stub = await answering();
+    const { cwd, env } = placed({ "troupe.config.yaml": "model: dear-2" });
+    for (const words of [
+      ["agent", "look"],
+      ["serve", "--port", "0"],
+    ]) {
+      const { code, stderr } = await command(cwd, [...words, "--base-url", stub.url, "--allow-unpriced"], { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("FOLDER_ASKS")]);
+    }
+  });
+});
+
+describe("what else a crew of a folder asks for", () => {
+  const wide = "roles: [{ name: Ada, tools: [shell], allow: [shell], timeout: 9999 }]\n";
+
+  it("is named and refused: tools without a question, and more time", async () => {
+    await using stub = await answering();
+    const { code, stderr } = await run(stub, placed({ "company.yaml": wide }), ["--crew", "company.yaml", "--allow-unpriced"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
+  });
+
+  it("is shown by troupe check", async () => {
+    const { cwd, env } = placed({ "company.yaml": `model: dear-2\nrounds: 90\n${wide}` });
+    const { stdout } = await command(cwd, ["check"], { env });
+    for (const said of ["the model dear-2", "Ada uses shell", "asks for 90 rounds"]) expect(stdout).toContain(said);
+  });
+
+  it("is the user's own in the user's config folder", async () => {
+    await using stub = await answering();
+    const place = placed({ "~/crews/own.yaml": `model: dear-2\nrounds: 90\n${CREW.replace("name: Ada", "name: Ada, timeout: 9999")}` });
+    const file = join(place.home, ".config/troupe/crews/own.yaml");
+    const { code, stdout } = await run(stub, place, ["--crew", file, "--allow-unpriced"]);
+    expect([code, stdout, stub.requests.map(({ model }) => model)]).toEqual([0, expect.stringMatching(/Rounds +1 of 90/), ["dear-2"]]);
+  });
+});
+
+describe("a link in a folder", () => {
+  it.each(["company.yaml", "troupe.config.yaml"])("leads no error to a secret: %s", async (name) => {
+    const { cwd, home, env } = placed({ "crews/a.yaml": CREW });
+    writeFileSync(join(home, "secret"), "aws_secret: AKIA-never-shown\n- [");
+    symlinkSync(join(home, "secret"), join(cwd, name));
+    const { code, stdout, stderr } = await command(cwd, ["check"], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("FILE_ELSEWHERE")]);
+    expect(stdout + stderr).not.toContain("AKIA");
+  });
+
+  it("may be a folder on the way", async () => {
+    const { cwd, home, env } = placed({});
+    mkdirSync(join(home, "keys"));
+    writeFileSync(join(home, "keys/a.yaml"), "AKIA-never-shown");
+    symlinkSync(join(home, "keys"), join(cwd, "crews"));
+    const { stdout, stderr } = await command(cwd, ["check", "crews/a.yaml"], { env });
+    expect(stderr).toContain("FILE_ELSEWHERE");
+    expect(stdout + stderr).not.toContain("AKIA");
+  });
+
+  it("is followed within the folder, and in the user's own", async () => {
+    const { cwd, home, env } = placed({ "crews/a.yaml": CREW, "~/config.yaml": "rounds: 3" });
+    symlinkSync("crews/a.yaml", join(cwd, "company.yaml"));
+    expect((await command(cwd, ["check", "--price", "0,0"], { env })).code).toBe(0);
+    writeFileSync(join(home, "dotfile.yaml"), "rounds: 5");
+    const own = freshFolder();
+    mkdirSync(join(own, ".config/troupe"), { recursive: true });
+    symlinkSync(join(home, "dotfile.yaml"), join(own, ".config/troupe/config.yaml"));
+    expect((await configured(fakeHost({ cwd, env: { HOME: own } }))).env).toMatchObject({ TROUPE_ROUNDS: "5" });
+  });
+});

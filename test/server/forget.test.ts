@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { defineAction, defineRole, type Journal, memoryJournal, type MessageStore, Team } from "../../src/index.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
+import type { MemoryReach } from "../../src/memory/memory-scope.ts";
+import { createServer, type RunServer } from "../../src/server/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { clientOf, door } from "./served-team.ts";
+import { eventsOf } from "../team/recorded.ts";
+
+const [ALICE, BOB] = ["alice-token-0123456789", "bob-token-0123456789ab"] as const;
+
+interface Chat {
+  readonly server: RunServer;
+  readonly journal: Journal;
+  readonly store: MessageStore;
+  /** What the model was asked last. */
+  readonly asked: () => string;
+}
+
+function chat(o: { readonly reach?: MemoryReach; readonly tenants?: boolean; readonly wait?: Promise<void> } = {}): Chat {
+  let asked = "";
+  const model = scriptedModel(async ({ messages }) => {
+    asked = messages.map(({ content }) => content).join("\n");
+    await o.wait;
+    return "ok";
+  });
+  const store = inMemoryStore();
+  const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
+  const guide = defineRole({ name: "Guide", actions: [Answer], memory: { store, ...(o.reach === undefined ? {} : { scope: o.reach }) } });
+  const journal = memoryJournal();
+  const team = new Team({ model, roles: [guide], journal });
+  const tenants = [
+    { name: "alice", token: ALICE },
+    { name: "bob", token: BOB },
+  ];
+  const server = createServer({ team, ...(o.tenants === false ? { token: ALICE } : { tenants }) });
+  return { server, journal, store, asked: () => asked };
+}
+
+const SECRET = "My secret number is 778899 exactly.";
+const QUESTION = "What is my secret number exactly?";
+
+async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => (error as { readonly code?: unknown }).code,
+  );
+}
+
+describe("what a role of a server remembers", () => {
+  it("is of one user, in all of that user's conversations, and of nobody else: not of the tenant's other users, not of another tenant", async () => {
+    const { server, asked } = chat();
+    const [alice, bob] = [clientOf(server, ALICE), clientOf(server, BOB)];
+    await alice.say("c1", SECRET, { user: "ann" });
+    const heard: boolean[] = [];
+    for (const [client, conversation, user] of [
+      [alice, "c2", "ann"],
+      [alice, "c3", "ben"],
+      [alice, "c4", undefined],
+      [bob, "c1", "ann"],
+      [bob, "c2", undefined],
+    ] as const) {
+      await client.say(conversation, QUESTION, user === undefined ? {} : { user });
+      heard.push(asked().includes("778899"));
+    }
+    expect(heard).toEqual([true, false, false, false, false]);
+    await server.close();
+  });
+
+  it("is of one conversation where no user is named, also for the one user of a server without tenants", async () => {
+    const { server, asked } = chat({ tenants: false });
+    const client = clientOf(server, ALICE);
+    await client.say("c1", SECRET);
+    await client.say("c2", QUESTION);
+    expect(asked()).not.toContain("778899");
+    await client.say("c1", QUESTION);
+    expect(asked()).toContain("778899");
+    await server.close();
+  });
+
+  it("is wider only by the role's option", async () => {
+    for (const [reach, isHeard] of [
+      ["tenant", [true, false]],
+      ["role", [true, true]],
+    ] as const) {
+      const { server, asked } = chat({ reach });
+      await clientOf(server, ALICE).say("c1", SECRET, { user: "ann" });
+      const heard: boolean[] = [];
+      for (const token of [ALICE, BOB]) {
+        await clientOf(server, token).say("c2", QUESTION, { user: "ben" });
+        heard.push(asked().includes("778899"));
+      }
+      expect(heard).toEqual(isHeard);
+      await server.close();
+    }
+  });
+
+  it("stays out of a conversation in which another user speaks: USER_DIFFERS", async () => {
+    const { server } = chat();
+    const client = clientOf(server, ALICE);
+    await client.say("c1", SECRET, { user: "ann" });
+    expect(await codeOf(client.say("c1", QUESTION, { user: "ben" }))).toBe("USER_DIFFERS");
+    await client.say("c1", QUESTION, { user: "ann" });
+    await server.close();
+  });
+});
+
+describe("POST /api/forget", () => {
+  it("erases what one user of the tenant said, and nothing of another tenant's user of that name", async () => {
+    const { server, journal, store } = chat();
+    for (const token of [ALICE, BOB]) await clientOf(server, token).say("c1", SECRET, { user: "ann" });
+    expect(await clientOf(server, ALICE).forget({ user: "ann" })).toMatchObject({ runs: 1, messages: 2 });
+    const has = async (runId: string): Promise<boolean> => JSON.stringify(await eventsOf(journal, runId)).includes("778899");
+    expect([await has("alice.c1"), await has("bob.c1")]).toEqual([false, true]);
+    expect((await store.scopes?.())?.length).toBe(1);
+    await server.close();
+  });
+
+  it("leaves a conversation that nobody can go on with: 410, and another one begins without it", async () => {
+    const { server, asked } = chat();
+    const client = clientOf(server, ALICE);
+    await client.say("c1", SECRET, { user: "ann" });
+    expect(await client.forget({ conversation: "c1" })).toMatchObject({ runs: 1 });
+    expect(await codeOf(client.say("c1", QUESTION))).toBe("TEXT_ERASED");
+    expect(await codeOf(client.replay("c1"))).toBe("TEXT_ERASED");
+    expect(await codeOf(client.fork("c1"))).toBe("TEXT_ERASED");
+    await client.say("c2", QUESTION, { user: "ann" });
+    expect(asked()).not.toContain("778899");
+    await server.close();
+  });
+
+  it("refuses while a run of the user is under way, and a body that names nobody, both or a tenant", async () => {
+    const gate = door();
+    const { server } = chat({ wait: gate.passed });
+    const client = clientOf(server, ALICE);
+    await client.start({ idea: SECRET, id: "c1", user: "ann" });
+    expect(await codeOf(client.forget({ user: "ann" }))).toBe("RUN_OWNED");
+    gate.open();
+    for await (const _ of client.events("c1"));
+    expect(await client.forget({ user: "ann" })).toMatchObject({ runs: 1 });
+    for (const body of [{}, { user: "" }, { tenant: "bob" }, { user: "ann", conversation: "c1" }]) {
+      expect(await codeOf(client.forget(body as never))).toBe("BODY_INVALID");
+    }
+    await server.close();
+  });
+});

@@ -1,0 +1,287 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
+import { postgresStore } from "../../src/adapters/postgres.ts";
+import {
+  createMessage,
+  defineAction,
+  defineRole,
+  hashingEmbedder,
+  type Journal,
+  memoryJournal,
+  MemoryStorage,
+  type MessageStore,
+  type RunEvent,
+  Team,
+} from "../../src/index.ts";
+import { forget } from "../../src/inspector/index.ts";
+import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
+import { hasPostgres } from "../adapters/postgres-process.ts";
+import { journalIn, newSchema, sharedServer } from "../adapters/postgres-setup.ts";
+import { journalAt, newFile } from "../adapters/sqlite-setup.ts";
+import { eventsOf } from "./recorded.ts";
+
+const CANARY = "canary778899";
+/** So many messages that a file of SQLite has them in whole blocks, with an index of their words. */
+const TALK = { "in memory": 6, "in SQLite": 70, "in Postgres": 6 };
+
+interface Place {
+  readonly journal: Journal;
+  readonly store: MessageStore;
+  /** Everything that is kept, as text. */
+  readonly kept: () => Promise<string>;
+}
+
+async function inMemory(): Promise<Place> {
+  const journal = memoryJournal();
+  const store = inMemoryStore();
+  const kept = async (): Promise<string> => {
+    const lists: unknown[] = [];
+    for (const { runId } of await journal.runs()) lists.push(await eventsOf(journal, runId), await journal.newestSnapshot?.(runId));
+    for (const key of (await store.scopes?.()) ?? []) for await (const page of store.read(key, 0)) lists.push(key, page);
+    return JSON.stringify(lists);
+  };
+  return { journal, store, kept };
+}
+
+async function inFiles(): Promise<Place> {
+  const file = newFile();
+  const store = sqliteStore({ path: join(dirname(file), "memory.db") });
+  // The files as they are, with their logs and indexes.
+  const kept = async (): Promise<string> =>
+    readdirSync(dirname(file), { recursive: true })
+      .map((name) => join(dirname(file), String(name)))
+      .filter((name) => statSync(name).isFile())
+      .map((name) => readFileSync(name, "latin1"))
+      .join("\n");
+  return { journal: journalAt(file), store, kept };
+}
+
+async function inPostgres(): Promise<Place> {
+  const schema = newSchema();
+  const { url } = await sharedServer();
+  const { Client } = (await import("pg")).default;
+  const kept = async (): Promise<string> => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const tables = await client.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1",
+      [schema],
+    );
+    const texts: string[] = [];
+    for (const { name } of tables.rows)
+      texts.push(JSON.stringify((await client.query(`SELECT t::text FROM "${schema}"."${name}" t`)).rows));
+    await client.end();
+    return texts.join("\n");
+  };
+  return { journal: await journalIn(schema), store: postgresStore({ url, schema }), kept };
+}
+
+const places: readonly (readonly [keyof typeof TALK, () => Promise<Place>])[] = [
+  ["in memory", inMemory],
+  ["in SQLite", inFiles],
+  ...(hasPostgres ? [["in Postgres", inPostgres] as const] : []),
+];
+
+function teamOver({ journal, store }: Pick<Place, "journal" | "store">, model: ScriptedModel = parrot(), memory: object = {}): Team {
+  const Chat = defineAction({
+    name: "Chat",
+    run: async (ctx) => {
+      const { text } = ctx;
+      await ctx.step("look up", { [text.slice(0, 3)]: text }, async () => ({ found: text, code: 4711 }));
+      return ctx.ask(`Answer: ${text}`);
+    },
+  });
+  const guide = defineRole({ name: "Guide", actions: [Chat], memory: { store, embedder: hashingEmbedder(), summary: true, ...memory } });
+  return new Team({ model, roles: [guide], journal, snapshotEvery: 5 });
+}
+
+function parrot(): ScriptedModel {
+  return scriptedModel(({ messages }) => `I heard ${messages.at(-1)?.content ?? ""}`);
+}
+
+async function talked(team: Team, id: string, user: string, words: readonly string[]): Promise<void> {
+  const [first = "", ...more] = words;
+  await team.run(first, { id, scope: { tenant: "shop", user } }).result;
+  for (const text of more) await team.resume(id, { add: [text] }).result;
+}
+
+async function stored(store: MessageStore): Promise<string> {
+  const found: string[] = [];
+  for (const key of (await store.scopes?.()) ?? [])
+    for await (const { messages } of store.read(key, 0)) found.push(key, ...messages.map(({ message }) => message.content));
+  return found.join("\n");
+}
+
+async function codeOf(work: Promise<{ readonly error?: unknown } | object>): Promise<unknown> {
+  const ended = await work.catch((error: unknown) => ({ error }));
+  return ((ended as { readonly error?: { readonly code?: unknown } }).error ?? {}).code;
+}
+
+describe.each(places)("words that are forgotten %s", (name, make) => {
+  it("are nowhere: not in events, snapshots, stores, vectors, words or free pages, and those of others stay", async () => {
+    const place = await make();
+    const team = teamOver(place);
+    await talked(
+      team,
+      "a1",
+      `ann ${CANARY}`,
+      Array.from({ length: TALK[name] / 2 }, (_, n) => `My code is ${CANARY} ${n}.`),
+    );
+    await talked(team, "b1", "bob", ["My code is 1234."]);
+    expect(await place.kept()).toContain(CANARY);
+    const { runs, texts, messages } = await team.forget({ tenant: "shop", user: `ann ${CANARY}` });
+    expect([runs, texts > TALK[name], messages]).toEqual([1, true, TALK[name]]);
+    expect(await place.kept()).not.toContain(CANARY);
+    await place.store.close();
+    expect(await place.kept()).not.toContain(CANARY);
+    expect(await stored(place.store)).toContain("My code is 1234.");
+    expect((await eventsOf(place.journal, "b1")).some(({ type }) => type === "run.erased")).toBe(false);
+    await place.store.close();
+  });
+
+  it("leave a record of the same form, which ends with run.erased and tells the costs and times as before", async () => {
+    const place = await make();
+    const team = teamOver(place);
+    await talked(team, "a1", "ann", [`My code is ${CANARY}.`, "And again."]);
+    const before = await eventsOf(place.journal, "a1");
+    await team.forget({ user: "ann" });
+    const after = await eventsOf(place.journal, "a1");
+    const form = (events: readonly RunEvent[]): unknown => events.map(({ type, seq, time }) => [type, seq, time]);
+    expect(form(after.slice(0, -1))).toEqual(form(before));
+    expect(after.at(-1)).toMatchObject({ type: "run.erased", seq: before.length });
+    const idea = after.find((event) => event.type === "message");
+    expect(idea?.message.content).toMatch(/^\[erased [0-9a-f]{16} \d{4}-.*Z\]$/);
+    expect(await team.forget({ user: "ann" })).toEqual({ runs: 0, texts: 0, messages: 0 });
+    await place.store.close();
+  });
+
+  it("are missed by resume, replay, fork, answer and a message with TEXT_ERASED, without a call of the model or a word in the store", async () => {
+    const place = await make();
+    const model = parrot();
+    const team = teamOver(place, model);
+    await talked(team, "a1", "ann", [`My code is ${CANARY}.`]);
+    await team.forget({ user: "ann" });
+    const calls = model.calls.length;
+    const codes = [
+      await codeOf(team.resume("a1", { add: ["What is it?"] }).result),
+      await codeOf(team.run(`My code is ${CANARY}.`, { id: "a1" }).result),
+      await codeOf(team.replay("a1").result),
+      await codeOf(team.fork("a1").result),
+      await codeOf(team.fork("a1", { at: 1, reuse: "none" }).result),
+      await codeOf(team.send("a1", "What is it?")),
+      await codeOf(team.answer("a1", "any", "yes")),
+    ];
+    expect(codes).toEqual(codes.map(() => "TEXT_ERASED"));
+    expect((await team.resume("a1").result).status).toBe("finished");
+    expect([model.calls.length, await stored(place.store)]).toEqual([calls, ""]);
+    await place.store.close();
+  });
+
+  it("stay while a run of them is under way, and go when it has stopped", async () => {
+    const place = await make();
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    let began = (): void => {};
+    const begun = new Promise<void>((resolve) => (began = resolve));
+    const team = teamOver(
+      place,
+      scriptedModel(async () => (began(), await gate, "late")),
+    );
+    const run = team.run(`My code is ${CANARY}.`, { id: "a1", scope: { user: "ann" } });
+    await begun;
+    expect(await codeOf(team.forget({ user: "ann" }))).toBe("RUN_OWNED");
+    open();
+    await run.result;
+    expect((await team.forget({ user: "ann" })).runs).toBe(1);
+    expect(await place.kept()).not.toContain(CANARY);
+    await place.store.close();
+  });
+
+  it("are forgotten in forks too, and where a wider memory has them", async () => {
+    const place = await make();
+    const team = teamOver(place, parrot(), { scope: "role" });
+    await talked(team, "a1", "ann", [`My code is ${CANARY}.`]);
+    await team.fork("a1", { id: "a2", at: 1, reuse: "none" }).result;
+    await talked(team, "b1", "bob", ["Hello."]);
+    expect(await team.forget({ conversation: "a1" })).toMatchObject({ runs: 2 });
+    expect(await stored(place.store)).not.toContain(CANARY);
+    expect(await stored(place.store)).toContain("Hello.");
+    await place.store.close();
+  });
+
+  it("are erased where another conversation of the user has recalled them, which goes on and cannot be replayed or forked", async () => {
+    const place = await make();
+    const model = parrot();
+    const team = teamOver(place, model);
+    await talked(team, "a1", "ann", [`My code is ${CANARY} exactly.`]);
+    await talked(team, "a2", "ann", ["What is my code exactly?", "And what is two and two?"]);
+    expect(JSON.stringify(await eventsOf(place.journal, "a2"))).toContain(CANARY);
+    await team.forget({ conversation: "a1" });
+    expect(await place.kept()).not.toContain(CANARY);
+    expect(JSON.stringify(await eventsOf(place.journal, "a2"))).toContain("And what is two and two?");
+    expect((await team.resume("a2", { add: ["And my code?"] }).result).status).toBe("finished");
+    expect(JSON.stringify(model.calls.at(-1))).not.toContain(CANARY);
+    const calls = model.calls.length;
+    expect([await codeOf(team.replay("a2").result), await codeOf(team.fork("a2").result)]).toEqual(["TEXT_ERASED", "TEXT_ERASED"]);
+    expect(model.calls.length).toBe(calls);
+    await place.store.close();
+  });
+
+  it("are not stored again by a resume, a fork or an import when only the store has deleted them", async () => {
+    const place = await make();
+    const team = teamOver(place, parrot(), { scope: "role" });
+    await talked(team, "a1", "ann", [`My code is ${CANARY}.`]);
+    for (const remove of ["clear", "delete", "deleteOlderThan"] as const) {
+      const storage = new MemoryStorage({ roleId: "Guide", store: place.store });
+      if (remove === "clear") await storage.clear();
+      else if (remove === "deleteOlderThan") await storage.deleteOlderThan(Date.now() + 1_000);
+      else for (const { id } of await storage.recover()) await storage.delete(id, { runId: "a1" });
+      await team.resume("a1", { add: [`Hello after ${remove}.`] }).result;
+      const now = await stored(place.store);
+      expect([now.includes(CANARY), now.includes(`Hello after ${remove}.`)]).toEqual([false, true]);
+    }
+    await team.fork("a1", { id: "fork", add: ["Hello, fork."] }).result;
+    expect(await stored(place.store)).not.toContain(CANARY);
+    await place.store.close();
+  });
+});
+
+describe("a store of SQLite", () => {
+  it("has no byte of a message that was cleared once it is closed", async () => {
+    const { store, kept } = await inFiles();
+    const storage = new MemoryStorage({ roleId: "Guide", store });
+    await storage.addBatch(
+      Array.from({ length: 100 }, (_, n) => createMessage(`My code is ${CANARY.slice(0, 6)}-${n}-${CANARY.slice(6)}.`)),
+    );
+    await storage.clear();
+    await storage.close();
+    expect((await kept()).includes(CANARY.slice(6))).toBe(false);
+  });
+});
+
+describe("forget", () => {
+  it("refuses a scope without parts, unknown ones, and a journal that cannot rewrite", async () => {
+    const journal = memoryJournal();
+    const { rewrite: _rewrite, ...others } = { ...(await inMemory()).journal };
+    expect(await codeOf(forget({}, { journal }))).toBe("OPTION_INVALID");
+    expect(await codeOf(forget({ user: "" }, { journal }))).toBe("OPTION_INVALID");
+    expect(await codeOf(forget({ person: "ann" } as object, { journal }))).toBe("OPTION_UNKNOWN");
+    expect(await codeOf(forget({ user: "ann" }, { journal: { ...others } as Journal }))).not.toBeUndefined();
+  });
+
+  it("gives equal strings equal hashes in one erasure, and other ones in the next", async () => {
+    const place = await inMemory();
+    const team = teamOver(place);
+    const hashes: (string | undefined)[] = [];
+    for (const id of ["a1", "a2"]) {
+      await talked(team, id, id, ["4711"]);
+      await team.forget({ user: id });
+      const idea = (await eventsOf(place.journal, id)).find((event) => event.type === "message");
+      hashes.push(idea?.message.content.split(" ")[1]);
+    }
+    expect(hashes[0]).not.toBe(hashes[1]);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { Team } from "../../src/team/team.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
+import { eventsOf } from "./recorded.ts";
+
+function teamOf(journal: Journal, goal = ""): Team {
+  const watch = ["UserRequirement", "UserFeedback"];
+  return new Team({
+    seed: "s",
+    journal,
+    roles: [answering("Ann", (rc) => rc.news.map(({ content }) => rc.message(`${content}!`)), { watch, goal })],
+  });
+}
+
+/** A journal that counts the events which are read. */
+function counting(): { readonly journal: Journal; readonly read: () => number } {
+  const journal = memoryJournal();
+  const inner = journal.read.bind(journal);
+  let count = 0;
+  journal.read = async function* (runId, from) {
+    for await (const event of inner(runId, from)) {
+      count += 1;
+      yield event;
+    }
+  };
+  return { journal, read: () => count };
+}
+
+/** Talks for one turn, and returns what was said in all. */
+async function turn(team: Team, words: string): Promise<readonly string[]> {
+  return contents((await team.resume("r", { add: [words] }).result).outputs);
+}
+
+describe("the state of a run at rest", () => {
+  test.each<[string, (team: Team, words: string) => Promise<unknown>]>([
+    ["a resume with a message", turn],
+    [
+      "a message and a resume",
+      async (team, words) => {
+        await team.send("r", words);
+        return team.resume("r").result;
+      },
+    ],
+  ])("is kept: %s reads as many events at turn 40 as at turn 4", async (_what, speak) => {
+    const { journal, read } = counting();
+    const team = teamOf(journal);
+    await team.run("one", { id: "r" }).result;
+    const counts: number[] = [];
+    for (let nth = 2; nth <= 40; nth += 1) {
+      const before = read();
+      await speak(team, `turn ${nth}`);
+      counts.push(read() - before);
+    }
+    expect(counts.at(-1)).toBe(counts[2]);
+  });
+
+  test("WarmStates.M2 is not used where another process went on with the run", async () => {
+    const host = simulatedProcesses(memoryJournal());
+    const [one, other] = [host.start(), host.start()];
+    const [here, there] = [teamOf(one.journal), teamOf(other.journal)];
+    await here.run("one", { id: "r" }).result;
+    await turn(there, "two");
+    await turn(here, "three");
+    expect(await turn(there, "four")).toEqual(["one!", "two!", "three!", "four!"]);
+    expect(await turn(here, "five")).toEqual(["one!", "two!", "three!", "four!", "five!"]);
+    expect((await here.replay("r").result).error).toBeUndefined();
+  });
+
+  test("WarmStates.M2 is not used for another run of the same id and length", async () => {
+    const journal = memoryJournal();
+    const team = teamOf(journal);
+    await team.run("one", { id: "r" }).result;
+    await journal.remove("r");
+    await teamOf(journal).run("uno", { id: "r" }).result;
+    expect(await turn(team, "two")).toEqual(["uno!", "two!"]);
+  });
+
+  test("WarmStates.M1 is not used twice: a change that is refused leaves the record as it is", async () => {
+    const journal = memoryJournal();
+    await teamOf(journal).run("one", { id: "r" }).result;
+    const before = await eventsOf(journal, "r");
+    expect((await teamOf(journal, "other").resume("r").result).error?.code).toBe("TEAM_CHANGED");
+    expect(await eventsOf(journal, "r")).toEqual(before);
+    expect(await turn(teamOf(journal), "two")).toEqual(["one!", "two!"]);
+    const results = await Promise.all([teamOf(journal).send("r", "three"), teamOf(journal).send("r", "four")]);
+    expect(results.map(({ waits }) => waits)).toEqual([true, true]);
+    expect(await turn(teamOf(journal), "five")).toHaveLength(5);
+  });
+
+  test("WarmStates.M3 is kept for so many characters in all, the newest ones, and for so many of one run", async () => {
+    const { journal, read } = counting();
+    const team = new Team({ journal, roles: [listener("Bob")], messageLimit: 3_000_000 });
+    const readBy = async (id: string): Promise<number> => {
+      const before = read();
+      await team.send(id, "more");
+      return read() - before;
+    };
+    for (const id of ["a", "b", "c", "d", "e"]) await team.run("x".repeat(2_300_000), { id }).result;
+    expect([await readBy("a"), await readBy("e")]).toEqual([5, 1]);
+    await team.run("x".repeat(2_600_000), { id: "long" }).result;
+    expect(await readBy("long")).toBe(5);
+  });
+
+  test("does not change the result of an earlier turn", async () => {
+    const team = teamOf(memoryJournal());
+    const first = await team.run("one", { id: "r" }).result;
+    await turn(team, "two");
+    expect([contents(first.messages), contents(first.outputs)]).toEqual([["one", "one!"], ["one!"]]);
+  });
+
+  test("is not kept where the end of the run could not be recorded", async () => {
+    const journal = memoryJournal();
+    const append = journal.append.bind(journal);
+    const team = teamOf(journal);
+    await team.run("one", { id: "r" }).result;
+    journal.append = async (id, epoch, seq, events) => {
+      if (events.some(({ type }) => type === "act.ended")) throw new Error("disk full");
+      return append(id, epoch, seq, events);
+    };
+    expect((await team.resume("r", { add: ["two"] }).result).status).toBe("failed");
+    journal.append = append;
+    expect(await turn(team, "three")).toEqual(["one!", "two!", "three!"]);
+    expect((await team.replay("r").result).error).toBeUndefined();
+  });
+});
