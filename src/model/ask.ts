@@ -13,7 +13,7 @@ import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
-import { type Meter, presentMeter } from "./meter.ts";
+import { handedHere, type Meter, presentMeter } from "./meter.ts";
 import { askAgain, cutReply, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
@@ -282,7 +282,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
       };
     },
     through: (other) => steppedModel(model, { ...parts, steps: other }),
-    meter: { steps, policy },
+    meter: { port: steps, policy },
     bare: model,
   };
   return stepped;
@@ -294,7 +294,8 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
 export function calledHere(model: ChatModel): ChatModel {
   const meter = presentMeter();
   if (meter === undefined) return model;
-  return steppedModel(model, { steps: meter.steps, policy: meter.policy ?? { clock: systemClock, random: jitter() } });
+  const stepped = steppedModel(model, { steps: meter.port, policy: meter.policy ?? { clock: systemClock, random: jitter() } });
+  return { ...stepped, chat: (request, o) => handedHere("model.chat", stepped.chat(request, o)) };
 }
 
 /** Fails for a role or an agent without a model. @throws UsageError `MODEL_MISSING` */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BudgetPool } from "../kernel/budget.ts";
+import type { Hand } from "../kernel/handed-out.ts";
 import { textHash } from "../kernel/json.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
@@ -7,18 +8,26 @@ import type { CallPolicy } from "./call.ts";
 
 /** What records and bounds the work inside an activation or inside a call of a tool. */
 export interface Meter {
-  readonly steps: StepPort;
+  /** Does the steps. Its promises are not handed out. */
+  readonly port: StepPort;
   /** The policy of model calls. Undefined: that of the caller. */
   readonly policy?: CallPolicy | undefined;
   /** The pools that pay for the steps, besides the budget of the run. They are not charged again by work inside. Default: none. */
   readonly pools?: readonly BudgetPool[] | undefined;
   /** Returns the seed of the next run inside, the same each time the work happens again. Undefined: a fresh one. */
   readonly nextSeed?: (() => string) | undefined;
+  /** Hands out the promises of work inside, so that one that nothing awaits is waited for and never an unhandled rejection. */
+  hand?: Hand | undefined;
 }
 
 /** Returns a seed for a run that begins now without one. */
 export function nextSeed(): string {
   return meters.getStore()?.nextSeed?.() ?? freshSeed();
+}
+
+/** Returns the promise of some work as the code that calls gets it: see {@link Meter.hand}. */
+export function handedHere<T>(what: string, work: Promise<T>): Promise<T> {
+  return meters.getStore()?.hand?.(what, work) ?? work;
 }
 
 /** Returns seeds of runs inside work with that name. */
@@ -77,7 +86,7 @@ export class InnerRun implements StepPort {
     let opened: (door: StepDoor) => void = () => {};
     const open = new Promise<StepDoor>((resolve) => (opened = resolve));
     const ask = async (): Promise<null> =>
-      this.#meter.steps.step(this.#spec, (given) => {
+      this.#meter.port.step(this.#spec, (given) => {
         opened(given);
         return ended;
       });
@@ -91,13 +100,14 @@ export class InnerRun implements StepPort {
 
   async step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
     const door = await this.#begun?.door;
-    return (door ?? this.#meter.steps).step(spec, effect);
+    return (door ?? this.#meter.port).step(spec, effect);
   }
 
   /** Does work of the run: what it starts is part of the run. */
   within<T>(work: () => T): T {
     const { policy, pools } = this.#meter;
-    return withMeter({ steps: this, policy, pools, nextSeed: this.#nextSeed }, work);
+    const hand: Hand = (what, given) => this.#meter.hand?.(what, given) ?? given;
+    return withMeter({ port: this, policy, pools, nextSeed: this.#nextSeed, hand }, work);
   }
 
   /** @throws ControlError when the run was interrupted from outside; ContextClosedError when what surrounds it is over */

@@ -110,7 +110,7 @@ export class Engine implements DriverHost, ActivationHost {
     const meter = presentMeter();
     answerer.worksWithin(meter?.policy);
     const pools = [...this.#gate.accounts.map(({ pool }) => pool), ...(meter?.pools ?? [])];
-    const ours = { gate: this.#gate, host: this, outer: meter?.steps, pools };
+    const ours = { gate: this.#gate, host: this, outer: meter?.port, pools };
     return { log, clock, effects, past, mode, mask, answerer, onFailure, edges, scopes, leavesTraces, ...ours };
   }
 

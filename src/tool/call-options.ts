@@ -86,7 +86,7 @@ export function wholeOptions(options: CallToolOptions): WholeCallOptions {
   if (role !== undefined && typeof role !== "string") throw invalid("the role that calls to be a text", role);
   const collection = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
   const signal = options.signal ?? new AbortController().signal;
-  const steps = options.steps ?? presentMeter()?.steps ?? directSteps(signal);
+  const steps = options.steps ?? presentMeter()?.port ?? directSteps(signal);
   return { ...options, tools: collection, signal, steps, clock: options.clock ?? systemClock };
 }
 

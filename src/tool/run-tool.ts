@@ -157,11 +157,13 @@ class RunningTool {
     return ended && interruptionBy(ended.reason);
   }
 
+  readonly #hand: Hand = (what, work) => (this.#handed ??= new HandedOut()).hand(what, work);
+
   #context(): ToolContext {
     const door = this.#door;
     const { clock, ask, model, session, deps, progress } = this.#reach;
     const steps = this.#stepsIn(door);
-    const hand: Hand = (what, work) => (this.#handed ??= new HandedOut()).hand(what, work);
+    const hand = this.#hand;
     const own = model?.(steps);
     const handed: ChatModel | undefined = own && { ...own, chat: (request, o) => hand("model.chat", own.chat(request, o)) };
     return Object.freeze({
@@ -186,10 +188,10 @@ class RunningTool {
 
   /** What code inside the call finds: see {@link withMeter}. */
   #meter({ model }: ToolContext): Meter {
-    const steps = this.#stepsIn(this.#door);
+    const port = this.#stepsIn(this.#door);
     const around = presentMeter();
     const pools = [...(around?.pools ?? []), ...poolsOf(this.#door.attempts.budget)];
-    return { ...around, steps, policy: this.#policyOf(model), pools };
+    return { ...around, port, policy: this.#policyOf(model), pools, hand: this.#hand };
   }
 
   #policyOf(model: ChatModel | undefined): CallPolicy | undefined {

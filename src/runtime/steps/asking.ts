@@ -5,6 +5,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { type Hand, HandedOut } from "../../kernel/handed-out.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
+import { presentMeter, withMeter } from "../../model/meter.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
@@ -28,6 +29,7 @@ export class Asking {
   #human: Human | undefined;
   #recollection: Recollection | undefined;
   #model: SteppedModel | undefined;
+  #port: StepPort | undefined;
   #door: StepPort | undefined;
 
   constructor(turn: RoleTurn, asker: Asker) {
@@ -53,9 +55,13 @@ export class Asking {
     if (this.#model !== undefined) return this.#model;
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    const steps: StepPort = { step: (asked, effect) => this.#step(asked, effect) };
-    const model = answerer.model(steps, spec, this.#asker.role);
+    const model = answerer.model(this.port, spec, this.#asker.role);
     return (this.#model = { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) });
+  }
+
+  /** The steps as the library uses them: their promises are not handed out. */
+  get port(): StepPort {
+    return (this.#port ??= { step: (spec, effect) => this.#step(spec, effect) });
   }
 
   get steps(): StepPort {
@@ -143,7 +149,8 @@ export class Asking {
 async function awaitingAll<T>(whose: string, door: StepDoor, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
   let handed: HandedOut | undefined;
   const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
-  const value = await effect({ ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) }, hand);
+  const given: StepDoor = { ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) };
+  const value = await withMeter({ ...presentMeter(), port: door, hand }, () => effect(given, hand));
   if (handed === undefined) return value;
   await handed.settled("unused");
   const failure = handed.failure(whose);

@@ -223,8 +223,8 @@ export class ActivationSteps implements StepPort {
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(scope);
       const inside = siblingsIn(step);
-      const happen = (door: StepDoor): Promise<T> =>
-        spec.metered === true ? effect(door) : tries.run(() => this.#within(step, door, effect));
+      const happen = (by: StepDoor): Promise<T> =>
+        spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
       const door = this.#door(step, inside, tries, tries.deadline);
       const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
       if (inside.control !== undefined) throw inside.control;
@@ -277,7 +277,7 @@ export class ActivationSteps implements StepPort {
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
     const { policy, pools, log, act } = this.#parts;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
-    return withMeter({ steps: door, policy, pools, nextSeed }, () => effect(door));
+    return withMeter({ port: door, policy, pools, nextSeed }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */

@@ -252,6 +252,10 @@ export class Activation implements RoleContext, Meter {
     return this.#turn.tools.pools;
   }
 
+  hand<T>(what: string, work: Promise<T>): Promise<T> {
+    return this.#turn.hand(what, work);
+  }
+
   nextSeed(): string {
     const { role, tools } = this.#turn;
     return (this.#seeds ??= seedsOf(tools.host.seed, role.name, role.n))();
@@ -276,6 +280,10 @@ export class Activation implements RoleContext, Meter {
 
   get model(): SteppedModel {
     return this.#questions.model;
+  }
+
+  get port(): StepPort {
+    return this.#questions.port;
   }
 
   get steps(): StepPort {
