@@ -16,6 +16,9 @@ const fails = (): Promise<never> => Promise.reject(new Error("declined"));
 const works = (): Promise<number> => Promise.resolve(1);
 const failingModel = (): TeamOptions => ({ model: scriptedModel(() => fails()), human: fails });
 
+/** A call of a model that the program makes itself. */
+const secondModel = (): Promise<unknown> => scriptedModel(() => fails()).chat({ messages: [{ role: "user", content: "hello" }] });
+
 /** What an activation can start, and how the error names it. */
 const doors: readonly (readonly [string, (rc: RoleContext) => Promise<unknown>])[] = [
   ['step "charge"', (rc) => rc.step("charge", {}, fails)],
@@ -24,6 +27,7 @@ const doors: readonly (readonly [string, (rc: RoleContext) => Promise<unknown>])
   ['ask("hello")', (rc) => rc.ask("hello", { schema: z.object({}) })],
   ["human.ask", (rc) => rc.human.ask("well?")],
   ["model.chat", (rc) => rc.model.chat({ messages: [{ role: "user", content: "hello" }] }, { signal: rc.signal })],
+  ["model.chat", () => secondModel()],
 ];
 
 describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
@@ -134,6 +138,7 @@ describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
       (door) => door.step({ kind: "step", name: "inner", request: {} }, fails),
       (door) => door.ask("hello"),
       (door) => door.human.ask("well?"),
+      () => secondModel(),
     ];
     const unhandled = await unhandledIn(async () => {
       for (const start of asked) {
