@@ -13,6 +13,7 @@ import {
   StepError,
 } from "../src/index.ts";
 import { duckDuckGoSearch, type SearchProvider, type WebAccess, webFetchTool, webSearchTool } from "../src/tools/index.ts";
+import type { ToolContext } from "../src/agent/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
 
 /** Options of a research crew. */
@@ -135,8 +136,9 @@ async function searched(ctx: ActionContext, tool: Tool, query: string): Promise<
 
 /** Calls a tool as a recorded step. */
 function called(ctx: ActionContext, name: string, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<ToolCalled> {
-  const effect = async ({ signal, key, mode, step }: EffectDoor): Promise<ToolCalled> => {
-    const context = { signal, key, mode, step, clock: ctx.clock, progress: () => {} };
+  const effect = async ({ signal, key, mode, step, ask, budget }: EffectDoor): Promise<ToolCalled> => {
+    const steps = step as ToolContext["step"];
+    const context = { signal, key, mode, step: steps, ask, budget, clock: ctx.clock, progress: () => {} };
     const {
       output = null,
       data = null,

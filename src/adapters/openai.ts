@@ -6,6 +6,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { type Mask, redactor } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
+import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { failureOf } from "../model/failure.ts";
 import { retryAfterOf } from "../model/retry.ts";
@@ -79,7 +80,7 @@ export function openai(options: OpenAIOptions): ChatModel {
     extra: options.extra ?? {},
   };
   const connection = new Connection(server, dialect);
-  return {
+  const model: ChatModel = {
     id: options.model,
     streams: server.streams,
     ...(options.price === undefined ? {} : { price: options.price }),
@@ -89,6 +90,11 @@ export function openai(options: OpenAIOptions): ChatModel {
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
+  };
+  return {
+    ...model,
+    chat: (request, o) => calledHere(model).chat(request, o),
+    stream: (request, o) => calledHere(model).stream(request, o),
   };
 }
 

@@ -128,18 +128,19 @@ export class Agent {
     this.#move("start", log);
     let run: BrainRun | undefined;
     let ended: Ended;
+    this.#brain ??= new Brain(brainOptionsOf(this.#options));
+    const inner = this.#brain.innerRun(task === undefined ? {} : { task })?.begin();
     try {
       throwIfAborted(signal);
       if (task !== undefined) await this.#begin(task, signal);
-      this.#brain ??= new Brain(brainOptionsOf(this.#options));
       const tell = (event: AgentEvent): void => {
         if (event.type === "step.started") this.#move("step", log);
         log.add(event);
       };
-      run = this.#brain.begin(this.memory, { tell, ...(signal === undefined ? {} : { signal }) });
+      run = this.#brain.work(this.memory, { tell, ...(signal === undefined ? {} : { signal }) }, inner);
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
-      ended = failed(error, signal);
+      ended = failed((await inner?.interruption()) ?? error, signal);
     }
     this.#move(ended.move, log);
     const { usage, cost, byModel } = run?.tally ?? new RunTally();
@@ -181,9 +182,11 @@ function endOf({ status, output }: BrainEnd, memory: AgentMemory): Ended {
 function failed(thrown: unknown, signal: AbortSignal | undefined): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
-  if (error instanceof BudgetError) return { move: "give_up", result: { status: "budget", error } };
+  const { code } = error as Partial<TroupeError>;
+  if (error instanceof BudgetError || code === "BUDGET") return { move: "give_up", result: { status: "budget", error } };
   if (error instanceof TokenLimitError) return { move: "give_up", result: { status: "tokens", error } };
-  if (error instanceof ControlError || signal?.aborted === true) return { move: "give_up", result: { status: "stopped", error } };
+  if (error instanceof ControlError || code === "ABORTED" || signal?.aborted === true)
+    return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
 }
 

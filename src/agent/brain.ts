@@ -6,13 +6,17 @@ import { AbortedError } from "../kernel/errors.ts";
 import { freshStepKey } from "../kernel/id.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { cancellationOf } from "../kernel/cancellation.ts";
-import { directSteps } from "../kernel/step.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { directSteps, type StepPort } from "../kernel/step.ts";
 import { budgetPool, isBudgetPool } from "../model/budget-pool.ts";
 import { PoolSpender } from "../model/funds.ts";
-import type { CallPolicy } from "../model/call.ts";
+import { type CallPolicy, policyWithin } from "../model/call.ts";
 import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
+import { meterFor } from "../model/ask.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
+import { InnerRun } from "../model/meter.ts";
+import { jitter } from "../model/retry.ts";
 import { readReply } from "../model/structured-output.ts";
 import { checkToolChoice } from "../tool/call-options.ts";
 import { type AgentMemory, closeOpenCalls } from "./agent-memory.ts";
@@ -20,7 +24,7 @@ import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-optio
 import { Compaction } from "./compaction.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
 import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
-import { jitter, ModelClient } from "./model-client.ts";
+import { ModelClient } from "./model-client.ts";
 import type { Net, NetState } from "./net.ts";
 import { react } from "./nets/react.ts";
 import { RunTally } from "./run-tally.ts";
@@ -76,23 +80,48 @@ export class Brain {
   /** Like {@link run}, as an object that also has the usage so far. */
   begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
     checkKnownOptions("run of a brain", o, brainRunOptions);
-    const { toolChoice = "auto", output, steps } = this.#options;
-    const spender = this.#pool && new PoolSpender(this.#pool, `agent ${freshStepKey()}`);
-    const span = new RunSpan(o.signal, steps === undefined, () => void spender?.close());
-    const context = this.#context(memory, span.signal, o.tell ?? (() => {}), spender);
-    return new BrainRun({ net: this.net, memory, context, span, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
+    return this.work(memory, o, this.innerRun({}));
   }
 
-  #context(memory: AgentMemory, signal: AbortSignal, tell: (event: AgentEvent) => void, spender: PoolSpender | undefined): StepContext {
-    const { model, systemPrompt, calls, tokenLimit, clock = systemClock } = this.#options;
-    const steps = this.#options.steps ?? directSteps(signal, spender && (() => spender.attempts(cancellationOf(signal))));
-    const requirePrice = spender !== undefined && this.#pool?.isBinding !== false;
-    const policy: CallPolicy = { random: jitter(), requirePrice, ...calls, clock, limits: this.#limits };
+  /** @param inner the run as a part of an activation or of a call of a tool, where it is that @internal */
+  work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
+    const { toolChoice = "auto", output, steps } = this.#options;
+    const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
+    const span = new RunSpan(o.signal, steps === undefined, () => void spender?.close());
+    const context = this.#context(memory, span.signal, o.tell ?? (() => {}), { spender, steps: steps ?? inner });
+    return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
+  }
+
+  /** Returns a run inside the activation or the call of a tool that the caller is in; undefined where it is in none. @internal */
+  innerRun(request: JsonObject): InnerRun | undefined {
+    const { name = "agent", model, steps } = this.#options;
+    const meter = steps === undefined ? meterFor(model, [this.#pool]) : undefined;
+    return meter && new InnerRun(meter, { kind: "agent", name, request });
+  }
+
+  #context(
+    memory: AgentMemory,
+    signal: AbortSignal,
+    tell: (event: AgentEvent) => void,
+    { spender, steps: given }: { readonly spender: PoolSpender | undefined; readonly steps: StepPort | undefined },
+  ): StepContext {
+    const { model, systemPrompt, tokenLimit } = this.#options;
+    const ending = cancellationOf(signal);
+    const steps =
+      given === undefined ? directSteps(signal, spender && (() => spender.attempts(ending))) : (spender?.over(given, ending) ?? given);
+    const policy = this.#policy(meterFor(model)?.policy);
     this.#compaction ??= new Compaction(this.#options.compaction);
     const parts = { model, steps, policy, systemPrompt, memory, signal, tell, compaction: this.#compaction };
     const client = new ModelClient({ ...parts, blind: this.#blind, tally: new RunTally(tokenLimit), step: () => context.step });
-    const context: StepContext = new StepContext({ options: this.#options, memory, client, steps, signal, clock, tell });
+    const context: StepContext = new StepContext({ options: this.#options, memory, client, steps, signal, clock: policy.clock, tell });
     return context;
+  }
+
+  /** @param above the policy of the run that it is part of */
+  #policy(above: CallPolicy | undefined): CallPolicy {
+    const { calls, clock = above?.clock ?? systemClock } = this.#options;
+    const requirePrice = this.#pool !== undefined && this.#pool.isBinding !== false;
+    return policyWithin(above, { random: jitter(), requirePrice, ...calls, clock, limits: this.#limits });
   }
 }
 
@@ -109,6 +138,7 @@ interface BrainRunParts {
   readonly memory: AgentMemory;
   readonly context: StepContext;
   readonly span: RunSpan;
+  readonly inner: InnerRun | undefined;
   readonly maxSteps: number;
   readonly output: z.ZodType | undefined;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
@@ -179,11 +209,13 @@ export class BrainRun {
   }
 
   async *#run(): AsyncGenerator<string, BrainEnd, void> {
-    const { span, context } = this.#parts;
+    const { span, context, inner } = this.#parts;
+    const next = (): Promise<string> => this.#next();
     span.begin();
+    inner?.begin();
     try {
       for (;;) {
-        const piece = await untilAborted(this.#next(), span.signal);
+        const piece = await untilAborted(inner?.within(next) ?? next(), span.signal);
         if (this.#progress.at === "end") return this.#progress.end;
         yield piece;
       }
@@ -191,6 +223,7 @@ export class BrainRun {
       this.#leave();
       span.end();
       await context.closeTools();
+      await inner?.end();
     }
   }
 
@@ -268,7 +301,7 @@ export class BrainRun {
 const OVER = new AbortedError("the run of the agent is over");
 
 /**
- * The beginning, the end and the signal of one run. A run that records nothing has a signal of its own, which aborts when the run ends.
+ * The beginning, the end and the signal of one run. It has a signal of its own, which aborts when the run ends.
  * With `steps` the signal is the given one: the waits belong to the role and are suspended with it.
  */
 class RunSpan {

@@ -49,7 +49,7 @@ export interface AgentResult {
   readonly steps: number;
   /** Tokens of all calls, rejected replies included. */
   readonly usage: Usage;
-  /** The cost of this run. Interrupted calls count at what they may have cost; answers from the record of a role's run cost nothing. */
+  /** The cost of this run. Interrupted calls count at what they may have cost; answers from the record of a role's run count at what they had cost. */
   readonly cost: Cost;
   /** Usage and cost by the id of the model. */
   readonly byModel: Spendings;

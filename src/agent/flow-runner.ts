@@ -1,10 +1,13 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
-import { directSteps } from "../kernel/step.ts";
+import { directSteps, type StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { TaskFields } from "./task.ts";
-import type { CallPolicy } from "../model/call.ts";
+import { meterFor } from "../model/ask.ts";
+import { type CallPolicy, policyWithin } from "../model/call.ts";
+import { jitter } from "../model/retry.ts";
+import { InnerRun } from "../model/meter.ts";
 import { Agent } from "./agent.ts";
 import { Compaction } from "./compaction.ts";
 import type { AgentResult, EventLog } from "./events.ts";
@@ -13,7 +16,7 @@ import type { FlowExecutor, FlowParts, PlanningFlowOptions } from "./planning-fl
 import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { RunTally } from "./run-tally.ts";
-import { jitter, ModelClient } from "./model-client.ts";
+import { ModelClient } from "./model-client.ts";
 
 /** Errors after which every other try would fail too. */
 const FATAL_CODES: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);
@@ -28,6 +31,8 @@ export class FlowRunner {
   readonly #signal: AbortSignal;
   readonly #log: EventLog<FlowEvent>;
   readonly #planner: FlowPlanner;
+  /** The run as a part of an activation or of a call of a tool, where it is that. */
+  readonly #inner: InnerRun | undefined;
   readonly #running = new Map<string, Promise<void>>();
   readonly #busy = new Set<FlowExecutor>();
   #plan: FlowPlan | undefined;
@@ -46,25 +51,37 @@ export class FlowRunner {
       type,
       description: executor instanceof Agent ? executor.description : "",
     }));
-    this.#planner = new FlowPlanner(clientOf(options, this.#signal), planned, limits.maxSteps);
+    const meter = meterFor(options.model);
+    if (meter !== undefined && options.steps === undefined)
+      this.#inner = new InnerRun(meter, { kind: "flow", name: "plan", request: { goal } });
+    const steps = options.steps ?? this.#inner;
+    this.#planner = new FlowPlanner(clientOf(options, { signal: this.#signal, steps, above: meter?.policy }), planned, limits.maxSteps);
   }
 
   async result(): Promise<FlowResult> {
     let result: FlowResult;
+    const work = (): Promise<FlowResult> => this.#reached();
     try {
-      throwIfAborted(this.#outer);
-      await this.#makePlan();
-      await this.#work();
-      result = await this.#outcome();
-    } catch (error) {
+      result = await (this.#inner?.begin().within(work) ?? work());
+      await this.#inner?.end();
+    } catch (thrown) {
+      const isRecorded = this.#inner !== undefined || this.#parts.options.steps !== undefined;
       // Stopping a recorded step would suspend the role and hide the error; such steps are awaited.
-      if (this.#parts.options.steps === undefined) this.#stop.abort(error);
+      if (!isRecorded) this.#stop.abort(thrown);
       await Promise.all(this.#running.values());
+      const error = (await this.#inner?.interruption()) ?? thrown;
       result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan?.steps ?? [] };
     }
     this.#log.add({ type: "flow.ended", result });
     this.#log.end();
     return result;
+  }
+
+  async #reached(): Promise<FlowResult> {
+    throwIfAborted(this.#outer);
+    await this.#makePlan();
+    await this.#work();
+    return this.#outcome();
   }
 
   async #makePlan(): Promise<void> {
@@ -222,8 +239,16 @@ export class FlowRunner {
   }
 }
 
-function clientOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelClient {
-  const policy: CallPolicy = { random: jitter(), ...calls, clock };
+interface Surroundings {
+  readonly signal: AbortSignal;
+  readonly steps: StepPort | undefined;
+  /** The policy of the run that the flow is part of. */
+  readonly above: CallPolicy | undefined;
+}
+
+function clientOf(options: PlanningFlowOptions, { signal, steps, above }: Surroundings): ModelClient {
+  const { model, clock = above?.clock ?? systemClock, calls } = options;
+  const policy = policyWithin(above, { random: jitter(), ...calls, clock });
   const parts = { model, policy, signal, steps: steps ?? directSteps(signal), systemPrompt: undefined };
   return new ModelClient({
     ...parts,

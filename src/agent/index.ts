@@ -2,7 +2,7 @@
 
 // Tools, their results and permissions.
 export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/tool.ts";
-export type { Tool, ToolAnswer, ToolAskOptions, ToolClosing, ToolContext } from "../tool/tool.ts";
+export type { Tool, ToolAnswer, ToolAskOptions, ToolClosing, ToolContext, ToolHuman, ToolQuestionOptions } from "../tool/tool.ts";
 export type { CheckedArguments } from "../tool/tool-parameters.ts";
 export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";

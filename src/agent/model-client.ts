@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ControlError, ModelError, OutputError } from "../kernel/errors.ts";
-import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { CallPolicy } from "../model/call.ts";
@@ -290,15 +289,6 @@ class StreamedReply {
     else this.#pieces[this.#pieces.length - 1] = last + text;
     this.#wake?.();
   }
-}
-
-/** Randomness for the waits between tries. It decides no answer. Each client has its own, so that calls that failed together do not come back together. */
-export function jitter(): Random {
-  let stream: Random | undefined;
-  return () => {
-    stream ??= randomStream(freshSeed());
-    return stream();
-  };
 }
 
 /** Servers have no code for this refusal; each has its own text. */

@@ -16,7 +16,7 @@ export class TokenLimitError extends ControlError {
 
 /** A call that is being made. */
 export interface CallTally extends CallMeter {
-  /** Called with the usage of the answer. An answer from a record was paid before: only its tokens count. */
+  /** Called with the usage of the answer. */
   answered(usage: Usage | undefined): void;
 }
 
@@ -70,6 +70,7 @@ export class RunTally {
         this.#open.delete(tally);
         this.#add(model, outcome);
       },
+      recorded: (cost) => this.#add(model, { cost, basis: "usage" }),
       answered: (usage) => {
         if (!isMade && usage !== undefined) this.#add(model, { cost: 0, basis: "none", usage: { ...usage } });
       },

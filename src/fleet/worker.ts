@@ -1,10 +1,12 @@
 import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import { newestRuns } from "../runtime/record/journal.ts";
+import { unmetered } from "../model/meter.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { type LastEvent, lastOf } from "../team/growth.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
+import type { Run } from "../team/run.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
 import { Driven } from "./driven.ts";
@@ -211,9 +213,10 @@ class FleetWorker implements Worker {
     const { runId, idea, about, scope } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
-    const run = isNew
-      ? team.run(idea, { ...o, id: runId, ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) })
-      : team.resume(runId, o);
+    const whose = { ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) };
+    const begin = (): Run => (isNew ? team.run(idea, { ...o, id: runId, ...whose }) : team.resume(runId, o));
+    // A driver of this process may deliver the run while an activation of another run submits it.
+    const run = unmetered(begin);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
     const driven = new Driven(run);
     folder?.follow(run);

@@ -24,7 +24,7 @@ export interface BudgetPool {
   readonly isDurable?: boolean;
   /** False where nothing bounds spending, so that a model without a known price may be asked. Default true. @internal */
   readonly isBinding?: boolean;
-  /** Open accounts that come with this pool, in place of new ones in the same pools. @internal */
+  /** Of the budget that a step lends: open accounts that come with it, in place of new ones in the same pools. @internal */
   readonly accounts?: readonly OpenAccount[] | undefined;
 }
 

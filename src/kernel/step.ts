@@ -34,6 +34,8 @@ export interface StepSpec {
   readonly again?: boolean;
   /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
   readonly fresh?: boolean;
+  /** The steps inside it are released in the order asked, as those of an activation are. Default false: each as soon as it has its answer. */
+  readonly ordered?: boolean;
   /** For a question to a person: milliseconds from its first try, or a point in time, at which it ends. No part of the address. */
   readonly deadline?: number | Date | undefined;
   /** Called before the answer is released when it comes from the record, so that the effect does not run. */
@@ -62,6 +64,8 @@ export interface StepTry {
 export interface RecordedTry extends StepTry {
   /** Milliseconds since 1970: the deadline of the step, where it has one. */
   readonly deadline?: number | undefined;
+  /** Micro-dollars that the step had cost, with its failed tries. Undefined: its price was unknown. */
+  readonly cost: number | undefined;
 }
 
 /** The parts that an effect may use. */
@@ -107,6 +111,23 @@ export interface Attempts {
   run?<T>(effect: () => Promise<T>, o?: TriedEffect): Promise<T>;
   /** The budget that bounds the effect, for a run or an agent that it starts. Their spending is part of the step's cost. */
   readonly budget?: BudgetPool | undefined;
+}
+
+/** Returns attempts that announce and settle each try in another way. */
+export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | "settle">): Attempts {
+  return {
+    ...other,
+    get current() {
+      return attempts.current;
+    },
+    get key() {
+      return attempts.key;
+    },
+    get budget() {
+      return attempts.budget;
+    },
+    run: (effect, o) => attempts.run?.(effect, o) ?? effect(),
+  };
 }
 
 /** A try as it begins. */

@@ -1,15 +1,19 @@
 import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { StepPort, StepTry, AttemptOutcome, Attempts } from "../kernel/step.ts";
+import { type AttemptOutcome, type Attempts, attemptsWith, type RecordedTry, type StepPort, type StepTry } from "../kernel/step.ts";
 import { truncated } from "./attempt.ts";
 import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
+import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
+import { type Meter, presentMeter } from "./meter.ts";
 import { askAgain, cutReply, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
@@ -126,17 +130,22 @@ async function longestReply(
  * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`; ModelError, ControlError: see {@link callModel}
  */
 export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSchema, isSchemaTold = false): Promise<ChatResponse> {
-  const { model, policy, steps } = parts;
+  const { policy, steps } = parts;
+  const model = isStepped(parts.model) ? parts.model.bare : parts.model;
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
   const request = boundedRequest(model, requestOf(asked, model), policy.prices);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
   let isLive = false;
   let recorded: StepTry = { act: "", key: "", try: 1 };
-  const onRecorded = parts.onDelta === undefined ? undefined : (by: StepTry): void => void (recorded = by);
+  const { meter } = parts;
+  const onRecorded = (by: RecordedTry): void => {
+    recorded = by;
+    meter?.recorded(by.cost);
+  };
   const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true, onRecorded }, (door) => {
     isLive = true;
     const signal = parts.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(parts.signal, door.signal);
-    const attempts = parts.meter === undefined ? door.attempts : metered(door.attempts, parts.meter);
+    const attempts = meter === undefined ? door.attempts : metered(door.attempts, meter);
     const deps = { ...policy, attempts, signal, onDelta: parts.onDelta, onVoid: parts.onVoid, takesCut: parts.takesCut };
     if (output === undefined) return callModel(model, request, deps);
     return withLadder(model, output, (rung) => {
@@ -187,26 +196,18 @@ function issuesText(issues: readonly OutputIssue[], count: number): string {
   return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
 }
 
-/** Called for every try of a live call, and not for an answer from a record. */
+/** Called for every try of a live call, and once for an answer from a record. */
 export interface CallMeter {
   /** @param hold micro-dollars; 0 where `isUnpriced`, because the cost is unknown */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
+  /** @param cost micro-dollars that all tries had cost; undefined: unknown */
+  recorded(cost: number | undefined): void;
 }
 
 /** Returns attempts that also report each try to a meter. */
 function metered(attempts: Attempts, meter: CallMeter): Attempts {
-  return {
-    get current() {
-      return attempts.current;
-    },
-    get key() {
-      return attempts.key;
-    },
-    get budget() {
-      return attempts.budget;
-    },
-    run: (effect, o) => attempts.run?.(effect, o) ?? effect(),
+  return attemptsWith(attempts, {
     async open(hold, o = {}) {
       await attempts.open(hold, o);
       meter.opened(hold, o.unpriced === true);
@@ -215,7 +216,7 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
       attempts.settle(outcome);
       meter.settled(outcome);
     },
-  };
+  });
 }
 
 /** Options of one call. */
@@ -236,6 +237,10 @@ export interface SteppedModel extends ChatModel {
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
   /** Returns the same model with other steps, such as those inside an effect. */
   through(steps: StepPort): SteppedModel;
+  /** What records and bounds its calls, for agents, flows and teams that get the model. @internal */
+  readonly meter: Meter;
+  /** The model without steps. @internal */
+  readonly bare: ChatModel;
 }
 
 /** The parts of a stepped model. Its listener gets all text, besides that of the caller. */
@@ -277,8 +282,19 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
       };
     },
     through: (other) => steppedModel(model, { ...parts, steps: other }),
+    meter: { steps, policy },
+    bare: model,
   };
   return stepped;
+}
+
+/**
+ * Returns the model that answers when a program calls it itself. Inside an activation or a call of a tool that is one whose calls are steps of that.
+ */
+export function calledHere(model: ChatModel): ChatModel {
+  const meter = presentMeter();
+  if (meter === undefined) return model;
+  return steppedModel(model, { steps: meter.steps, policy: meter.policy ?? { clock: systemClock, random: jitter() } });
 }
 
 /** Fails for a role or an agent without a model. @throws UsageError `MODEL_MISSING` */
@@ -287,6 +303,19 @@ export function missingModel(who: string): never {
     "MODEL_MISSING",
     `${who} asks a model, but neither the role nor its environment has one. Give new Team({ model }) or defineRole({ model }).`,
   );
+}
+
+/**
+ * Returns the meter of an agent, a flow or an environment that begins now with that model. None where its own pools are those of the step that
+ * it is part of: then its spending is part of the cost of that step.
+ */
+export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {
+  const meter = presentMeter() ?? (model !== undefined && isStepped(model) ? model.meter : undefined);
+  return pools.some(isLent) ? undefined : meter;
+}
+
+function isLent(pool: BudgetPool | undefined): boolean {
+  return pool !== undefined && (pool.accounts !== undefined || isLent(pool.parent));
 }
 
 /** True for a model whose calls are steps. */

@@ -6,6 +6,7 @@ import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { hasFunction, type ToolCall } from "./chat-message.ts";
 import type { Attempts } from "../kernel/step.ts";
+import { unmetered } from "./meter.ts";
 import type { SetTimeouts } from "./timeouts.ts";
 
 /** The limits of one try, in milliseconds. */
@@ -38,7 +39,9 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   const watch = new Watch(model.id, bounds, above, () => builder.began);
   try {
     const here = (): Promise<ChatResponse> =>
-      model.streams === false ? readWhole(model, request, watch, bounds) : readStream(model, request, builder, watch, bounds);
+      unmetered(() =>
+        model.streams === false ? readWhole(model, request, watch, bounds) : readStream(model, request, builder, watch, bounds),
+      );
     const reply = await (bounds.attempts?.run === undefined ? here() : bounds.attempts.run(here, { request, ending: watch.life }));
     checkReply(model.id, request, reply, bounds.takesCut);
     return reply;

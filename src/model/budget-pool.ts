@@ -48,6 +48,11 @@ export function budgetPool(amount: MicroUsd, options: BudgetPoolOptions = {}): L
   return new LocalPool(amount, options);
 }
 
+/** A pool that bounds nothing. */
+export function unboundedPool(): BudgetPool {
+  return Object.assign(budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd), { isBinding: false });
+}
+
 /** True when a budget is a pool and not an amount. */
 export function isBudgetPool(budget: unknown): budget is BudgetPool {
   return isObject(budget) && "open" in budget && typeof budget.open === "function";

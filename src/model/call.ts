@@ -11,7 +11,7 @@ import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
-import type { ModelLimits } from "./limits.ts";
+import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
@@ -52,6 +52,18 @@ export interface CallPolicy extends CallTuning {
   readonly logger?: Logger | undefined;
   /** Told of the price by which a call will be settled, before it is made; undefined: none is known. */
   readonly onPrice?: ((model: string, price: ModelPrice | undefined) => void) | undefined;
+}
+
+/** Returns a policy of calls that are part of a run with another one: its bounds and its prices hold too. */
+export function policyWithin(above: CallPolicy | undefined, own: CallPolicy): CallPolicy {
+  if (above === undefined) return own;
+  return {
+    ...above,
+    ...own,
+    prices: { ...above.prices, ...own.prices },
+    limits: allLimits(own.limits, above.limits),
+    requirePrice: above.requirePrice === true || own.requirePrice,
+  };
 }
 
 /** The parts of one call besides its request. */

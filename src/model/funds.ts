@@ -1,12 +1,15 @@
 import type { BudgetAccount, BudgetHold, BudgetPool, OpenAccount } from "../kernel/budget.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
-import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
+import { BudgetError, StepError } from "../kernel/errors.ts";
+import { type AttemptOutcome, type Attempts, attemptsWith, type StepDoor, type StepPort } from "../kernel/step.ts";
 
 /** A spender, and its total spending by its own record: see {@link BudgetPool.open}. */
 export interface Spender {
   readonly name: string;
   /** Micro-dollars. */
   readonly spent: number;
+  /** Pools that are charged for its steps by what it is part of. Default: none. */
+  readonly paid?: readonly BudgetPool[] | undefined;
   /** The calls whose end is unknown, by name, with their holds in micro-dollars. */
   readonly lost?: readonly (readonly [name: string, amount: number])[];
 }
@@ -32,7 +35,10 @@ export class Funds {
   }
 
   /** Undefined where no pool binds. */
-  static async open(pools: readonly (BudgetPool | undefined)[], { name, spent, lost = [] }: Spender): Promise<Funds | undefined> {
+  static async open(
+    pools: readonly (BudgetPool | undefined)[],
+    { name, spent, paid = [], lost = [] }: Spender,
+  ): Promise<Funds | undefined> {
     const all = new Map<BudgetPool, BudgetAccount | undefined>();
     for (const pool of pools) {
       for (let level = pool; level !== undefined; level = level.parent) {
@@ -40,6 +46,7 @@ export class Funds {
         for (const open of level.accounts ?? []) all.set(open.pool, open.account);
       }
     }
+    for (const { id } of paid) for (const pool of all.keys()) if (pool.id === id) all.delete(pool);
     if (all.size === 0) return undefined;
     const accounts: OpenAccount[] = [];
     const opened: BudgetAccount[] = [];
@@ -122,18 +129,47 @@ function inOrder(a: BudgetPool, b: BudgetPool): number {
  */
 export class PoolSpender {
   readonly #pool: BudgetPool;
-  readonly #name: string;
+  readonly #spender: Spender;
   #funds: Promise<Funds | undefined> | undefined;
 
-  /** @param name unique, because its spending is charged once */
-  constructor(pool: BudgetPool, name: string) {
+  /** @param spender its name is unique, because its spending is charged once */
+  constructor(pool: BudgetPool, spender: Omit<Spender, "spent">) {
     this.#pool = pool;
-    this.#name = name;
+    this.#spender = { ...spender, spent: 0 };
   }
 
   /** The tries of one step. */
   attempts(ending: Cancellation): Attempts {
-    return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
+    return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], this.#spender)), this.#pool, ending);
+  }
+
+  /**
+   * Returns steps that this spender pays too, besides what else binds them: see {@link paidTwice}. An answer from a record is charged at what it
+   * had cost.
+   */
+  over(steps: StepPort, ending: Cancellation): StepPort {
+    const step: StepPort["step"] = async (spec, effect) => {
+      let cost: number | undefined;
+      const onRecorded: typeof spec.onRecorded = (given) => {
+        cost = given.cost;
+        spec.onRecorded?.(given);
+      };
+      const paid = (door: StepDoor): StepDoor => ({
+        ...door,
+        attempts: paidTwice(door.attempts, this.attempts(ending)),
+        step: this.over(door, ending).step,
+      });
+      try {
+        return await steps.step({ ...spec, onRecorded }, (door) => effect(paid(door)));
+      } finally {
+        if (cost !== undefined && cost > 0) {
+          const attempts = this.attempts(ending);
+          await attempts.open(0);
+          attempts.settle({ cost, basis: "usage" });
+        }
+      }
+    };
+    return { step };
   }
 
   /** Settles open holds at their full amount: see {@link BudgetAccount.close}. */
@@ -168,4 +204,33 @@ class PoolAttempts implements Attempts {
     else if (cost > 0) this.#funds?.charge(cost);
     this.#hold = undefined;
   }
+}
+
+/**
+ * Returns the attempts of a step whose money comes from two budgets. What the second one refuses fails with a StepError `BUDGET`, which is
+ * recorded as the answer of the step: what surrounds the spender goes on.
+ */
+export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
+  return attemptsWith(attempts, {
+    async open(hold, o) {
+      await own.open(hold, o).catch((error: unknown) => {
+        throw error instanceof BudgetError ? new StepError(error.code, error.message, { data: error.data }) : error;
+      });
+      try {
+        await attempts.open(hold, o);
+      } catch (error) {
+        own.settle({ cost: 0, basis: "none" });
+        throw error;
+      }
+    },
+    settle(outcome) {
+      attempts.settle(outcome);
+      own.settle(outcome);
+    },
+  });
+}
+
+/** Returns a pool with those above it. */
+export function poolsOf(pool: BudgetPool | undefined): readonly BudgetPool[] {
+  return pool === undefined ? [] : [pool, ...(pool.accounts ?? []).map((open) => open.pool), ...poolsOf(pool.parent)];
 }

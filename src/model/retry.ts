@@ -1,6 +1,6 @@
 import { ModelError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import type { Random } from "../kernel/random.ts";
+import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import { errorData, mayHaveRun } from "./failure.ts";
 
 /** The retries of a failed call. Times are milliseconds. */
@@ -145,4 +145,13 @@ export function retryAfterOf(headers: { get(name: string): string | null }, now:
 
 function decimal(text: string | null): number | undefined {
   return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/** Randomness for the waits between tries. It decides no answer. Each client has its own, so that calls that failed together do not come back together. */
+export function jitter(): Random {
+  let stream: Random | undefined;
+  return () => {
+    stream ??= randomStream(freshSeed());
+    return stream();
+  };
 }

@@ -12,7 +12,8 @@ import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
-import { type Action, type InputsOf, isAction, noAction } from "./action.ts";
+import { withMeter } from "../model/meter.ts";
+import { Action, type InputsOf, isAction, noAction } from "./action.ts";
 import type { Human } from "./human.ts";
 import type { ActionContext, AskOptions, CustomState, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
@@ -47,7 +48,8 @@ export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said
   };
   let result: unknown;
   try {
-    result = action.run(view as unknown as ActionContext<never>);
+    const run = (): unknown => action.run(view as unknown as ActionContext<never>);
+    result = rc.meter === undefined || action.run === Action.prototype.run ? run() : withMeter(rc.meter, run);
   } catch (error) {
     return broke(error);
   }

@@ -14,6 +14,7 @@ import type { Message, MessageFields, Receipt } from "../message/message.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/ask.ts";
+import type { Meter } from "../model/meter.ts";
 import type { DeltaInfo } from "../model/streamed-text.ts";
 import type { Human } from "./human.ts";
 
@@ -187,6 +188,8 @@ export interface RoleContext<S = CustomState> {
   readonly introduction: string;
   /** {@link deps} for the tools of the role; undefined where there are none. @internal */
   readonly toolDeps?: Deps | undefined;
+  /** What code of the activation finds that starts agents, flows and teams, or asks other models. @internal */
+  readonly meter?: Meter | undefined;
   /** For time limits only: the record of a run must not depend on it. @internal */
   readonly clock: Clock;
   /** The state of the activation's loop of thinking and acting. @internal */

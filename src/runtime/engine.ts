@@ -6,6 +6,7 @@ import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel
 import { UserFeedback } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/funds.ts";
+import { presentMeter } from "../model/meter.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Role } from "../role/role.ts";
 import { type HiredRoles, retirable } from "./hired-roles.ts";
@@ -34,7 +35,7 @@ export interface RunBounds {
 }
 
 /** The parts of an engine. */
-export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges"> {
+export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
   /** Returns what decides about messages on their way, whose code is loaded with the first run. */
   readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
   readonly driver: Driver;
@@ -106,7 +107,11 @@ export class Engine implements DriverHost, ActivationHost {
   #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
     const { log, clock, effects, past, mode, mask, answerer, onFailure } = this.#parts;
     const edges = undefined;
-    return { log, clock, gate: this.#gate, effects, past, mode, mask, answerer, onFailure, edges, host: this, scopes, leavesTraces };
+    const meter = presentMeter();
+    answerer.worksWithin(meter?.policy);
+    const pools = [...this.#gate.accounts.map(({ pool }) => pool), ...(meter?.pools ?? [])];
+    const ours = { gate: this.#gate, host: this, outer: meter?.steps, pools };
+    return { log, clock, effects, past, mode, mask, answerer, onFailure, edges, scopes, leavesTraces, ...ours };
   }
 
   get runId(): string {

@@ -10,7 +10,7 @@ import { OwnRun } from "./own-run.ts";
 import { aJournal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
-import { freshSeed } from "../kernel/random.ts";
+import { nextSeed } from "../model/meter.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { recordedEdges } from "./edges/edge-policy.ts";
@@ -72,7 +72,7 @@ export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
 export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {
   const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
   const state = new RunState(id, options.memory !== false);
-  state.seed = String(options.seed ?? freshSeed());
+  state.seed = String(options.seed ?? nextSeed());
   const given = { ...recordedScheduler(schedulerOf(options.scheduler ?? "rounds")), edges: recordedEdges(options.edges) };
   const rules = maskedRules(maskSecrets(options.secrets ?? []), given);
   Object.assign(state, termsOf(rules));

@@ -5,6 +5,8 @@ import { localEffects } from "../kernel/effect.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { lazily } from "../kernel/lazily.ts";
+import { meterFor } from "../model/ask.ts";
+import { runInside } from "../model/meter.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { namedStream, type RandomStream } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
@@ -16,7 +18,6 @@ import type { Observed, ObservedOf } from "./record/event.ts";
 import { RunLog } from "./record/run-log.ts";
 import { copyState } from "./record/state-copy.ts";
 import type { RunState } from "./record/run-state.ts";
-import { rest } from "./record/turn-count.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
 import { Engine, type RunBounds } from "./engine.ts";
@@ -52,7 +53,7 @@ import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { recordedEnd } from "./recorded-end.ts";
-import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
+import { type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**
  * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only where it is given
@@ -189,12 +190,9 @@ export class Environment {
     const drive = async (): Promise<RunEnd> => this.drive(bounds);
     const warn = (text: string): void => this.warn(text);
     const parts = { log: this.#log, mask: this.#mask, drive, warn, uncertainAfter: this.#options.uncertainAfter };
-    return this.#alone(async () => {
-      const result = this.#own?.run(parts) ?? runResult(this.state, await drive(), this.#mask);
-      // No event records the end of a run without a journal.
-      if (this.#own === undefined) rest(this.state);
-      return result;
-    });
+    const run = (): Promise<RunResult> => this.#own?.run(parts) ?? unrecordedRun(this.state, drive, this.#mask);
+    const spec = { kind: "environment", name: this.description || "environment", request: {} };
+    return this.#alone(() => runInside(meterFor(this.#options.model), spec, run));
   }
 
   /** Runs within bounds, and returns why it stopped. @internal */

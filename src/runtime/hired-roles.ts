@@ -11,10 +11,14 @@ import { addRoleState, type RunState } from "./record/run-state.ts";
 import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening } from "./routing/directory.ts";
 
+const HOOKS = ["observe", "think", "act", "react", "planTasks"] as const;
+
 /** A definition of roles, shared by all roles hired by it. */
 export interface Definition {
   readonly spec: RoleSpec;
   readonly remembers: Remembers;
+  /** True when its activations run code of the program besides actions. */
+  readonly hasHooks: boolean;
   readonly as: HiredAs;
   readonly listening: Listening;
 }
@@ -145,13 +149,14 @@ export class HiredRoles {
   }
 
   #newDefinition(spec: RoleSpec): Definition {
-    const { role, card, addresses, watch, observeAll, actions } = spec;
+    const { role, card, addresses, watch, observeAll, actions, mode } = spec;
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
     const definition = {
       spec,
       as: hiredAs(spec),
       listening: { addresses: [card.profile, ...addresses], watch, observeAll },
       remembers: this.#memories.enlist(role),
+      hasHooks: mode === "agent" || HOOKS.some((hook) => role[hook] !== Role.prototype[hook]),
     };
     for (const action of actions) this.#actions.set(action.name, action);
     this.#definitions.set(spec, definition);

@@ -12,6 +12,7 @@ import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
 import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState } from "./record/run-state.ts";
+import { rest } from "./record/turn-count.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
 
@@ -75,6 +76,13 @@ export interface ForkReport {
   readonly saved: number;
   /** The first step that the parent could not answer, if this process came to it. */
   readonly difference?: ForkDifference;
+}
+
+/** Drives a run without a journal. No event records its end. */
+export async function unrecordedRun(state: RunState, drive: () => Promise<RunEnd>, mask: Mask): Promise<RunResult> {
+  const result = runResult(state, await drive(), mask);
+  rest(state);
+  return result;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { DriveEnd } from "../runtime/schedulers/drive.ts";
 import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
-import { checkBudget } from "../model/budget-pool.ts";
+import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { checkOwning, checkReuse, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
 import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
@@ -22,6 +23,11 @@ export function checkContinuing(o: ResumeOptions): void {
   checkOwning(o);
   checkOnTeamChange(onTeamChange);
   for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
+}
+
+/** Returns the pools that pay for a run. */
+export function poolsFor({ budget, pools = [] }: ResumeOptions, own: BudgetPool | undefined): readonly BudgetPool[] {
+  return [isBudgetPool(budget) ? budget : undefined, ...pools, own].filter((pool) => pool !== undefined);
 }
 
 /** The default of `poisonAfter`. */

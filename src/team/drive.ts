@@ -4,6 +4,7 @@ import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { Funds, type Spender } from "../model/funds.ts";
+import { presentMeter } from "../model/meter.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
@@ -74,7 +75,7 @@ export interface Drive extends TeamRun {
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
   // A step in flight at the last stop is lost, as the record will show.
-  const funds = await Funds.open(crew.pools, spenderOf(state));
+  const funds = await Funds.open(crew.pools, { ...spenderOf(state), paid: presentMeter()?.pools });
   for (const event of run.opening)
     if (event.type === "run.settled") for (const one of event.settles) funds?.settleLost(holdKey(one), one.cost ?? 0);
   let isOver = false;

@@ -2,7 +2,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
-import { freshSeed } from "../kernel/random.ts";
+import { nextSeed } from "../model/meter.ts";
 import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
@@ -31,7 +31,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
   const scheduler = schedulerOf(options.scheduler ?? "rounds");
   const arrival = options.delivery === undefined || options.delivery === "hire" ? {} : { arrival: options.delivery };
   Object.assign(state, termsOf(recordedScheduler(scheduler)), arrival);
-  state.seed = String(options.seed ?? freshSeed());
+  state.seed = String(options.seed ?? nextSeed());
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);
   const opening: RunStarted = {

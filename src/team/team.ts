@@ -18,10 +18,11 @@ import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { checkContinuing } from "./bounds.ts";
+import { checkContinuing, poolsFor } from "./bounds.ts";
 import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
 import type { ForgetOptions, Forgotten } from "./forget.ts";
+import { alone, inside } from "./inside.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
@@ -165,7 +166,7 @@ export class Team {
         return run.state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
     };
-    return this.#runs.launch(id, o.signal, work, said);
+    return this.#runs.launch(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work), said);
   }
 
   /**
@@ -203,11 +204,11 @@ export class Team {
         `Expected a run to go on with, but ${runId} is under way. Publish into it: run.publish(message).`,
       );
     }
-    return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.driven(controls, { ...o, news }, async (claimed) =>
-        resumeRun({ ...this.#parts, ...claimed, controls, crew: await crew(controls.signal) }, o, { news }),
-      ),
-    );
+    const work: RunWork = (run) =>
+      this.#runs.driven(run, { ...o, news }, async (claimed) =>
+        resumeRun({ ...this.#parts, ...claimed, controls: run, crew: await crew(run.signal) }, o, { news }),
+      );
+    return this.#runs.launch(runId, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
   }
 
   /**
@@ -298,7 +299,7 @@ export class Team {
       });
     const here = async (): Promise<Run> => {
       if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);
-      const run = this.#runs.launch(runId, o.signal, work);
+      const run = this.#runs.launch(runId, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
       await run.started;
       return run;
     };
@@ -328,7 +329,7 @@ export class Team {
     const crew = this.#crew(o, id);
     this.#reserve.inherit(id, parentId);
     const said = (o.add ?? []).map(checkedNews);
-    return this.#runs.begin(id, o.signal, async (controls) => {
+    const work: RunWork = async (controls) => {
       await this.#runs.create(id, false);
       // Loaded here because most programs never fork.
       const { forkRun } = await import("./fork.ts");
@@ -336,7 +337,8 @@ export class Team {
       const begin = async ({ epoch, begun }: OwnedClaim): Promise<RunResult> =>
         forkRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, parentId, said }, o);
       return this.#runs.owning(id, begin, { signal, lost });
-    });
+    };
+    return this.#runs.begin(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
   }
 
   /**
@@ -347,11 +349,12 @@ export class Team {
     checkKnownOptions("replay", o, replayOptions);
     const crew = this.#crew({}, runId);
     const scratch = memoryJournal({ events: Number.MAX_SAFE_INTEGER });
-    return this.#runs.handle(runId, scratch, o.signal, async (controls) => {
+    const replay: RunWork = async (controls) => {
       // Loaded here because most programs never replay.
       const { replayRun } = await import("./replay.ts");
       return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls });
-    });
+    };
+    return this.#runs.handle(runId, scratch, o.signal, alone(replay));
   }
 
   #changeAlone<T>(runId: string, change: RunChange<T>, { observers, signal, onTeamChange }: AloneOptions): Promise<T> {
@@ -376,13 +379,8 @@ export class Team {
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
     checkContinuing(o);
-    const { budget, pools = [], limits } = o;
     const { present } = this.#roster;
-    const bounds = {
-      budget: this.#budget,
-      pools: [isBudgetPool(budget) ? budget : undefined, ...pools, this.#pool].filter((pool) => pool !== undefined),
-      limits: allLimits(sharedLimits(limits), this.#limits),
-    };
+    const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {
       const roles = await present({ runId, signal });
       return { ...bounds, roles, reserve: await this.#reserve.of({ runId, signal }, roles) };

@@ -4,6 +4,7 @@ import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson, deepFreeze, textHash } from "../kernel/json.ts";
+import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 
@@ -96,7 +97,22 @@ class Script implements ScriptedModel {
     return [...this.#calls];
   }
 
-  async chat(request: ChatRequest, { signal = NEVER }: Partial<ChatOptions> = {}): Promise<ChatResponse> {
+  chat(request: ChatRequest, o: Partial<ChatOptions> = {}): Promise<ChatResponse> {
+    return calledHere(this.#answering).chat(request, { ...o, signal: o.signal ?? NEVER });
+  }
+
+  stream(request: ChatRequest, o: Partial<ChatOptions> = {}): AsyncIterable<ChatChunk> {
+    return calledHere(this.#answering).stream(request, { ...o, signal: o.signal ?? NEVER });
+  }
+
+  /** The model as it answers outside of activations. */
+  get #answering(): ChatModel {
+    const { id, price, maxOutputTokens } = this;
+    const own = { id, price, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
+    return { ...own, chat: (request, o) => this.#chat(request, o), stream: (request, o) => this.#stream(request, o) };
+  }
+
+  async #chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
     throwIfAborted(signal);
     const n = this.#calls.push(deepFreeze(structuredClone(request))) - 1;
     const { latency, clock } = this.#options;
@@ -106,8 +122,8 @@ class Script implements ScriptedModel {
     return complete(typeof reply === "string" ? { content: reply } : reply, request);
   }
 
-  async *stream(request: ChatRequest, o: Partial<ChatOptions> = {}): AsyncGenerator<ChatChunk> {
-    const { content, toolCalls, finishReason, usage, refusal } = await this.chat(request, o);
+  async *#stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+    const { content, toolCalls, finishReason, usage, refusal } = await this.#chat(request, o);
     for (let start = 0; start < content.length; start += PIECE) {
       throwIfAborted(o.signal);
       yield { content: content.slice(start, start + PIECE) };

@@ -8,6 +8,7 @@ import { directSteps, type StepPort } from "../kernel/step.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
+import { presentMeter } from "../model/meter.ts";
 import type { Approver, HumanPort } from "./approval.ts";
 import { type CalledTool, notRun } from "./tool-result.ts";
 import type { PermissionPolicy } from "./permission.ts";
@@ -23,7 +24,7 @@ export type ToolNotice =
 /** Options of calls. Outside a role the tools are enough. */
 export interface CallToolOptions {
   readonly tools: ToolCollection | Iterable<Tool>;
-  /** Records the effects of the call: a role's `ctx.steps`. Default: nothing is recorded. */
+  /** Records the effects of the call. Default: the steps of the activation or the call of a tool that it is made in; elsewhere nothing is recorded. */
   readonly steps?: StepPort | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
@@ -85,7 +86,8 @@ export function wholeOptions(options: CallToolOptions): WholeCallOptions {
   if (role !== undefined && typeof role !== "string") throw invalid("the role that calls to be a text", role);
   const collection = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
   const signal = options.signal ?? new AbortController().signal;
-  return { ...options, tools: collection, signal, steps: options.steps ?? directSteps(signal), clock: options.clock ?? systemClock };
+  const steps = options.steps ?? presentMeter()?.steps ?? directSteps(signal);
+  return { ...options, tools: collection, signal, steps, clock: options.clock ?? systemClock };
 }
 
 /**

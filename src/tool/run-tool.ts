@@ -1,17 +1,26 @@
 import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
+import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
-import { HandedOut } from "../kernel/handed-out.ts";
-import { isUntimed, type StepDoor, type StepPort } from "../kernel/step.ts";
+import { type Hand, HandedOut } from "../kernel/handed-out.ts";
+import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { askModel, isStepped, missingModel } from "../model/ask.ts";
+import { unboundedPool } from "../model/budget-pool.ts";
+import type { CallPolicy } from "../model/call.ts";
+import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import { poolsOf } from "../model/funds.ts";
+import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
+import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
 import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
 import type { QuestionForm } from "./question-form.ts";
-import type { Tool, ToolAnswer, ToolAskOptions, ToolContext } from "./tool.ts";
+import type { Tool, ToolAnswer, ToolAskOptions, ToolContext, ToolHuman, ToolQuestionOptions } from "./tool.ts";
 import type { ToolEnd } from "./tool-end.ts";
 import { isFailure, toolFailure } from "./tool-result.ts";
 
@@ -30,6 +39,10 @@ interface ToolReach {
   readonly deps?: Deps | undefined;
   readonly progress: (text: string) => void;
 }
+
+type AnyToolAsk = ToolAskOptions & { readonly schema?: z.ZodType };
+
+const askOptions: Known<AnyToolAsk> = { system: true, images: true, model: true, temperature: true, maxTokens: true, schema: true };
 
 /** Longest notice of progress, and most notices of one call. */
 const MAX_PROGRESS = 2_000;
@@ -104,7 +117,8 @@ class RunningTool {
   begin(args: unknown): ToolAnswer | Promise<ToolAnswer> {
     let answer: ToolAnswer | Promise<ToolAnswer>;
     try {
-      answer = this.#tool.execute(args, this.#context());
+      const context = this.#context();
+      answer = withMeter(this.#meter(context), () => this.#tool.execute(args, context));
     } catch (error) {
       throw this.#interruption() ?? error;
     }
@@ -146,29 +160,69 @@ class RunningTool {
   #context(): ToolContext {
     const door = this.#door;
     const { clock, ask, model, session, deps, progress } = this.#reach;
-    const step: StepPort["step"] = async (spec, effect) => {
-      if (this.#isClosed) throw new ContextClosedError(this.#tool.name, `step ${spec.name}`);
-      return isUntimed(spec) ? this.#untimed(() => door.step(spec, effect)) : door.step(spec, effect);
-    };
-    const hand = <T>(what: string, work: Promise<T>): Promise<T> => (this.#handed ??= new HandedOut()).hand(what, work);
-    const own = model?.({ step });
+    const steps = this.#stepsIn(door);
+    const hand: Hand = (what, work) => (this.#handed ??= new HandedOut()).hand(what, work);
+    const own = model?.(steps);
+    const handed: ChatModel | undefined = own && { ...own, chat: (request, o) => hand("model.chat", own.chat(request, o)) };
     return Object.freeze({
       key: door.key,
       mode: door.mode,
       signal: this.#life.signal,
-      model: own && { ...own, chat: (request, o) => hand("model.chat", own.chat(request, o)) },
-      step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, step(spec, effect)),
+      model: handed,
+      ask: ((prompt: string, o?: AnyToolAsk) => hand("ask", this.#askModel(steps, own, prompt, o))) as ToolContext["ask"],
+      step: stepIn({ step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, steps.step(spec, effect)) }),
+      get budget() {
+        return door.attempts.budget ?? unboundedPool();
+      },
       clock,
       progress: (text: string): void => {
         if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
-      ...(ask === undefined ? {} : { ask: (question: string, o?: ToolAskOptions) => hand("ask", this.#askPerson(step, ask, question, o)) }),
+      ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
       ...(session === undefined ? {} : { session }),
       ...(deps === undefined ? {} : { deps }),
     });
   }
 
-  #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolAskOptions = {}): Promise<string> {
+  /** What code inside the call finds: see {@link withMeter}. */
+  #meter({ model }: ToolContext): Meter {
+    const steps = this.#stepsIn(this.#door);
+    const around = presentMeter();
+    const pools = [...(around?.pools ?? []), ...poolsOf(this.#door.attempts.budget)];
+    return { ...around, steps, policy: this.#policyOf(model), pools };
+  }
+
+  #policyOf(model: ChatModel | undefined): CallPolicy | undefined {
+    return model !== undefined && isStepped(model) ? model.meter.policy : presentMeter()?.policy;
+  }
+
+  /** The steps of the call. The time of those that have limits of their own does not count, also inside others. */
+  #stepsIn(door: StepPort): StepPort {
+    return {
+      step: (spec, effect) => {
+        if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
+        if (isUntimed(spec)) return this.#untimed(() => door.step(spec, effect));
+        return door.step(spec, (inner) => effect({ ...inner, ...this.#stepsIn(inner) }));
+      },
+    };
+  }
+
+  async #askModel(steps: StepPort, own: ChatModel | undefined, prompt: string, o: AnyToolAsk = {}): Promise<unknown> {
+    checkKnownOptions("ask of a tool", o, askOptions);
+    const { system, images, model = own, schema, temperature, maxTokens } = o;
+    const { name } = this.#tool;
+    const { clock } = this.#reach;
+    const messages = [...(system === undefined ? [] : [ChatMessage.system(system)]), ChatMessage.user(prompt, images && { images })];
+    const policy = this.#policyOf(own) ?? { clock, random: jitter() };
+    const input = { steps, model: model ?? missingModel(`the tool ${name}`), messages, policy, temperature, maxTokens };
+    return schema === undefined ? askModel(input) : askModel({ ...input, schema });
+  }
+
+  #human(steps: StepPort, ask: HumanPort, hand: Hand): ToolHuman {
+    return { ask: (question, o) => hand("human.ask", this.#askPerson(steps.step, ask, question, o)) };
+  }
+
+  #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolQuestionOptions = {}): Promise<string> {
     const { role } = this.#reach;
     const values = [...new Set(choices)].map((value) => ({ value }));
     const form: { readonly form?: QuestionForm } =
@@ -204,4 +258,12 @@ class RunningTool {
       this.#life.end(new TimeoutError(`the tool "${name}"`, timeout));
     });
   }
+}
+
+/** Returns `step` of a tool: with a name, a request and an effect as in an action, or with a whole spec. */
+function stepIn({ step }: StepPort): ToolContext["step"] {
+  return (<T>(first: StepSpec | string, second: unknown, third?: (door: StepDoor) => Promise<T>): Promise<T> =>
+    typeof first === "string"
+      ? step({ kind: "step", name: first, request: second }, third as (door: StepDoor) => Promise<T>)
+      : step(first, second as (door: StepDoor) => Promise<T>)) as ToolContext["step"];
 }

@@ -2,7 +2,9 @@ import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { StepDoor, StepPort } from "../kernel/step.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
+import type { StepDoor, StepSpec } from "../kernel/step.ts";
+import type { ImagePart } from "../model/chat-message.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
 import { checkPermission, type Permission } from "./permission.ts";
 import { type CheckedArguments, jsonParameters, type ToolParameters, zodParameters } from "./tool-parameters.ts";
@@ -17,10 +19,27 @@ import { isZod3 } from "../model/json-schema.ts";
 /** The answer of a tool; a value that is no result is its output. */
 export type ToolAnswer = ToolResult | Json | void;
 
-/** Options of the question of a tool to a person. */
+/** Options of the question of a tool to a model. */
 export interface ToolAskOptions {
+  readonly system?: string;
+  readonly images?: readonly ImagePart[];
+  /** Default: the agent's model. */
+  readonly model?: ChatModel;
+  readonly temperature?: number;
+  /** Limit on the tokens of the reply. */
+  readonly maxTokens?: number;
+}
+
+/** Options of the question of a tool to a person. */
+export interface ToolQuestionOptions {
   /** Likely answers, to choose from. The person may answer in other words. Default: none. */
   readonly choices?: readonly string[];
+}
+
+/** The access of a tool to a person. */
+export interface ToolHuman {
+  /** Asks a person. The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
+  ask(question: string, o?: ToolQuestionOptions): Promise<string>;
 }
 
 /** The context of one call of a tool. Closed when the call has ended. */
@@ -31,11 +50,27 @@ export interface ToolContext {
   readonly key: string;
   /** `replay`: nothing outside a scratch folder may change. */
   readonly mode: StepDoor["mode"];
-  /** Records a side effect inside the call on its own. */
-  readonly step: StepPort["step"];
-  /** Asks a person. The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
-  readonly ask?: (question: string, o?: ToolAskOptions) => Promise<string>;
+  /**
+   * Records a side effect inside the call on its own: `step(name, request, effect)` as in an action, or with a whole {@link StepSpec}. Its
+   * result must be JSON.
+   */
+  step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>): Promise<T>;
+  step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
+  /**
+   * The agent's model. Each answer is a step inside the call, bounded by the budget. Undefined where the caller has none.
+   */
   readonly model?: ChatModel | undefined;
+  /**
+   * Asks the agent's model, or another one, as a step inside the call.
+   *
+   * @throws UsageError `MODEL_MISSING` where there is none; ModelError, OutputError, ControlError
+   */
+  ask(prompt: string, o?: ToolAskOptions): Promise<string>;
+  ask<T extends z.ZodType>(prompt: string, o: ToolAskOptions & { readonly schema: T }): Promise<z.infer<T>>;
+  /** The budget that binds the call with all its bounds: the `budget` of a run or of an agent that the call starts, whose end by it does not end the run of the call. */
+  readonly budget: BudgetPool;
+  /** Undefined where nobody is there. */
+  readonly human?: ToolHuman;
   /** The session of the agent that calls, the same object for all its calls: the key of state that a tool keeps between calls. */
   readonly session?: object;
   /** The `deps` of the team, the environment or the agent; undefined where none were given. Never recorded. */

@@ -21,9 +21,9 @@ export function askHumanTool(): Tool {
     parameters: Question,
     effect: "read",
     parallel: false,
-    execute: async ({ question, choices }, { ask }) => {
-      if (ask === undefined) return toolFailure("Nobody is there to answer. Decide by what you know, and say what you assumed.");
-      const answer = await ask(question, choices === undefined ? {} : { choices });
+    execute: async ({ question, choices }, { human }) => {
+      if (human === undefined) return toolFailure("Nobody is there to answer. Decide by what you know, and say what you assumed.");
+      const answer = await human.ask(question, choices === undefined ? {} : { choices });
       return toolOutput(answer.trim() === "" ? "(the person gave an empty answer)" : answer);
     },
   });

@@ -13,6 +13,8 @@ import { freePort } from "../kernel/free-port.ts";
 import { directSteps } from "../../src/kernel/step.ts";
 import type { ToolNotice } from "../../src/tool/call-options.ts";
 import { callTool } from "../../src/tool/call-tools.ts";
+import { budgetPool } from "../../src/model/budget-pool.ts";
+import { usd } from "../../src/model/money.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { defineTool } from "../../src/tool/tool.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
@@ -154,7 +156,9 @@ describe("a server that goes away", () => {
       signal: stop.signal,
       key: "k",
       mode: "live",
-      step: directSteps(stop.signal).step,
+      step: () => Promise.reject(new Error("no step")),
+      ask: () => Promise.reject(new Error("no model")),
+      budget: budgetPool(usd(1)),
       progress: () => {},
       clock: systemClock,
     } as const;

@@ -20,6 +20,8 @@ const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
   research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
+/** What a core room may import of Node: what is random or a hash; and, to find the activation that code runs in, what follows a chain of waits. */
+const NODE: Readonly<Record<string, readonly string[]>> = { model: ["node:crypto", "node:async_hooks"] };
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: [
@@ -53,7 +55,13 @@ const ON_THE_PUBLIC: ReadonlySet<string> = new Set(["research"]);
 
 /** All rooms, in order. */
 export const ROOMS: readonly Room[] = [
-  ...CORE.map((name): Room => ({ name, kind: "core", packages: CORE_PACKAGES, lazy: LAZY[name] ?? [], node: ["node:crypto"] })),
+  ...CORE.map((name): Room => ({
+    name,
+    kind: "core",
+    packages: CORE_PACKAGES,
+    lazy: LAZY[name] ?? [],
+    node: NODE[name] ?? ["node:crypto"],
+  })),
   ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, lazy: LAZY[name] ?? [], node: "any" })),
   { name: "index", kind: "index", packages: [], node: [] },
   { name: "actions", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },

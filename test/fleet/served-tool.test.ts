@@ -90,10 +90,10 @@ describe("a tool of an agent that a worker does", () => {
       name: "search",
       description: "Searches.",
       parameters: words,
-      async execute(_args, { model, session, ask, signal }) {
+      async execute(_args, { model, session, human, signal }) {
         opened.push(session);
         const answer = await model?.chat({ messages: [{ role: "user", content: "rain?" }] }, { signal });
-        return `${answer?.content}, ${typeof ask}`;
+        return `${answer?.content}, ${typeof human}`;
       },
       close: ({ session }) => void closed.push(session),
     });

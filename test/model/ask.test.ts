@@ -213,7 +213,7 @@ describe("a metered call", () => {
     const keys: (string | undefined)[] = [];
     const reply = (content: string): ChatResponse => ({ content, toolCalls: [], finishReason: "stop" });
     const model: ChatModel = { ...scriptedModel([]), streams: false, chat: async (_request, { key }) => (keys.push(key), reply("here")) };
-    const meter = { opened: () => undefined, settled: () => undefined };
+    const meter = { opened: () => undefined, settled: () => undefined, recorded: () => undefined };
     const asked = (more: Partial<Attempts>): Promise<string> => {
       const { input, recorder } = setup(model, { meter });
       const step: StepPort["step"] = (spec, effect) => recorder.step(spec, (door) => effect({ ...door, attempts: { ...free, ...more } }));

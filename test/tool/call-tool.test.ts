@@ -178,7 +178,7 @@ describe("time", () => {
 
   it("RunTool.N1 stands still while a person is asked", async () => {
     const clock = simulatedClock();
-    const asking = tool(async (_, ctx) => `she said ${await ctx.ask?.("Which one?")}`, { timeout: 1_000 });
+    const asking = tool(async (_, ctx) => `she said ${await ctx.human?.ask("Which one?")}`, { timeout: 1_000 });
     const answer = pending<string>();
     const asked: unknown[] = [];
     const called = callTool(call("work"), {

@@ -46,7 +46,7 @@ const deed: fc.Arbitrary<Tool["execute"]> = fc.oneof(
     (_, ctx) => new Promise((_resolve, reject) => ctx.signal.addEventListener("abort", () => reject(new Error("late")))),
   ),
   fc.integer({ min: 0, max: 200_000 }).map((length) => () => "x".repeat(length)),
-  fc.constant<Tool["execute"]>((_, ctx) => Promise.all([ctx.ask?.("?"), ctx.ask?.("?")]).then((answers) => answers.join())),
+  fc.constant<Tool["execute"]>((_, ctx) => Promise.all([ctx.human?.ask("?"), ctx.human?.ask("?")]).then((answers) => answers.join())),
   fc.constant<Tool["execute"]>(async (_, ctx) => {
     ctx.progress("x");
     void ctx.step({ kind: "tool", name: "left", request: 1 }, () => Promise.reject(new Error("left alone"))).catch(() => {});

@@ -175,7 +175,7 @@ describe("a call of a tool in a run", () => {
         name: "ask_human",
         description: "",
         effect: "read",
-        execute: async (_, ctx) => `she said ${await ctx.ask?.("Red or blue?")}`,
+        execute: async (_, ctx) => `she said ${await ctx.human?.ask("Red or blue?")}`,
       });
     const options = (): TeamOptions => ({ seed: "s", journal, roles: [worker([call("ask_human")], [asking()])] });
     const waiting = await new Team(options()).run("go", { id: "r" }).result;

@@ -65,6 +65,7 @@ export function endStep(state: RunState, event: StepEnded): void {
     outcome: {
       ...{ ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, teamAt: state.teamChanges },
       ...(event.byDeadline === true ? { byDeadline: true } : {}),
+      ...(event.saved === undefined ? {} : { saved: event.saved }),
     },
   });
 }

@@ -35,6 +35,8 @@ export interface StepOutcome {
   readonly teamAt: number;
   /** The answer is the default of a question whose deadline passed. */
   readonly byDeadline?: true;
+  /** Micro-dollars that it had cost in the run that it was taken from. */
+  readonly saved?: number;
 }
 
 /** An activation that has begun in the record and has not ended. */

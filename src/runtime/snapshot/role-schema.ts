@@ -92,5 +92,6 @@ function outcomeSchema(): z.ZodType<OutcomeJson> {
     at: number,
     teamAt: whole,
     byDeadline: z.literal(true).exactOptional(),
+    saved: whole.exactOptional(),
   });
 }

@@ -1,5 +1,4 @@
-import { budgetPool } from "../../model/budget-pool.ts";
-import type { MicroUsd } from "../../model/money.ts";
+import { unboundedPool } from "../../model/budget-pool.ts";
 import type { z } from "zod";
 import type { AskOptions, EffectDoor, RoleCard } from "../../role/context.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -7,7 +6,7 @@ import type { Logger } from "../../kernel/emit.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { askModel, missingModel, type SteppedModel, steppedModel } from "../../model/ask.ts";
-import type { CallPolicy, CallTuning } from "../../model/call.ts";
+import { type CallPolicy, type CallTuning, policyWithin } from "../../model/call.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
@@ -61,8 +60,9 @@ export interface ActivationQuestion {
  */
 export class Answerer {
   readonly #parts: AnswererParts;
+  readonly #policy: CallPolicy;
   /** The policy of model calls. */
-  readonly policy: CallPolicy;
+  policy: CallPolicy;
   #persons: Persons | undefined;
 
   constructor(parts: AnswererParts) {
@@ -70,7 +70,7 @@ export class Answerer {
     const { clock, prices, requirePrice, logger } = parts;
     const limits = sharedLimits(parts.limits);
     let stream: Random | undefined;
-    this.policy = {
+    this.policy = this.#policy = {
       ...parts.calls,
       clock,
       random: () => (stream ??= randomStream(parts.seed, "retry"))(),
@@ -80,6 +80,11 @@ export class Answerer {
       logger,
       onPrice: (model, price) => this.#tellPrice(model, price),
     };
+  }
+
+  /** @param above the policy of the run that this one is part of from now on; undefined: of none */
+  worksWithin(above: CallPolicy | undefined): void {
+    this.policy = policyWithin(above, this.#policy);
   }
 
   /** Observed values are frozen, and the price may be an object of the program. */
@@ -131,7 +136,7 @@ export class Answerer {
       hand(askName(prompt), this.ask({ steps: door, spec, card, asker, prompt, options }));
     const person = this.persons.human(door, asker);
     const { key, mode, signal, ending, attempts, step } = door;
-    const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
+    const budget = attempts.budget ?? unboundedPool();
     return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: handedHuman(person, hand) };
   }
 

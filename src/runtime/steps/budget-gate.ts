@@ -1,4 +1,4 @@
-import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
+import type { BudgetHold, OpenAccount } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError, StepError } from "../../kernel/errors.ts";
 import type { Cancellation, CancellationScope } from "../../kernel/cancellation.ts";
@@ -137,8 +137,8 @@ export class BudgetGate implements BudgetLender {
     return this.#state.budget !== undefined || this.#funds?.isBinding === true;
   }
 
-  get accounts(): BudgetPool["accounts"] {
-    return this.#funds?.accounts;
+  get accounts(): readonly OpenAccount[] {
+    return this.#funds?.accounts ?? [];
   }
 
   /** Settles lost tries in the pools above. */

@@ -1,10 +1,12 @@
 import { interruptionBy } from "../../kernel/abort.ts";
 import { throwIfEnded } from "../../kernel/cancellation.ts";
 import { nextMacrotask } from "../../kernel/clock.ts";
-import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
+import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
-import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec, type StepTry } from "../../kernel/step.ts";
+import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
+import { seedsOf, withMeter } from "../../model/meter.ts";
+import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
@@ -21,7 +23,17 @@ interface Siblings {
   readonly parent: string | undefined;
   /** The number of them so far. */
   asked: number;
+  readonly isOrdered: boolean;
+  /** The steps around the run that they happen in, where the run is part of another one. */
+  outer?: StepPort | undefined;
+  /** Settles when all ordered answers asked for so far are released. Never rejects. */
+  last?: Promise<unknown>;
+  /** The first interruption of one of them. */
+  control?: ControlError;
 }
+
+/** The place of a step among its siblings. */
+type Place = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "outer">;
 
 /**
  * The steps of one activation, recorded. It owns the order of asking, the order of release with the time of the last released answer, and
@@ -33,9 +45,10 @@ interface Siblings {
  * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and
  * its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
- * the record alike; a step inside another is released with its enclosing step.
+ * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
  * ActivationSteps.D3 (`Tries.open`) `step.started` is durable before the effect starts.
- * ActivationSteps.D4 (`#controlIn`) control errors are sticky and never recorded.
+ * ActivationSteps.D4 (`#controlIn`, `#live`, `#isAlone`) control errors are sticky and never recorded. A step whose effect hides that of a step
+ * inside it has no answer either. The abort of a step inside another by a signal of its caller alone is its recorded failure.
  * ActivationSteps.D5 (`close`) afterwards no step starts; the steps in flight have ended, with the steps inside them.
  * ActivationSteps.D6 (`#handOut`) every caller gets its own copy: it cannot change the record.
  * ActivationSteps.D7 (`#answer`) the answer of an effect is durable before it is released: a process that dies of handling it does not pay
@@ -44,7 +57,7 @@ interface Siblings {
 export class ActivationSteps implements StepPort {
   readonly #parts: StepsParts;
   readonly #requests: StepRequests;
-  readonly #own: Siblings = { path: "", parent: undefined, asked: 0 };
+  readonly #own: Siblings = { path: "", parent: undefined, asked: 0, isOrdered: true };
   readonly #inFlight = new Set<Promise<unknown>>();
   /** How often each address was asked. */
   readonly #occurrences = new Map<string, number>();
@@ -58,8 +71,6 @@ export class ActivationSteps implements StepPort {
   #phase: "open" | "closing" | "closed" = "open";
   #now: number;
   #teamAt: number;
-  /** Settles when all answers asked for so far are released. Never rejects. */
-  #last: Promise<unknown> | undefined;
   #control: ControlError | undefined;
   #failedStep: string | undefined;
   #untimed = 0;
@@ -67,6 +78,7 @@ export class ActivationSteps implements StepPort {
   constructor(parts: StepsParts) {
     this.#parts = parts;
     this.#requests = new StepRequests(parts.mask);
+    this.#own.outer = parts.outer;
     this.#now = parts.startedAt;
     this.#teamAt = parts.teamAt;
     if (parts.isOver) this.#phase = "closed";
@@ -129,15 +141,20 @@ export class ActivationSteps implements StepPort {
     const isOpen = isOwn ? this.#phase === "open" : this.#phase !== "closed";
     const refusal = isOpen ? this.#interruption() : new ContextClosedError(this.#parts.act, `step ${spec.name}`);
     let given: Promise<T>;
-    if (refusal !== undefined) given = Promise.reject(refusal);
-    else {
-      const place = { ...siblings };
+    if (refusal !== undefined) {
+      if (refusal instanceof ControlError) siblings.control ??= refusal;
+      given = Promise.reject(refusal);
+    } else {
+      const { path, parent, asked, outer } = siblings;
       siblings.asked += 1;
-      let answer = this.#answer(spec, effect, place);
-      if (isOwn) {
-        answer = this.#release(answer, this.#last, spec);
+      let answer = this.#answer(spec, effect, { path, parent, asked, outer });
+      answer.catch((error: unknown) => {
+        if (error instanceof ControlError) siblings.control ??= error;
+      });
+      if (siblings.isOrdered) {
+        answer = this.#release(answer, siblings.last, isOwn, spec);
         // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
-        this.#last = answer.catch(() => {});
+        siblings.last = answer.catch(() => {});
       }
       given = this.#handOut(answer);
     }
@@ -147,7 +164,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Returns the answer of the record, of another run, or of the effect. */
-  async #answer<T>(spec: StepSpec, effect: Effect<T>, place: Readonly<Siblings>): Promise<StepOutcome> {
+  async #answer<T>(spec: StepSpec, effect: Effect<T>, place: Place): Promise<StepOutcome> {
     const { act, past, recorded: records, carried, log } = this.#parts;
     const { value: asked, text } = this.#requests.of(spec.request);
     const key = this.#keyOf(spec, text, place.path);
@@ -160,12 +177,12 @@ export class ActivationSteps implements StepPort {
     try {
       if (isOwn && recorded !== undefined) past?.askAgain({ recorded: recorded.started, asked: place.asked, nth });
       let known = recorded?.outcome ?? this.#reused.get(key) ?? carried.get(key);
-      let by: StepTry = { act, key, try: recorded?.started.try ?? 1 };
+      let by = { act, key, try: recorded?.started.try ?? 1 };
       if (known === undefined) {
         const tries = new Tries(this.#parts, step);
         known = this.#sourced(step, tries);
         if (known === undefined) {
-          const outcome = await this.#live(step, tries, effect);
+          const outcome = await this.#live(step, place.outer, tries, effect);
           if (!log.isDurable) await log.durable();
           return outcome;
         }
@@ -173,12 +190,18 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline });
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, cost: this.#costOf(key, recorded, known) });
       return known;
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;
       throw error;
     }
+  }
+
+  /** What a known step had cost, here or in the run that its answer came from. */
+  #costOf(key: string, recorded: StepRecord | undefined, { saved = 0 }: StepOutcome): number | undefined {
+    const cost = saved + (recorded?.paid ?? this.#parts.paid.get(key) ?? 0);
+    return cost === 0 && recorded?.started.unpriced === true ? undefined : cost;
   }
 
   #keyOf({ kind, name }: StepSpec, request: string, path: string): string {
@@ -190,7 +213,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Lets the effect happen, and records its tries and its answer. */
-  async #live<T>(step: AskedStep, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
+  async #live<T>(step: AskedStep, outer: StepPort | undefined, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
     const { scope, begin, mask, clock, log } = this.#parts;
     const { spec } = step;
     begin();
@@ -199,14 +222,18 @@ export class ActivationSteps implements StepPort {
     try {
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(scope);
-      const door = this.#door(step, tries, tries.deadline);
-      const value = await scope.until(spec.metered === true ? effect(door) : tries.run(() => effect(door)));
+      const inside = siblingsIn(step);
+      const happen = (door: StepDoor): Promise<T> =>
+        spec.metered === true ? effect(door) : tries.run(() => this.#within(step, door, effect));
+      const door = this.#door(step, inside, tries, tries.deadline);
+      const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
+      if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
       return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), teamAt: log.state.teamChanges });
     } catch (error) {
       this.#fails(step);
-      const control = this.#controlIn(error);
+      const control = this.#isAlone(step, error) ? undefined : this.#controlIn(error);
       if (control === undefined) {
         const failed = { ok: false, value: null, error: maskedError(mask, error) };
         return tries.answer({ ...failed, at: clock.now(), teamAt: log.state.teamChanges });
@@ -218,12 +245,10 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #door(step: AskedStep, attempts: Attempts, deadline?: number): StepDoor {
+  #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
-    const { key, path, spec } = step;
     // An effect has the same id in each attempt of the activation.
-    const id = stepId(runId, spec.kind === "human" ? act : act.replace(/~\d+$/, ""), key);
-    const inside: Siblings = { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0 };
+    const id = stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key);
     return {
       key: id,
       mode,
@@ -235,13 +260,39 @@ export class ActivationSteps implements StepPort {
     };
   }
 
+  /** Lets the effect happen inside a step of the run around this one, and the steps inside it inside that step. */
+  #around<T>(
+    outer: StepPort,
+    step: AskedStep,
+    { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
+    happen: (door: StepDoor) => Promise<T>,
+  ): Promise<unknown> {
+    return stepAround(outer, step, { tries, mask: this.#parts.mask }, ({ key, mode, attempts, step: asked }) => {
+      inside.outer = { step: asked };
+      return happen({ ...door, key, mode, attempts });
+    });
+  }
+
+  /** What an effect starts is part of its step. */
+  #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
+    const { policy, pools, log, act } = this.#parts;
+    const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
+    return withMeter({ steps: door, policy, pools, nextSeed }, () => effect(door));
+  }
+
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
-  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined, { kind }: StepSpec): Promise<StepOutcome> {
+  async #release(
+    answer: Promise<StepOutcome>,
+    before: Promise<unknown> | undefined,
+    isOwn: boolean,
+    { kind }: StepSpec,
+  ): Promise<StepOutcome> {
     // It may fail while it waits for the others.
     answer.catch(() => {});
     if (before !== undefined) await before;
     const outcome = await answer;
     await nextMacrotask();
+    if (!isOwn) return outcome;
     this.#now = Math.max(this.#now, outcome.at);
     this.#teamAt = Math.max(this.#teamAt, outcome.teamAt);
     if (kind === "model" && outcome.ok) this.#replies.push(outcome.value);
@@ -265,9 +316,11 @@ export class ActivationSteps implements StepPort {
     const failedThen = past?.unrepeated(act, step.key);
     if (failedThen !== undefined) throw this.#notAgain(step, failedThen);
     const { budget } = new Tries(this.#parts, step);
+    const inside = siblingsIn(step);
     try {
       throwIfEnded(scope);
-      await scope.until(effect(this.#door(step, { open: () => Promise.resolve(), settle: () => {}, budget })));
+      await scope.until(this.#within(step, this.#door(step, inside, { open: () => Promise.resolve(), settle: () => {}, budget }), effect));
+      if (inside.control !== undefined) throw inside.control;
     } catch (error) {
       const control = this.#controlIn(error);
       if (control === undefined) throw this.#notAgain(step, maskedError(mask, error));
@@ -291,7 +344,7 @@ export class ActivationSteps implements StepPort {
     if (sourced === undefined) return undefined;
     begin();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
-    return { ...sourced.outcome, teamAt: log.state.teamChanges };
+    return { ...sourced.outcome, saved: sourced.saved, teamAt: log.state.teamChanges };
   }
 
   /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */
@@ -301,7 +354,7 @@ export class ActivationSteps implements StepPort {
       if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
       const tries = new Tries(this.#parts, { spec: { kind, name, request }, request, key, path: "", parent, asked });
       tries.reuse(step, () => this.#reuse(step.within));
-      this.#reused.set(key, step.outcome);
+      this.#reused.set(key, { ...step.outcome, saved: step.saved });
     }
   }
 
@@ -311,6 +364,11 @@ export class ActivationSteps implements StepPort {
    */
   #fails({ parent, spec }: AskedStep): void {
     if (parent === undefined) this.#failedStep = spec.name;
+  }
+
+  /** True for the abort of a step inside another by a signal of its caller: the activation goes on, so it is the recorded failure of the step. */
+  #isAlone({ parent }: AskedStep, error: unknown): boolean {
+    return parent !== undefined && error instanceof AbortedError && this.#interruption() === undefined;
   }
 
   #interruption(): ControlError | undefined {
@@ -329,4 +387,13 @@ export class ActivationSteps implements StepPort {
     this.#untimed += more;
     if (this.#untimed === Math.max(0, more)) this.#parts.waitsUntimed(more === 1);
   }
+}
+
+/** The steps that will be asked inside a step. */
+function siblingsIn({ key, path, spec }: AskedStep): Siblings {
+  return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
+}
+
+function withoutAttempt(act: string): string {
+  return act.replace(/~\d+$/, "");
 }

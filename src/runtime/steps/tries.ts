@@ -5,7 +5,8 @@ import { type EffectCall, type EffectPort, localEffects } from "../../kernel/eff
 import { stepErrorFrom } from "../../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
-import type { AttemptOutcome, Attempts, OpenedTry, StepDoor, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
+import type { AttemptOutcome, Attempts, OpenedTry, StepDoor, StepPort, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
+import type { CallPolicy } from "../../model/call.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
@@ -22,6 +23,12 @@ export interface StepsParts {
   readonly act: string;
   readonly log: RunLog;
   readonly gate: BudgetGate;
+  /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
+  readonly outer: StepPort | undefined;
+  /** See {@link Meter.pools}. */
+  readonly pools: readonly BudgetPool[];
+  /** Of model calls. */
+  readonly policy: CallPolicy;
   /** Does the effects. */
   readonly effects: EffectPort;
   readonly mask: Mask;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
@@ -12,6 +13,8 @@ import type { MessageMemory } from "../../memory/message-memory.ts";
 import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { SteppedModel } from "../../model/ask.ts";
+import type { CallPolicy } from "../../model/call.ts";
+import { type Meter, seedsOf, withMeter } from "../../model/meter.ts";
 import {
   askOptions,
   type AskOptions,
@@ -47,7 +50,9 @@ import type { RoleTurn } from "./turn.ts";
  * recorded answers.
  * Activation.A3 (`close`) afterwards it makes, sends, remembers and changes nothing.
  */
-export class Activation implements RoleContext {
+export class Activation implements RoleContext, Meter {
+  /** A context that a program derives from this one has it too. */
+  readonly meter: Meter = this;
   readonly name: string;
   readonly inbox: readonly Message[];
   news: readonly Message[] = [];
@@ -57,6 +62,7 @@ export class Activation implements RoleContext {
   #outbox: Outbox | undefined;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
+  #seeds: (() => string) | undefined;
   #broken: { readonly action: string; readonly error: unknown } | undefined;
   #isClosed = false;
 
@@ -74,7 +80,8 @@ export class Activation implements RoleContext {
   run(): void | Promise<void> {
     const { definition, tools } = this.#turn;
     const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
-    return memory === undefined ? this.#observe() : memory.kept.ready().then(() => this.#observe());
+    const observe = (): void | Promise<void> => (definition.hasHooks ? withMeter(this.meter, () => this.#observe()) : this.#observe());
+    return memory === undefined ? observe() : memory.kept.ready().then(observe);
   }
 
   #observe(): void | Promise<void> {
@@ -235,6 +242,19 @@ export class Activation implements RoleContext {
 
   get logger(): Logger {
     return loggerOf(this.#turn.tools.host, this.name);
+  }
+
+  get policy(): CallPolicy {
+    return this.#turn.tools.answerer.policy;
+  }
+
+  get pools(): readonly BudgetPool[] {
+    return this.#turn.tools.pools;
+  }
+
+  nextSeed(): string {
+    const { role, tools } = this.#turn;
+    return (this.#seeds ??= seedsOf(tools.host.seed, role.name, role.n))();
   }
 
   get clock(): Clock {

@@ -1,9 +1,10 @@
+import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CancellationScopes } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
-import type { StepDoor } from "../../kernel/step.ts";
+import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -32,6 +33,10 @@ export interface TurnTools {
   readonly clock: Clock;
   readonly gate: BudgetGate;
   readonly effects: EffectPort;
+  /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
+  readonly outer: StepPort | undefined;
+  /** See {@link Meter.pools}. */
+  readonly pools: readonly BudgetPool[];
   readonly past: AnswerSource | undefined;
   readonly mode: StepDoor["mode"];
   readonly mask: Mask;

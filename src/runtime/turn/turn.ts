@@ -232,12 +232,15 @@ export class RoleTurn {
   }
 
   #makeSteps(): ActivationSteps {
-    const { log, clock, gate, effects, mask, past, mode } = this.tools;
+    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools } = this.tools;
     const { role, begun } = this;
     return new ActivationSteps({
       act: begun.act,
       log,
       gate,
+      outer,
+      pools,
+      policy: answerer.policy,
       effects,
       mask,
       clock,

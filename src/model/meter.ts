@@ -1,0 +1,131 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { BudgetPool } from "../kernel/budget.ts";
+import { textHash } from "../kernel/json.ts";
+import { freshSeed } from "../kernel/random.ts";
+import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
+import type { CallPolicy } from "./call.ts";
+
+/** What records and bounds the work inside an activation or inside a call of a tool. */
+export interface Meter {
+  readonly steps: StepPort;
+  /** The policy of model calls. Undefined: that of the caller. */
+  readonly policy?: CallPolicy | undefined;
+  /** The pools that pay for the steps, besides the budget of the run. They are not charged again by work inside. Default: none. */
+  readonly pools?: readonly BudgetPool[] | undefined;
+  /** Returns the seed of the next run inside, the same each time the work happens again. Undefined: a fresh one. */
+  readonly nextSeed?: (() => string) | undefined;
+}
+
+/** Returns a seed for a run that begins now without one. */
+export function nextSeed(): string {
+  return meters.getStore()?.nextSeed?.() ?? freshSeed();
+}
+
+/** Returns seeds of runs inside work with that name. */
+export function seedsOf(...name: readonly (string | number)[]): () => string {
+  let made = 0;
+  return () => textHash(JSON.stringify([...name, made++]));
+}
+
+const meters = new AsyncLocalStorage<Meter | undefined>();
+
+/** Does work inside an activation or a call of a tool: what it starts finds the meter by {@link presentMeter}, also after it has waited. */
+export function withMeter<T>(meter: Meter, work: () => T): T {
+  return meters.run(meter, work);
+}
+
+/** Does work whose cost its caller counts: the call of a model in its own step. */
+export function unmetered<T>(work: () => T): T {
+  return meters.getStore() === undefined ? work() : meters.run(undefined, work);
+}
+
+/** The meter of the code that calls; undefined outside of activations and calls of tools. */
+export function presentMeter(): Meter | undefined {
+  return meters.getStore();
+}
+
+/**
+ * A run of an agent, a flow, an environment or a team inside an activation or a call of a tool: one step around all its steps. The step has no
+ * answer of its own. When it is asked for again, the run happens again, and its steps are answered from the record.
+ *
+ * InnerRun.I1 (`begin`) the step is asked for when the run begins, before anything is awaited, so runs at the same time have addresses that do
+ * not depend on which is faster.
+ * InnerRun.I2 (`end`) the step ends with the run. It has no answer when a step inside was interrupted.
+ */
+export class InnerRun implements StepPort {
+  readonly #meter: Meter;
+  readonly #spec: StepSpec;
+  #nextSeed: Meter["nextSeed"];
+  #begun: { readonly step: Promise<null>; readonly door: Promise<StepDoor>; readonly over: () => void } | undefined;
+
+  constructor(meter: Meter, spec: Pick<StepSpec, "kind" | "name" | "request">) {
+    this.#meter = meter;
+    this.#spec = { ...spec, again: true, ordered: true };
+  }
+
+  /** See {@link Meter.pools}. */
+  get pools(): readonly BudgetPool[] | undefined {
+    return this.#meter.pools;
+  }
+
+  begin(): this {
+    if (this.#begun !== undefined) return this;
+    const seed = this.#meter.nextSeed?.();
+    this.#nextSeed = seed === undefined ? undefined : seedsOf(seed);
+    let over = (): void => {};
+    const ended = new Promise<null>((resolve) => (over = () => resolve(null)));
+    let opened: (door: StepDoor) => void = () => {};
+    const open = new Promise<StepDoor>((resolve) => (opened = resolve));
+    const ask = async (): Promise<null> =>
+      this.#meter.steps.step(this.#spec, (given) => {
+        opened(given);
+        return ended;
+      });
+    const step = ask();
+    // A refused step opens no door.
+    const door = Promise.race([open, step.then(() => open)]);
+    door.catch(() => {});
+    this.#begun = { step, door, over };
+    return this;
+  }
+
+  async step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
+    const door = await this.#begun?.door;
+    return (door ?? this.#meter.steps).step(spec, effect);
+  }
+
+  /** Does work of the run: what it starts is part of the run. */
+  within<T>(work: () => T): T {
+    const { policy, pools } = this.#meter;
+    return withMeter({ steps: this, policy, pools, nextSeed: this.#nextSeed }, work);
+  }
+
+  /** @throws ControlError when the run was interrupted from outside; ContextClosedError when what surrounds it is over */
+  async end(): Promise<void> {
+    this.#begun?.over();
+    await this.#begun?.step;
+  }
+
+  /** Ends, and returns what interrupted the run. */
+  async interruption(): Promise<unknown> {
+    return this.end().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+}
+
+/** Does a run inside an activation or a call of a tool as one step of it. @param meter undefined for a run that is part of nothing */
+export async function runInside<T>(
+  meter: Meter | undefined,
+  spec: Pick<StepSpec, "kind" | "name" | "request">,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (meter === undefined) return unmetered(run);
+  const inner = new InnerRun(meter, spec).begin();
+  try {
+    return await inner.within(run);
+  } finally {
+    await inner.end();
+  }
+}
