@@ -1,4 +1,5 @@
 // Tools and permissions: arguments are checked, rules decide which calls run, and a person is asked before anything is written.
+import { defineRole, Team, usd } from "troupe";
 import { z } from "zod";
 import { Agent, defineTool, type PermissionPolicy } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
@@ -75,4 +76,36 @@ const planner = new Agent({
 });
 console.log((await planner.run("Make tea.").result).answer); // The water boils.
 console.log((await planner.memory.dump()).findLast(({ role }) => role === "tool")?.content?.split("\n")[1]); // Progress: 1 of 2 completed
+// #endregion
+
+// #region inside
+const small = scriptedModel(() => ({ content: "At nine, in room 4.", usage: { inputTokens: 20, outputTokens: 1_000 } }), {
+  id: "small",
+  price: { input: 0, output: 1 },
+});
+const lookUp = defineTool({
+  name: "look_up",
+  description: "Answers a question about the minutes.",
+  parameters: z.object({ question: z.string() }),
+  effect: "read",
+  execute: async ({ question }, { ask, step, signal }) => {
+    const minutes = await step("read minutes", { month: "May" }, async () => "We meet in room 4. We begin at nine.");
+    const reader = new Agent({ name: "reader", model: small });
+    const { answer } = await reader.run(`${question}\n${minutes}`, { signal }).result;
+    return ask(`Make it short: ${answer}`);
+  },
+});
+
+const usage = { inputTokens: 20, outputTokens: 2_000 };
+const large = scriptedModel(
+  [
+    { toolCalls: [{ id: "call_1", type: "function", function: { name: "look_up", arguments: '{"question":"When?"}' } }], usage },
+    { content: "Nine.", usage },
+    { content: "We meet at nine.", usage },
+  ],
+  { id: "large", price: { input: 0, output: 5 } },
+);
+const host = defineRole({ name: "Hedy", reactMode: "agent", tools: [lookUp] });
+const { output, cost } = await new Team({ roles: [host], model: large, budget: usd(1) }).run("When do we meet?").result;
+console.log(output?.content, `${cost.known} micro-dollars for ${large.calls.length + small.calls.length} calls`); // We meet at nine. 31000 micro-dollars for 4 calls
 // #endregion

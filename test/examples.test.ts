@@ -58,6 +58,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "1 sent: One message is sent.",
     "The water boils.",
     "Progress: 1 of 2 completed",
+    "We meet at nine. 31000 micro-dollars for 4 calls",
   ],
   "12-agent-role": ["stopped", "Bridge to open in May | 2 + 2 calls of the model, searched again: bridge opening", "true 2 1"],
   "13-nets": ["12 after 4 steps", "By train. 4 calls", "Roads over water. | 45 characters streamed"],
