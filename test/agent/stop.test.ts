@@ -34,7 +34,8 @@ const DOORS: Record<string, (model: ReturnType<typeof scriptedModel>) => Handle>
   flow: (model) => new PlanningFlow({ model, executors: { a: new Agent({ name: "a", model: scriptedModel(["x"]) }) } }).run("go"),
   "flow at a step": (model) =>
     new PlanningFlow({ model, tasks: [{ id: "1", instruction: "go" }], executors: { a: new Agent({ name: "a", model }) } }).run("go"),
-  team: (model) => new Team({ model, roles: [defineRole({ name: "R", actions: [defineAction({ name: "Do", prompt: () => "go" })] })] }).run("go"),
+  team: (model) =>
+    new Team({ model, roles: [defineRole({ name: "R", actions: [defineAction({ name: "Do", prompt: () => "go" })] })] }).run("go"),
 };
 
 describe.each(Object.entries(DOORS))("stop() of a run: %s", (_name, begin) => {
