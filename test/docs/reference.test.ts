@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -59,11 +59,25 @@ describe("the code of the pages", () => {
   });
 });
 
-describe("docs/reference", () => {
-  it("is what the doc comments say; npm run reference writes it", () => {
-    const stale = [...pages].filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
-    expect(stale.map(([path]) => path)).toEqual([]);
-    expect(filesBelow("docs/reference", ".md")).toEqual([...pages.keys()].sort());
+describe("the reference", () => {
+  it("has a page with a link for each entry point", () => {
+    const contents = pages.get("docs/reference/README.md") ?? "";
+    expect([...contents.matchAll(/\]\(([\w.-]+\.md)\)/g)].map(([, page]) => `docs/reference/${page}`).sort()).toEqual(
+      [...pages.keys()].filter((page) => page !== "docs/reference/README.md").sort(),
+    );
+  });
+
+  it.each([...pages.keys()])("has links to names that exist in %s", (path) => {
+    const anchors = (page: string): readonly string[] =>
+      [...(pages.get(page) ?? "").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+        title
+          .toLowerCase()
+          .replace(/[^\w -]/g, "")
+          .replaceAll(" ", "-"),
+      );
+    const links = [...(pages.get(path) ?? "").matchAll(/\]\(([\w.-]*\.md)?#([\w-]+)\)/g)];
+    const broken = links.filter(([, page, name = ""]) => !anchors(page === undefined ? path : `docs/reference/${page}`).includes(name));
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 });
 
