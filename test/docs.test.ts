@@ -34,7 +34,9 @@ describe.each(pages)("%s", (page) => {
   });
 
   it("names only files that are there", () => {
-    const named = [...text.matchAll(/`((?:test|src|examples|tools|roles|actions|evaluation|demo)\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+    const named = [...text.matchAll(/`((?:test|src|examples|tools|roles|actions|evaluation|demo)\/[\w./-]+)`/g)].map(
+      ([, path = ""]) => path,
+    );
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
