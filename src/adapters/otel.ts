@@ -4,7 +4,8 @@ import { either, having, iterable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { EVENT_TYPES, type Observed, type ObservedOf, type RunEvent } from "../runtime/record/event.ts";
+import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/observed.ts";
 import { RunSpans } from "./otel-spans.ts";
 import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanBeginning, SpanTarget, SpanValues } from "./span-target.ts";
 

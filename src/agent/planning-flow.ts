@@ -1,4 +1,5 @@
 import { object, takes } from "../kernel/argument.ts";
+import { guardResult } from "../kernel/run-handle.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -9,7 +10,7 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";
 import { EventLog } from "./events.ts";
 import { FlowRunner } from "./flow-runner.ts";
-import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-plan.ts";
+import { type FlowEvent, flowEventKinds, type FlowResult, flowResultMembers } from "./flow-plan.ts";
 
 /** Does steps of one type: an agent, one step at a time in one conversation, or a function that makes an agent for each step. */
 export type FlowExecutor = Agent | (() => Agent);
@@ -123,6 +124,6 @@ export class PlanningFlow {
     checkKnownOptions("run of a flow", o, { signal: true });
     const log = new EventLog<FlowEvent>(flowEventKinds);
     const drive = new FlowRunner(this.#parts, goal, o.signal ?? new AbortController().signal, log);
-    return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };
+    return guardResult({ result: drive.result(), [Symbol.asyncIterator]: () => log.read() }, "flow.run(goal)", flowResultMembers);
   }
 }
