@@ -4,7 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { clauseText, escapedText, shownText, thrownText } from "../kernel/value-text.ts";
 import { isTooLong, MessageTooLong, MOST_BYTES } from "./mcp-size.ts";
 
@@ -30,6 +30,8 @@ export interface McpConnectionParts {
   open(): Promise<McpTransport>;
   /** Milliseconds for connecting, and for listing the tools. */
   readonly timeout: number;
+  /** Milliseconds that a process may be silent when it is asked for its versions; then it is greeted as one of the protocol before 2026-07-28. */
+  readonly patience: number;
   readonly clock: Clock;
   /** Removes secrets from the server's texts. */
   readonly mask: Mask;
@@ -119,12 +121,13 @@ export class McpConnection {
   }
 
   async #connect(): Promise<Client> {
-    const { name, clock, timeout } = this.#parts;
+    const { name, clock, timeout, patience } = this.#parts;
     const { Client: McpClient } = await loadClient(name);
     const client = new McpClient(
       { name: "troupe", version: "1" },
       {
         capabilities: {},
+        versionNegotiation: { mode: "auto", probe: { timeoutMs: patience } },
         jsonSchemaValidator: TRUSTING_VALIDATOR,
         listMaxPages: MOST_PAGES,
         listChanged: { tools: { onChanged: (error, tools) => this.#changed(client, error, tools) } },
@@ -145,12 +148,15 @@ export class McpConnection {
       return client;
     } catch (error) {
       await client.close().catch(() => {});
+      // A client that still asks for the versions does not hold its transport.
+      await opened?.transport.close().catch(() => {});
       throw this.#unreachable(error, opened);
     }
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<readonly ServerTool[]> {
-    return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout })).tools;
+    // A server may allow to keep its list for a day; it is asked all the same.
+    return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout, cacheMode: "refresh" })).tools;
   }
 
   #changed(client: Client, error: Error | null, tools: readonly ServerTool[] | null): void {
@@ -226,12 +232,19 @@ function answerIn(cause: unknown): { readonly status: number; readonly said: str
 }
 
 /** Why an answer with a good status is none of the protocol. */
-function contentText(cause: unknown): string | undefined {
-  const { data, name } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly data?: unknown; readonly name?: unknown };
-  if (isRecord(data) && "contentType" in data)
-    return `its answer is no JSON but ${shownText(String(data["contentType"] ?? "of no kind"), 100)}: it is no MCP server, or a page to sign in`;
-  if (name === "SyntaxError") return "its answer is not JSON";
-  return name === "ZodError" ? "its answer is not one of the protocol (JSON-RPC 2.0)" : undefined;
+function contentText(thrown: unknown): string | undefined {
+  for (let cause = thrown; isObject(cause);) {
+    const { data, name, cause: next } = cause as { readonly data?: unknown; readonly name?: unknown; readonly cause?: unknown };
+    if (isRecord(data) && "contentType" in data) return `its answer is no JSON but ${kindText(data["contentType"])}`;
+    if (name === "SyntaxError") return "its answer is not JSON";
+    if (name === "ZodError") return "its answer is not one of the protocol (JSON-RPC 2.0)";
+    cause = next;
+  }
+  return undefined;
+}
+
+function kindText(kind: unknown): string {
+  return `${typeof kind === "string" ? shownText(kind, 100) : "of no kind"}: it is no MCP server, or a page to sign in`;
 }
 
 /** True for an error of the transport, such as a session that the server has forgotten. */

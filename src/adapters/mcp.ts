@@ -109,7 +109,15 @@ class OpenServer implements McpServer {
   readonly #warn: (text: string) => void;
   #tools: readonly Tool[] = [];
 
-  constructor({ name, server, trust = false, connectTimeout, timeout, clock = systemClock, logger = defaultLogger }: McpServerOptions) {
+  constructor({
+    name,
+    server,
+    trust = false,
+    connectTimeout = CONNECT_TIMEOUT,
+    timeout,
+    clock = systemClock,
+    logger = defaultLogger,
+  }: McpServerOptions) {
     if (typeof name !== "string" || !NAME.test(name)) {
       throw new UsageError(
         "MCP_SERVER_INVALID",
@@ -122,7 +130,9 @@ class OpenServer implements McpServer {
     this.#connection = new McpConnection({
       name,
       open: () => openTransport(server),
-      timeout: connectTimeout ?? CONNECT_TIMEOUT,
+      timeout: connectTimeout,
+      // A remote server that is silent is away; a process may not know the question.
+      patience: "command" in server ? connectTimeout / 3 : 2 * connectTimeout,
       clock,
       mask,
       onTools: (listed) => this.#take(listed),
