@@ -1,3 +1,4 @@
+import { stopSignal } from "../kernel/abort.ts";
 import { object, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -92,6 +93,8 @@ function invalid(expected: string, got: string): UsageError {
 export interface FlowRun extends AsyncIterable<FlowEvent> {
   /** Never rejects. */
   readonly result: Promise<FlowResult>;
+  /** Stops the steps under way and ends the run with status `stopped`. */
+  stop(reason?: string): void;
 }
 
 /**
@@ -122,7 +125,8 @@ export class PlanningFlow {
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
     checkKnownOptions("run of a flow", o, { signal: true });
     const log = new EventLog<FlowEvent>(flowEventKinds);
-    const drive = new FlowRunner(this.#parts, goal, o.signal ?? new AbortController().signal, log);
-    return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };
+    const { signal, stop, end } = stopSignal(o.signal);
+    const result = new FlowRunner(this.#parts, goal, signal, log).result().finally(end);
+    return { result, stop, [Symbol.asyncIterator]: () => log.read() };
   }
 }
