@@ -1,3 +1,4 @@
+import { stopSignal } from "../kernel/abort.ts";
 import { object, takes } from "../kernel/argument.ts";
 import { guardResult } from "../kernel/run-handle.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -93,6 +94,8 @@ function invalid(expected: string, got: string): UsageError {
 export interface FlowRun extends AsyncIterable<FlowEvent> {
   /** Never rejects. */
   readonly result: Promise<FlowResult>;
+  /** Stops the steps under way and ends the run with status `stopped`. */
+  stop(reason?: string): void;
 }
 
 /**
@@ -123,7 +126,8 @@ export class PlanningFlow {
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
     checkKnownOptions("run of a flow", o, { signal: true });
     const log = new EventLog<FlowEvent>(flowEventKinds);
-    const drive = new FlowRunner(this.#parts, goal, o.signal ?? new AbortController().signal, log);
-    return guardResult({ result: drive.result(), [Symbol.asyncIterator]: () => log.read() }, "flow.run(goal)", flowResultMembers);
+    const { signal, stop, end } = stopSignal(o.signal);
+    const result = new FlowRunner(this.#parts, goal, signal, log).result().finally(end);
+    return guardResult({ result, stop, [Symbol.asyncIterator]: () => log.read() }, "flow.run(goal)", flowResultMembers);
   }
 }
