@@ -1,6 +1,7 @@
 import { brainJson, NO_BRAIN } from "./brain-state.ts";
 import { type Cache, keysOf } from "./cache.ts";
-import { isWithin, type MemoryScope, type Scope, scopeKey, scopeOfKey } from "./memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { isWithin, type MemoryScope, scopeKey, scopeOfKey } from "./memory-scope.ts";
 
 /** Begins the keys of brain memories that have a scope. */
 const MARK = "brain ";

@@ -1,6 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { MessageStore } from "../../memory/message-store.ts";
-import type { Scope } from "../../memory/memory-scope.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import { forget } from "../../team/forget.ts";
 import type { ExitCode } from "../errors.ts";
 import { assertMemories, memoryPlace } from "../memory-store.ts";
