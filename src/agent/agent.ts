@@ -2,10 +2,11 @@ import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { type StopSignal, stopSignal, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { checkModel } from "../kernel/foreign-models.ts";
+import { guardResult } from "../kernel/run-handle.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
-import type { ChatModel } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { checkPolicy } from "../tool/permission.ts";
 import { checkChoiceForm } from "../tool/call-options.ts";
@@ -14,7 +15,7 @@ import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Brain, type BrainEnd, type BrainRun } from "./brain.ts";
-import { type AgentEvent, agentEventKinds, type AgentResult, EventLog } from "./events.ts";
+import { type AgentEvent, agentEventKinds, type AgentResult, agentResultMembers, EventLog } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { Net } from "./net.ts";
@@ -127,7 +128,7 @@ export class Agent {
     const log = new EventLog(agentEventKinds);
     const ending = stopSignal(o.signal);
     const result = this.#live(task, ending, log);
-    return { result, stop: ending.stop, [Symbol.asyncIterator]: () => log.read() };
+    return guardResult({ result, stop: ending.stop, [Symbol.asyncIterator]: () => log.read() }, "agent.run(task)", agentResultMembers);
   }
 
   async #live(task: string | undefined, { signal, end }: StopSignal, log: EventLog<AgentEvent>): Promise<AgentResult> {
@@ -216,12 +217,11 @@ function checkParts(options: unknown): void {
 }
 
 function checkOptions(options: AgentOptions): void {
-  const { name, memory, tools, permissions = {}, output } = options;
-  const { model }: { readonly model?: Partial<ChatModel> } = options;
+  const { name, model, memory, tools, permissions = {}, output } = options;
   if (output !== undefined) outputSchema(output);
   checkBrainLimits(options);
   checkPolicy(permissions);
-  if (typeof model?.chat !== "function") throw invalid(`a model for the agent ${name}`, model, " Give one, for example openai().");
+  checkModel("AGENT_INVALID", `the model of the agent ${name}`, model);
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(
     "AGENT_INVALID",
@@ -229,8 +229,8 @@ function checkOptions(options: AgentOptions): void {
   );
 }
 
-function invalid(expected: string, got: unknown, advice = ""): UsageError {
-  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.${advice}`);
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
 }
 
 function brainOptionsOf({ description: _d, tools: _t, memory: _m, terminate: _e, ...brain }: AgentOptions): BrainOptions {

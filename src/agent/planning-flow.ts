@@ -1,5 +1,6 @@
 import { stopSignal } from "../kernel/abort.ts";
 import { object, takes } from "../kernel/argument.ts";
+import { guardResult } from "../kernel/run-handle.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -10,7 +11,7 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";
 import { EventLog } from "./events.ts";
 import { FlowRunner } from "./flow-runner.ts";
-import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-plan.ts";
+import { type FlowEvent, flowEventKinds, type FlowResult, flowResultMembers } from "./flow-plan.ts";
 
 /** Does steps of one type: an agent, one step at a time in one conversation, or a function that makes an agent for each step. */
 export type FlowExecutor = Agent | (() => Agent);
@@ -127,6 +128,6 @@ export class PlanningFlow {
     const log = new EventLog<FlowEvent>(flowEventKinds);
     const { signal, stop, end } = stopSignal(o.signal);
     const result = new FlowRunner(this.#parts, goal, signal, log).result().finally(end);
-    return { result, stop, [Symbol.asyncIterator]: () => log.read() };
+    return guardResult({ result, stop, [Symbol.asyncIterator]: () => log.read() }, "flow.run(goal)", flowResultMembers);
   }
 }

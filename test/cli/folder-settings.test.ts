@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -253,6 +253,16 @@ describe("a link in a folder", () => {
     const { stdout, stderr } = await command(cwd, ["check", "crews/a.yaml"], { env });
     expect(stderr).toContain("FILE_ELSEWHERE");
     expect(stdout + stderr).not.toContain("AKIA");
+  });
+
+  it.each(["runs.db", "a/runs.db", "new/runs.db", "new/a/runs.db", "../runs.db"])("leads no store out of it: links/%s", async (store) => {
+    const { cwd, home, env } = placed({ "troupe.config.yaml": `store: links/${store}` });
+    mkdirSync(join(home, "elsewhere/a"), { recursive: true });
+    symlinkSync(join(home, "elsewhere"), join(cwd, "links"));
+    symlinkSync(join(home, "elsewhere/missing.db"), join(cwd, "runs.db"));
+    const { code, stderr } = await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", "1", "--no-run-tests"], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("FILE_ELSEWHERE")]);
+    expect(readdirSync(join(home, "elsewhere"), { recursive: true })).toEqual(["a"]);
   });
 
   it("is followed within the folder, and in the user's own", async () => {

@@ -67,7 +67,7 @@ describe("LongTermMemory", () => {
     expect(store.adds).toBe(1);
   });
 
-  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehindQueue.Q1 keeps what could not be stored, tells it, marks nothing, and stores it when it can", async () => {
+  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehindQueue.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
     const store = breakable();
     const told: unknown[] = [];
     const memory = new LongTermMemory({ storage: storageOver(store), onError: (error) => told.push(error) });

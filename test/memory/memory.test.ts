@@ -189,7 +189,7 @@ describe("Memory", () => {
   });
 
   test(
-    "Memory.M2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once",
+    "Memory.M2 [MetaGPT: get_by_actions went action by action, in a set's order] several answer in order of arrival, once",
     { tags: "numbers" },
     () => {
       const memory = new Memory();
@@ -386,7 +386,7 @@ describe("what a memory costs, counted in reads of messages", () => {
   }
 
   test(
-    "Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held",
+    "Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000] an add reads the same whatever is held",
     { tags: "numbers" },
     () => {
       const addReads = (size: number): number => {

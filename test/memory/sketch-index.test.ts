@@ -66,7 +66,7 @@ describe("an index of sketches", () => {
     expect(await index.search(query, 0)).toEqual([]);
   });
 
-  it("SketchIndex.K3 SketchIndex.K4 counts each place once, whether it is added by itself or with others, and finds no blank one", async () => {
+  it("SketchIndex.K3 SketchIndex.K4 counts each place once, whether added by itself or with others, and finds no blank one", async () => {
     const { index } = indexOver([]);
     index.add(3, new Float32Array(0));
     expect([index.size, index.known, index.dimensions, index.has(3)]).toEqual([0, 1, 0, true]);

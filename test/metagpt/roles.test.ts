@@ -71,7 +71,7 @@ describe("what a role remembers", () => {
     expect(remembered(environment, "Ann")).toEqual(["three"]);
   });
 
-  test("[MetaGPT: prompts showed every agent as `assistant`, so nobody could tell who had said what] a question shows its speakers", async () => {
+  test("[MetaGPT: prompts showed every agent as `assistant`, so nobody knew who had said what] a question shows its speakers", async () => {
     const model = scriptedModel(["-1"]);
     const Argue = defineAction({ name: "Argue", run: (ctx) => `an argument of ${ctx.name}`, sendTo: () => ["Judge"] });
     const environment = town(
@@ -134,7 +134,7 @@ describe("choosing what to do", () => {
 });
 
 describe("when a role is done", () => {
-  test("[MetaGPT: an active role needed one more round to be idle, and each round was paid from n_round] one message is one round", async () => {
+  test("[MetaGPT: an active role needed one more round to be idle, each paid from n_round] one message is one round", async () => {
     const environment = town([defineRole({ name: "Ann", actions: numbered(1) })]);
     environment.publishMessage("go");
     expect(environment.isIdle).toBe(false);
