@@ -1,5 +1,6 @@
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import { cutText } from "./told-text.ts";
 
@@ -17,13 +18,21 @@ export interface ToolResult {
 }
 
 /** The result of a tool that succeeded. */
-export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "error"> = {}): ToolResult {
+export function toolOutput(output: Json, more?: Omit<ToolResult, "output" | "error">): ToolResult;
+/** As `map` calls it. */
+export function toolOutput(output: Json, index: number, list: readonly Json[]): ToolResult;
+export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
+  const more = unlessMapped(given, list) ?? {};
   takes("toolOutput", "what goes with the output", more, aToolResult);
   return { ...more, output };
 }
 
 /** The result of a tool that failed. `more.output` is the output before the failure. */
-export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
+export function toolFailure(error: string, more?: Omit<ToolResult, "error">): ToolResult;
+/** As `map` calls it. */
+export function toolFailure(error: string, index: number, list: readonly string[]): ToolResult;
+export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | number, list?: readonly string[]): ToolResult {
+  const more = unlessMapped(given, list) ?? {};
   takes("toolFailure", "what goes with the error", more, aToolResult);
   return { ...more, error };
 }
@@ -39,7 +48,11 @@ export function isFailure(result: ToolResult): boolean {
  *
  * @param limit most characters of the output and of the error; a mark stands for the rest. Default: all
  */
-export function resultText(result: ToolResult, limit: number = Infinity): string {
+export function resultText(result: ToolResult, limit?: number): string;
+/** As `map` calls it: all characters. */
+export function resultText(result: ToolResult, index: number, list: readonly ToolResult[]): string;
+export function resultText(result: ToolResult, given?: number, list?: readonly ToolResult[]): string {
+  const limit = unlessMapped<number>(given, list) ?? Infinity;
   takes("resultText", "result", result, aToolResult);
   const { error, system } = result;
   const output = outputText(result);
