@@ -81,6 +81,7 @@ const agentOptions: Known<RoleAgentOptions> = {
   nextStepPrompt: true,
   permissions: true,
   parallelTools: true,
+  maxObserve: true,
   loops: true,
   compaction: true,
   terminate: true,

@@ -17,6 +17,9 @@ export interface ToolResult {
   readonly data?: Json;
 }
 
+/** Begins the text of a failure. */
+const FAILED = "Error: ";
+
 /** The result of a tool that succeeded. */
 export function toolOutput(output: Json, more?: Omit<ToolResult, "output" | "error">): ToolResult;
 /** As `map` calls it. */
@@ -57,11 +60,19 @@ export function resultText(result: ToolResult, given?: number, list?: readonly T
   const { error, system } = result;
   const output = outputText(result);
   const parts = [
-    ...(error === undefined ? [] : [`Error: ${cutText(error === "" ? "the tool failed and said nothing" : error, limit)}`]),
+    ...(error === undefined ? [] : [`${FAILED}${cutText(error === "" ? "the tool failed and said nothing" : error, limit)}`]),
     ...(output === "" ? [] : [cutText(output, limit)]),
     ...(system === undefined || system === "" ? [] : [`Note: ${cutText(system, limit)}`]),
   ];
   return parts.length === 0 ? "(no output)" : parts.join("\n");
+}
+
+/** A result that a model reads in at most so many characters; a mark stands for the rest. */
+export function shortResult(result: ToolResult, limit: number): ToolResult {
+  const text = resultText(result);
+  if (text.length <= limit) return result;
+  const { output: _output, error, system: _system, ...rest } = result;
+  return error === undefined ? { ...rest, output: cutText(text, limit) } : { ...rest, error: cutText(text.slice(FAILED.length), limit) };
 }
 
 /** Joins two results: texts one after another, all pictures, data as a list. It failed when one of them did. */
