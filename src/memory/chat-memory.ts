@@ -1,5 +1,6 @@
 import { aCount, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
@@ -185,7 +186,11 @@ export class ChatMemory {
    *
    * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
    */
-  static fromJSON(json: unknown, o: Pick<ChatMemoryOptions, "tokens"> = {}): ChatMemory {
+  static fromJSON(json: unknown, o?: Pick<ChatMemoryOptions, "tokens">): ChatMemory;
+  /** As `map` calls it. */
+  static fromJSON(json: unknown, index: number, list: readonly unknown[]): ChatMemory;
+  static fromJSON(json: unknown, given?: Pick<ChatMemoryOptions, "tokens"> | number, list?: readonly unknown[]): ChatMemory {
+    const o = unlessMapped(given, list) ?? {};
     takes("ChatMemory.fromJSON", "json", json, readable);
     const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
