@@ -109,7 +109,7 @@ describe("Memory", () => {
     ],
     ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
   ])(
-    "Memory.M1 Memory.M3 of very many messages it holds each once, finds it, and forgets what it is told to: %s",
+    "Memory.M1 Memory.M3 of very many messages it holds each once, finds and forgets it: %s",
     { tags: "numbers" },
     (_what, given, make) => {
       const count = tries(3_000, 10_000);
@@ -149,7 +149,7 @@ describe("Memory", () => {
   });
 
   test(
-    'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay',
+    'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message] with ignoreId the content decides, and ids stay',
     { tags: "numbers" },
     () => {
       const memory = new Memory({ ignoreId: true });
