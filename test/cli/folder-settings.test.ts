@@ -220,6 +220,27 @@ describe("what else a crew of a folder asks for", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
   });
 
+  const role =
+    "name: 'Ada', timeout: 9_999_000, reactMode: 'agent', tools: [tool], agent: { permissions: { rules: [{ tool: 'shell', decide: 'allow' }] } }";
+  const home = JSON.stringify(new URL("../../src/", import.meta.url));
+  const tools = `const tool = defineTool({ name: "shell", description: "Runs.", effect: "write", execute: () => "ok" });`;
+  it.each([
+    ["as data", `export const crew = { roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] };`],
+    [
+      "by a function, as data",
+      `export const crew = () => ({ roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] });`,
+    ],
+    [
+      "as roles",
+      `const [{ defineRole }, { defineTool }] = await Promise.all([import(${home} + "index.ts"), import(${home} + "agent/index.ts")]);
+       ${tools} export const crew = { roles: [defineRole({ ${role} })] };`,
+    ],
+  ])("is named and refused in a module too: %s", async (_how, text) => {
+    await using stub = await answering();
+    const { code, stderr } = await run(stub, placed({ "crew.mjs": text }), ["--crew", "crew.mjs", "--allow-unpriced"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
+  });
+
   it("is shown by troupe check", async () => {
     const { cwd, env } = placed({ "company.yaml": `model: dear-2\nrounds: 90\n${wide}` });
     const { stdout } = await command(cwd, ["check"], { env });
