@@ -12,6 +12,7 @@ import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
+import { bothProgress, progressOf } from "./tool-progress.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
@@ -218,6 +219,7 @@ export class ActivationSteps implements StepPort {
     const { spec } = step;
     begin();
     const untimed = isUntimed(spec);
+    const progress = progressOf(this.#parts, step);
     if (untimed) this.#countUntimed(1);
     try {
       if (spec.metered !== true) await tries.open(0);
@@ -225,7 +227,7 @@ export class ActivationSteps implements StepPort {
       const inside = siblingsIn(step);
       const happen = (by: StepDoor): Promise<T> =>
         spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
-      const door = this.#door(step, inside, tries, tries.deadline);
+      const door = { ...this.#door(step, inside, tries, tries.deadline), progress: progress?.say };
       const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
@@ -241,6 +243,7 @@ export class ActivationSteps implements StepPort {
       tries.interrupt();
       throw control;
     } finally {
+      progress?.end();
       if (untimed) this.#countUntimed(-1);
     }
   }
@@ -267,9 +270,9 @@ export class ActivationSteps implements StepPort {
     { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
     happen: (door: StepDoor) => Promise<T>,
   ): Promise<unknown> {
-    return stepAround(outer, step, { tries, mask: this.#parts.mask }, ({ key, mode, attempts, step: asked }) => {
+    return stepAround(outer, step, { tries, mask: this.#parts.mask }, ({ key, mode, attempts, step: asked, progress: above }) => {
       inside.outer = { step: asked };
-      return happen({ ...door, key, mode, attempts });
+      return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
     });
   }
 
