@@ -18,7 +18,7 @@ import type { RoleSpec } from "./role-spec.ts";
  */
 export type RoleAgentOptions = Pick<
   AgentOptions,
-  "net" | "toolChoice" | "nextStepPrompt" | "permissions" | "parallelTools" | "loops" | "compaction" | "terminate"
+  "net" | "toolChoice" | "nextStepPrompt" | "permissions" | "parallelTools" | "maxObserve" | "loops" | "compaction" | "terminate"
 > & {
   /** Added after the introduction of the role. */
   readonly systemPrompt?: string;
