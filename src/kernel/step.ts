@@ -85,6 +85,8 @@ export interface StepDoor extends StepPort {
   readonly attempts: Attempts;
   /** Milliseconds since 1970: the recorded deadline of the step, where it has one. */
   readonly deadline?: number | undefined;
+  /** Tells those who observe the run how far a call of a tool is. @internal */
+  readonly progress?: ((text: string) => void) | undefined;
 }
 
 /**

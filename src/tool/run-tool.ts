@@ -178,7 +178,10 @@ class RunningTool {
       },
       clock,
       progress: (text: string): void => {
-        if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
+        if (this.#isClosed || this.#notices++ >= MAX_NOTICES) return;
+        const told = String(text).slice(0, MAX_PROGRESS);
+        progress(told);
+        door.progress?.(told);
       },
       ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
       ...(session === undefined ? {} : { session }),

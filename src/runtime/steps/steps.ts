@@ -14,8 +14,9 @@ import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import { spentThere } from "../record/step-spending.ts";
 import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
+import { bothProgress, progressOf } from "./tool-progress.ts";
 import { SpentBefore } from "./spent-before.ts";
-import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
+import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
@@ -217,6 +218,7 @@ export class ActivationSteps implements StepPort {
     const { spec } = step;
     begin();
     const untimed = isUntimed(spec);
+    const progress = progressOf(this.#parts, step);
     if (untimed) this.#countUntimed(1);
     try {
       if (spec.metered !== true) await tries.open(0);
@@ -224,7 +226,7 @@ export class ActivationSteps implements StepPort {
       const inside = siblingsIn(step);
       const happen = (by: StepDoor): Promise<T> =>
         spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
-      const door = this.#door(step, inside, tries, tries.deadline);
+      const door = { ...this.#door(step, inside, tries, tries.deadline), progress: progress?.say };
       const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
@@ -240,6 +242,7 @@ export class ActivationSteps implements StepPort {
       tries.interrupt();
       throw control;
     } finally {
+      progress?.end();
       if (untimed) this.#countUntimed(-1);
     }
   }
@@ -268,9 +271,9 @@ export class ActivationSteps implements StepPort {
   ): Promise<unknown> {
     const { mask, scope } = this.#parts;
     const endedBy = (): unknown => scope.ended?.reason ?? this.#control;
-    return stepAround(outer, step, { tries, mask, scope, endedBy }, ({ key, mode, attempts, step: asked }) => {
+    return stepAround(outer, step, { tries, mask, scope, endedBy }, ({ key, mode, attempts, step: asked, progress: above }) => {
       inside.outer = { step: asked };
-      return happen({ ...door, key, mode, attempts });
+      return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
     });
   }
 
@@ -393,8 +396,4 @@ export class ActivationSteps implements StepPort {
 /** The steps that will be asked inside a step. */
 function siblingsIn({ key, path, spec }: AskedStep): Siblings {
   return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
-}
-
-function withoutAttempt(act: string): string {
-  return act.replace(/~\d+$/, "");
 }

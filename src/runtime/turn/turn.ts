@@ -232,7 +232,7 @@ export class RoleTurn {
   }
 
   #makeSteps(): ActivationSteps {
-    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools } = this.tools;
+    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools, host } = this.tools;
     const { role, begun } = this;
     return new ActivationSteps({
       act: begun.act,
@@ -243,6 +243,7 @@ export class RoleTurn {
       policy: answerer.policy,
       effects,
       mask,
+      tell: host.tell,
       clock,
       scope: this.scope,
       begin: () => recordBegin(this.tools, role, begun),
