@@ -74,7 +74,7 @@ describe("what a brain memory holds", () => {
   it("[R083: a new summary left the flag, and storing it was skipped] a summary from elsewhere replaces all that was said", async () => {
     const cache = memoryCache();
     const { brain } = brainWith(undefined, { cache, key: "k" });
-    talk(brain, 1, 3);
+    talk(brain, 1, 4);
     await brain.save();
     brain.setHistorySummary("all of it");
     expect([brain.summary, brain.history, brain.isDirty]).toEqual(["all of it", [], true]);

@@ -196,8 +196,9 @@ describe("the wire form", () => {
     expect(message.timestamp).toBeGreaterThan(0);
   });
 
-  test("fields it does not know are left behind", () => {
-    expect(parseMessage({ content: "x", id: "a", timestamp: 1, surprise: true })).toEqual(createMessage("x", { id: "a", timestamp: 1 }));
+  test("a field that no message has is refused; one of a newer version is told as that", () => {
+    expect(() => parseMessage({ content: "x", surprise: true })).toThrow(/got "surprise"/);
+    expect(() => parseMessage({ v: MESSAGE_VERSION + 1, content: "x", surprise: true })).toThrow("newer version");
   });
 
   test.each([
@@ -216,9 +217,9 @@ describe("the wire form", () => {
     expect(() => parseMessage(wire)).toThrow(named);
   });
 
-  test("__proto__ in a message is refused where it would be kept, and reaches no prototype", () => {
+  test("__proto__ in a message is refused or left behind, and reaches no prototype", () => {
     const wire = (text: string): unknown => JSON.parse(text);
-    expect(parseMessage(wire('{"content":"x","__proto__":{"role":"system"}}')).role).toBe("user");
+    expect(() => parseMessage(wire('{"content":"x","__proto__":{"role":"system"}}'))).toThrow(/__proto__/);
     expect(() => parseMessage(wire('{"content":"x","instructContent":{"a":{"__proto__":{"polluted":1}}}}'))).toThrow(/__proto__/);
     expect(parseMessage(wire('{"content":"x","metadata":{"__proto__":{"polluted":1},"a":1}}')).metadata).toEqual({ a: 1 });
     expect(() => createMessage("x", { instructContent: wire('{"__proto__":{"polluted":1}}') })).toThrow(NotJsonError);
