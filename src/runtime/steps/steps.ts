@@ -5,6 +5,7 @@ import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, error
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
 import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
+import { scopeInside } from "../../memory/memory-scope.ts";
 import { seedsOf, withMeter } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
@@ -277,7 +278,7 @@ export class ActivationSteps implements StepPort {
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
     const { policy, pools, log, act } = this.#parts;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
-    return withMeter({ port: door, policy, pools, nextSeed }, () => effect(door));
+    return withMeter({ port: door, policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */

@@ -213,7 +213,7 @@ export class Tries implements Attempts {
   #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
-    const { mask } = this.#parts;
+    const { mask, runId, log } = this.#parts;
     const { spec, request: recorded } = this.#step;
     return {
       get key() {
@@ -224,6 +224,7 @@ export class Tries implements Attempts {
       get request() {
         return request === undefined ? recorded : masked(mask, jsonRoundTrip<unknown>(request) as Json);
       },
+      scope: { conversation: runId, ...log.state.scope },
       idempotent: spec.idempotent !== false,
       began: this.#try > 1,
       get signal() {
