@@ -46,7 +46,7 @@ type Place = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "oute
  * The steps that follow from one answer are asked for before the next is released, so the order of an activation's steps does not depend on
  * latency. The price: `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
  *
- * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and
+ * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request, the path of enclosing steps and the origin; a key is an address and
  * its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
  * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
@@ -204,8 +204,9 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #keyOf({ kind, name }: StepSpec, request: string, path: string): string {
-    const asked = `[${JSON.stringify(kind)},${JSON.stringify(name)},${request},${JSON.stringify(path)}]`;
+  #keyOf({ kind, name, origin }: StepSpec, request: string, path: string): string {
+    const where = JSON.stringify(origin === undefined ? [path] : [path, origin]);
+    const asked = `[${JSON.stringify(kind)},${JSON.stringify(name)},${request},${where.slice(1)}`;
     const address = textHash(asked).slice(0, ADDRESS_DIGITS);
     const occurrence = this.#occurrences.get(address) ?? 0;
     this.#occurrences.set(address, occurrence + 1);
@@ -249,10 +250,9 @@ export class ActivationSteps implements StepPort {
 
   #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
-    // An effect has the same id in each attempt of the activation.
-    const id = stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key);
     return {
-      key: id,
+      // An effect has the same id in each attempt of the activation.
+      key: stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key),
       mode,
       signal: scope.signal,
       ending: scope,
@@ -269,9 +269,9 @@ export class ActivationSteps implements StepPort {
     { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
     happen: (door: StepDoor) => Promise<T>,
   ): Promise<unknown> {
-    const { mask, scope } = this.#parts;
-    const endedBy = (): unknown => scope.ended?.reason ?? this.#control;
-    return stepAround(outer, step, { tries, mask, scope, endedBy }, ({ key, mode, attempts, step: asked, progress: above }) => {
+    const { act, mask, scope } = this.#parts;
+    const inner = { act, tries, mask, scope, endedBy: (): unknown => scope.ended?.reason ?? this.#control };
+    return stepAround(outer, step, inner, ({ key, mode, attempts, step: asked, progress: above }) => {
       inside.outer = { step: asked };
       return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
     });
