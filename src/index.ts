@@ -51,7 +51,7 @@ export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 
 // It is remembered.
 export { BrainMemory, type BrainCallOptions, type BrainLoad } from "./memory/brain-memory.ts";
-export type { BrainMemoryOptions } from "./memory/brain-memory.ts";
+export type { BrainMemoryOptions } from "./memory/brain-memory-options.ts";
 export type { Cache, CacheEntry, CacheKeyParts, ReplaceOptions } from "./memory/cache.ts";
 export { Memory } from "./memory/memory.ts";
 export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";

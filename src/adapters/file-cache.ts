@@ -5,7 +5,7 @@ import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { CacheError, UsageError } from "../kernel/errors.ts";
-import { contentHash } from "../kernel/json.ts";
+import { contentHash, parsedJson } from "../kernel/json.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 import { FileLock, LOCK_ENDS } from "./file-lock.ts";
 
@@ -252,14 +252,10 @@ function entryText(key: string, value: string, expires: number): string {
   return JSON.stringify(entry);
 }
 
-/** Returns the key in the text of an entry; undefined for a damaged one. */
+/** Returns the key in the text of an entry, also of one that was cut behind its key; undefined where no key is left. */
 function keyIn(text: string): string | undefined {
-  try {
-    const { key } = JSON.parse(text) as Partial<FileEntry>;
-    return typeof key === "string" ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  const [, key] = /^\{"v":\d+,"key":("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
+  return key === undefined ? undefined : (parsedJson(key) as string | undefined);
 }
 
 /** Reads an entry, or returns why it is damaged. */

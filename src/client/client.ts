@@ -6,9 +6,11 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { Forgotten } from "../team/forget.ts";
+import { unreachedText } from "../kernel/server-answer.ts";
+import { clauseText } from "../kernel/value-text.ts";
 import { sentEvents } from "./event-lines.ts";
 import { type SayResult, talk } from "./say.ts";
-import { toldError } from "./told-error.ts";
+import { busy, good, isPassing, jsonIn, PASSING_STATUS, told } from "./answers.ts";
 import type {
   ContinueRequest,
   ContinueTerms,
@@ -167,6 +169,7 @@ export class RunClient {
     let next = o.from ?? 0;
     let pause = FIRST_PAUSE;
     let lostAt: number | undefined;
+    let why = "it sends nothing";
     for (;;) {
       const connection = this.#connect(runId, next, o);
       try {
@@ -183,11 +186,12 @@ export class RunClient {
         }
       } catch (error) {
         if (!isPassing(error)) throw error;
+        why = clauseText(error.message);
       }
       if (o.signal?.aborted === true) throw abortReason(o.signal);
       o.onState?.({ connected: false });
       lostAt ??= this.#clock.now();
-      if (this.#clock.now() - lostAt > this.#patience) throw new TimeoutError(`a sign of life of ${this.#url}`, this.#patience);
+      if (this.#clock.now() - lostAt > this.#patience) throw new TimeoutError(`the silence of ${this.#url} (${why})`, this.#patience);
       await sleep(this.#clock, pause, o.signal);
       pause = Math.min(LONGEST_PAUSE, pause * 2);
     }
@@ -230,7 +234,7 @@ export class RunClient {
   /** Retires a role of a run. @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for its last role */
   async retire(runId: string, name: string, { signal, onTeamChange }: ChangeOptions = {}): Promise<RunSummary> {
     const path = pathOf(runId, "roles", name) + queryOf({ onTeamChange });
-    return (await (await this.#send("DELETE", path, { signal })).json()) as RunSummary;
+    return jsonIn<RunSummary>(await this.#send("DELETE", path, { signal }));
   }
 
   /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */
@@ -290,8 +294,8 @@ export class RunClient {
       const query = queryOf({ follow: o.follow === true ? "true" : undefined, notices: o.onNotice === undefined ? "false" : undefined });
       const last = from === 0 ? {} : { "last-event-id": String(from - 1) };
       const response = await this.#asked("GET", pathOf(runId, "events") + query, { signal, headers: last });
-      if (PASSING_STATUS.has(response.status)) return await response.body?.cancel();
-      const { body } = await good(response);
+      if (PASSING_STATUS.has(response.status)) throw busy(await told(response));
+      const { body } = await good(response, "text/event-stream");
       o.onState?.({ connected: true });
       yield "connected";
       if (body === null) return;
@@ -310,12 +314,12 @@ export class RunClient {
   }
 
   async #get<T>(path: string, { signal }: { readonly signal?: AbortSignal | undefined }): Promise<T> {
-    return (await (await this.#send("GET", path, { signal })).json()) as T;
+    return jsonIn<T>(await this.#send("GET", path, { signal }));
   }
 
   async #post<T>(path: string, body: unknown, o: { readonly signal?: AbortSignal | undefined; readonly key?: string }): Promise<T> {
     const headers = o.key === undefined ? {} : { "idempotency-key": o.key };
-    return (await (await this.#send("POST", path, { signal: o.signal, headers, body })).json()) as T;
+    return jsonIn<T>(await this.#send("POST", path, { signal: o.signal, headers, body }));
   }
 
   /** @throws the error that the server told; TroupeError `SERVER_UNREACHABLE` */
@@ -334,7 +338,8 @@ export class RunClient {
     // A server may close an idle connection at the moment when a request goes over it. Only what changes nothing is asked again.
     return (method === "GET" ? ask().catch(ask) : ask()).catch((cause: unknown) => {
       if (o.signal?.aborted === true) throw abortReason(o.signal);
-      const text = `Expected an answer of ${this.#url}, but it cannot be reached. Check that the server runs.`;
+      const why = unreachedText(cause);
+      const text = `Expected an answer of ${this.#url}, but it cannot be reached${why === undefined ? "" : `: ${why}`}. Check that the server runs.`;
       throw new TroupeError("SERVER_UNREACHABLE", text, { cause });
     });
   }
@@ -344,20 +349,6 @@ interface SendOptions {
   readonly signal: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-}
-
-/** Statuses after which another try may succeed: a busy or closing server, or one whose journal or proxy does not answer. */
-const PASSING_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-
-/** @throws the error that the server told */
-async function good(response: Response): Promise<Response> {
-  if (response.ok) return response;
-  throw toldError(response.status, await response.text().catch(() => ""));
-}
-
-/** True for an error after which another try may succeed: the connection was lost, or something else than a server of runs answered. */
-function isPassing(error: unknown): boolean {
-  return TroupeError.isInstance(error) && ["SERVER_UNREACHABLE", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
 }
 
 function pathOf(runId: string, ...parts: readonly string[]): string {

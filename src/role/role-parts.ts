@@ -15,6 +15,7 @@ import {
   text,
 } from "./part.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { isModel, noModel } from "../kernel/foreign-models.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RoleAgentOptions } from "./agent-mode.ts";
@@ -81,6 +82,7 @@ const agentOptions: Known<RoleAgentOptions> = {
   nextStepPrompt: true,
   permissions: true,
   parallelTools: true,
+  maxObserve: true,
   loops: true,
   compaction: true,
   terminate: true,
@@ -101,7 +103,10 @@ const roleParts: readonly Part[] = [
     part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
     part("steps", { ...callable, todo: "Write steps: (state, messages, out) => ({ ...state })." }),
     schemaPart("state"),
-    part("model", { fits: isModel, expected: "a model", todo: 'Make one by an adapter: openai({ model: "..." }).' }),
+    {
+      name: "model",
+      misfit: (came: unknown) => (isModel(came) ? undefined : { at: "model", expected: "a model", came, ...noModel(came) }),
+    },
     part("reactMode", {
       fits: (mode) => modes.includes(mode as ReactMode),
       expected: modes.join(", "),
@@ -125,10 +130,4 @@ function isShare(value: unknown): boolean {
 
 function isDuration(value: unknown): boolean {
   return typeof value === "number" && value > 0;
-}
-
-/** True for a value with the interface of a model. */
-export function isModel(value: unknown): boolean {
-  const { chat, stream } = (value ?? {}) as { readonly chat?: unknown; readonly stream?: unknown };
-  return typeof chat === "function" || typeof stream === "function";
 }

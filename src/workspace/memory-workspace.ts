@@ -1,5 +1,6 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { contentHash } from "../kernel/json.ts";
+import { KEY_TRAILER, trailersOf } from "./commit-text.ts";
 import { checkPath, pathError } from "./path-rules.ts";
 import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
 
@@ -53,6 +54,8 @@ class HeldWorkspace implements MemoryWorkspace {
   readonly #files = new Map<string, string>();
   readonly #tree = new Map<string, string>();
   readonly #uncommitted = new Set<string>();
+  /** The tree of each commit that has a key. */
+  readonly #keyed = new Map<string, ReadonlyMap<string, string>>();
 
   constructor({ limits, files = {} }: MemoryWorkspaceOptions) {
     this.#quota = new Quota(limits);
@@ -109,11 +112,15 @@ class HeldWorkspace implements MemoryWorkspace {
     const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
     const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));
     for (const path of paths) this.#commitPath(path);
-    if (changed.length === 0) return undefined;
-    const { message, author, date, trailers = {} } = request;
+    const trailers = trailersOf(request);
+    const { [KEY_TRAILER]: key = "" } = trailers;
+    const made = changed.length === 0 ? this.#tree : this.#keyed.get(key);
+    if (made !== undefined && changed.every((path) => made.get(path) === this.#files.get(path))) return undefined;
+    const { message, author, date } = request;
     const content = { message, author, date, trailers, paths: changed };
     const id = contentHash({ ...content, parent: this.commits.at(-1)?.id ?? "", tree: Object.fromEntries(this.#tree) }).slice(0, 40);
     this.commits.push({ id, ...content });
+    if (key !== "") this.#keyed.set(key, new Map(this.#tree));
     return id;
   }
 

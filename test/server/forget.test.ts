@@ -62,7 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe("what a role of a server remembers", () => {
-  it("is of one user, in all of that user's conversations, and of nobody else: not of the tenant's other users, not of another tenant", async () => {
+  it("is of one user, in all conversations, and of nobody else: not the tenant's other users, not another tenant", async () => {
     const { server, asked } = chat();
     const [alice, bob] = [clientOf(server, ALICE), clientOf(server, BOB)];
     await alice.say("c1", SECRET, { user: "ann" });

@@ -160,7 +160,7 @@ describe.each(places)("words that are forgotten %s", (name, make) => {
     await place.store.close();
   });
 
-  it("are missed by resume, replay, fork, answer and a message with TEXT_ERASED, without a call of the model or a word in the store", async () => {
+  it("are missed by resume, replay, fork, answer and message with TEXT_ERASED, without a model call or a stored word", async () => {
     const place = await make();
     const model = parrot();
     const team = teamOver(place, model);

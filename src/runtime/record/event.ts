@@ -376,23 +376,3 @@ export type Observed = RunEvent | RunNotice;
 
 /** The event or notice of one type. */
 export type ObservedOf<T extends Observed["type"]> = Extract<Observed, { readonly type: T }>;
-
-/** Every type of event. The type makes the record complete. */
-export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "clock.advanced": true,
-  "role.hired": true,
-  "role.retired": true,
-  "run.resumed": true,
-  "run.settled": true,
-  "run.ended": true,
-  "run.erased": true,
-};

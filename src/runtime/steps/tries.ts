@@ -139,9 +139,13 @@ export class Tries implements Attempts {
     return this.#deadline;
   }
 
-  /** The budget of the run, lent to the effect. */
   get budget(): BudgetPool {
-    return (this.#lent ??= this.#parts.gate.lend(this.#paid));
+    return this.lend(undefined);
+  }
+
+  /** Lends the budget of the run to the effect. @param above the budget that is lent by what surrounds the run */
+  lend(above: BudgetPool | undefined): BudgetPool {
+    return (this.#lent ??= this.#parts.gate.lend(this.#paid, above));
   }
 
   async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
