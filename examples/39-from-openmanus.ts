@@ -80,6 +80,7 @@ const agent = new Agent({
   toolChoice: "auto",
   memory: chat,
   maxSteps: 20,
+  maxObserve: 10_000,
   loops: { repeats: 3 },
   tokenLimit: 50_000,
   budget: usd(1),
