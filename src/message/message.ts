@@ -93,7 +93,7 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
  * console.log(createMessage("Fire!", { priority: -1 }).priority); // -1
  */
 export function createMessage<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
-/** As `map` calls it: `texts.map(createMessage)`. */
+// As `map` calls it: `texts.map(createMessage)`.
 export function createMessage(content: string, index: number, list: readonly string[]): Message;
 export function createMessage<P = unknown>(content: string, given?: MessageFields<P> | number, list?: readonly unknown[]): Message<P> {
   const fields = unlessMapped(given, list) ?? {};
