@@ -105,6 +105,19 @@ function hasName(value: unknown): boolean {
   return (typeof value === "object" || typeof value === "function") && typeof (value as Partial<Addressable> | null)?.name === "string";
 }
 
+/** A part that is a model. */
+export const modelPart: Part = part("model", {
+  fits: isModel,
+  expected: "a model",
+  todo: 'Make one by an adapter: openai({ model: "..." }).',
+});
+
+/** True for a value with the interface of a model. */
+export function isModel(value: unknown): boolean {
+  const { chat, stream } = (value ?? {}) as { readonly chat?: unknown; readonly stream?: unknown };
+  return typeof chat === "function" || typeof stream === "function";
+}
+
 const parts: readonly Part[] = [
   part("name", { fits: isActionName, expected: "a text that is not empty", todo: "Its name is its identity in routing." }),
   ...[
@@ -112,6 +125,7 @@ const parts: readonly Part[] = [
     listPart("needs", { ...address, todo: "Write needs: [WriteDraft]." }),
     schemaPart("output"),
     schemaPart("state"),
+    modelPart,
     ...["prompt", "run", "render", "sendTo"].map((name) => part(name, { ...callable, todo: `Write ${name}: (ctx) => ... .` })),
   ].map(optional),
 ];
@@ -133,6 +147,16 @@ export function assertActionParts(options: unknown): void {
   if (misfit === undefined) return;
   const { name } = options as { readonly name?: unknown };
   throw new UsageError("ACTION_INVALID", misfitText(misfit, isActionName(name) ? `action ${name}` : "an action"));
+}
+
+/**
+ * Refuses a model of an action that is none. An action of a class has not been checked before.
+ *
+ * @throws UsageError `ACTION_INVALID`
+ */
+export function assertActionModel(action: { readonly name: string; readonly model: unknown }): void {
+  const misfit = optional(modelPart).misfit(action.model);
+  if (misfit !== undefined) throw new UsageError("ACTION_INVALID", misfitText(misfit, `action ${action.name}`));
 }
 
 /** True for a value that can be the name of an action. */

@@ -8,7 +8,7 @@ import { checkRoleMemory } from "../memory/role-memory.ts";
 import { checkTuning } from "../model/call.ts";
 import { sharedLimits } from "../model/limits.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
-import { isModel } from "../role/role-parts.ts";
+import { isModel } from "../role/part.ts";
 import { checkEdges } from "./edges/edge-policy.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
