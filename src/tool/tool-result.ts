@@ -1,3 +1,4 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
@@ -19,12 +20,14 @@ export interface ToolResult {
 /** The result of a tool that succeeded. */
 export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "error"> = {}): ToolResult {
   takes("toolOutput", "what goes with the output", more, aToolResult);
+  checkKnownOptions("toolOutput", more, { images: true, system: true, data: true });
   return { ...more, output };
 }
 
 /** The result of a tool that failed. `more.output` is the output before the failure. */
 export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
   takes("toolFailure", "what goes with the error", more, aToolResult);
+  checkKnownOptions("toolFailure", more, { output: true, images: true, system: true, data: true });
   return { ...more, error };
 }
 
