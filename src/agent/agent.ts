@@ -44,7 +44,7 @@ export interface AgentRunOptions {
 
 const agentRunOptions: Known<AgentRunOptions> = { signal: true };
 
-/** A run of an agent: its events, from the beginning for every reader, and its result. */
+/** A run of an agent: its result, and its events, from the beginning for every reader but for pieces of text and of progress. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;

@@ -40,9 +40,14 @@ export interface BrainOptions extends CallRules {
   readonly net?: Net;
   /** Default 30. */
   readonly maxSteps?: number;
+  /**
+   * Most characters of one result of a tool that the model reads; a mark stands for the rest. Events have it whole. Default: the `maxOutput` of each
+   * tool alone.
+   */
+  readonly maxObserve?: number;
   /** Default "auto". */
   readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
-  /** The first message of every request. */
+  /** The first message of every request but those that sum up a long conversation. */
   readonly systemPrompt?: string;
   /** The last message of every request in which it decides what to do; never stored. */
   readonly nextStepPrompt?: string;
@@ -87,6 +92,7 @@ export const brainOptions: Known<BrainOptions> = {
   output: true,
   net: true,
   maxSteps: true,
+  maxObserve: true,
   toolChoice: true,
   systemPrompt: true,
   nextStepPrompt: true,
@@ -106,12 +112,13 @@ export const brainOptions: Known<BrainOptions> = {
  * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`
  */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
-  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps } = options;
+  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps, maxObserve } = options;
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
   checkKnownOptions("the option compaction", compaction, compactionOptions);
   const { repeats, longest } = loops === false ? {} : (loops ?? {});
   const { contextTokens, keepResults, summaryWords, share } = compaction;
   checkCount("maxSteps", maxSteps, 1, String(DEFAULT_MAX_STEPS));
+  checkCount("maxObserve", maxObserve, 1);
   checkBudget(budget, "AGENT_INVALID");
   sharedLimits(limits);
   checkTuning({ retry: calls?.retry, timeouts: calls?.timeouts });

@@ -43,11 +43,16 @@ export function checkKnownOptions(what: string, given: unknown, known: { readonl
   if (!isRecord(given)) {
     throw new UsageError(
       "OPTION_INVALID",
-      `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.`,
+      `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.${mapped(given)}`,
     );
   }
   const strange = readable(what, given, known);
   if (strange !== undefined) throw unknown(what, strange, known);
+}
+
+/** `map` passes an index where a function takes options. */
+function mapped(given: unknown): string {
+  return Number.isInteger(given) ? " A function that takes options is passed to map as (item) => f(item)." : "";
 }
 
 /**

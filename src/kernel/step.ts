@@ -64,8 +64,13 @@ export interface StepTry {
 export interface RecordedTry extends StepTry {
   /** Milliseconds since 1970: the deadline of the step, where it has one. */
   readonly deadline?: number | undefined;
-  /** Micro-dollars that the step had cost, with its failed tries. Undefined: its price was unknown. */
+  /**
+   * Micro-dollars that the step had cost, with its failed tries, and with the steps inside it where its effect does not happen again. Undefined:
+   * its price was unknown.
+   */
   readonly cost: number | undefined;
+  /** Tokens of the answers of models, in the same way. Undefined: of none. */
+  readonly usage?: Json | undefined;
 }
 
 /** The parts that an effect may use. */
@@ -113,8 +118,8 @@ export interface Attempts {
   readonly budget?: BudgetPool | undefined;
 }
 
-/** Returns attempts that announce and settle each try in another way. */
-export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | "settle">): Attempts {
+/** Returns attempts that announce and settle each try in another way. @param lend returns their budget. Default: that of the attempts */
+export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | "settle">, lend?: () => Attempts["budget"]): Attempts {
   return {
     ...other,
     get current() {
@@ -124,7 +129,7 @@ export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | 
       return attempts.key;
     },
     get budget() {
-      return attempts.budget;
+      return lend === undefined ? attempts.budget : lend();
     },
     run: (effect, o) => attempts.run?.(effect, o) ?? effect(),
   };

@@ -29,7 +29,7 @@ import { estimatedTokens } from "./tokens.ts";
 export type BrainLoad =
   | { readonly kind: "loaded" }
   | { readonly kind: "nothing" }
-  /** The stored entry cannot be read; the memory is unchanged. */
+  /** The stored entry cannot be read. The memory is unchanged, and `save` refuses to write over it. */
   | { readonly kind: "damaged"; readonly reason: string };
 
 /** Options of one call. */
@@ -163,6 +163,7 @@ export class BrainMemory {
   async forget(o: BrainCallOptions = {}): Promise<void> {
     signalOf("forget", o);
     this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
+    await this.#inTurn(o.signal, async () => this.#place?.erase());
     await this.save(o);
   }
 

@@ -1,5 +1,6 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aCount, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
@@ -142,10 +143,10 @@ export class ChatMemory {
   /**
    * Returns at most the newest `n` messages. Calls come with all their answers or not at all. `recent(0)` is empty.
    *
-   * @throws RangeError for an `n` that is no whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` for an `n` that is no whole number of 0 or more.
    */
   recent(n: number): ChatMessage[] {
-    if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected a whole number of 0 or more messages, got ${n}.`);
+    takes("ChatMemory.recent", "n", n, aCount);
     const units = [...this.#kept()].map((unit) => unit.messages(unit !== this.#newest));
     let count = 0;
     let from = units.length;
@@ -185,7 +186,11 @@ export class ChatMemory {
    *
    * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
    */
-  static fromJSON(json: unknown, o: Pick<ChatMemoryOptions, "tokens"> = {}): ChatMemory {
+  static fromJSON(json: unknown, o?: Pick<ChatMemoryOptions, "tokens">): ChatMemory;
+  /** As `map` calls it. */
+  static fromJSON(json: unknown, index: number, list: readonly unknown[]): ChatMemory;
+  static fromJSON(json: unknown, given?: Pick<ChatMemoryOptions, "tokens"> | number, list?: readonly unknown[]): ChatMemory {
+    const o = unlessMapped(given, list) ?? {};
     takes("ChatMemory.fromJSON", "json", json, readable);
     const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));

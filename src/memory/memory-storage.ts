@@ -1,3 +1,4 @@
+import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
@@ -283,7 +284,7 @@ export class MemoryStorage {
 
   /** Deletes messages before a time, and returns their identities. @internal */
   forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
-    if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
+    takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
     return this.#inTurn(async () => {
       await this.#sync();
       const old = this.#known.olderThan(timestampMs);

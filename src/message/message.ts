@@ -1,6 +1,7 @@
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -91,7 +92,11 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
  * console.log(message.sendTo, message.instructContent?.open); // [ 'Ben' ] true
  * console.log(createMessage("Fire!", { priority: -1 }).priority); // -1
  */
-export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+export function createMessage<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
+/** As `map` calls it: `texts.map(createMessage)`. */
+export function createMessage(content: string, index: number, list: readonly string[]): Message;
+export function createMessage<P = unknown>(content: string, given?: MessageFields<P> | number, list?: readonly unknown[]): Message<P> {
+  const fields = unlessMapped(given, list) ?? {};
   checkFields(fields, "createMessage");
   const { id, causeBy, sentFrom, parents } = fields;
   const message = buildMessage(

@@ -30,6 +30,9 @@ export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActiv
   if (!Number.isInteger(times) || times < 1) {
     throw new UsageError("RETRY_INVALID", `Expected retry(n) to get a whole number of 1 or more, got ${valueText(times)}.`);
   }
+  if (then !== "stop" && then !== "skip") {
+    throw new UsageError("RETRY_INVALID", `Expected what follows the attempts of retry(n) to be "stop" or "skip", got ${valueText(then)}.`);
+  }
   return { retry: times, then };
 }
 

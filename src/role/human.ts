@@ -66,10 +66,10 @@ export interface Human {
    * Asks a question that a step of kind `human` with this id has recorded. A call of a tool that was allowed for the whole run is not asked
    * for again.
    *
-   * @throws WaitingError as {@link ask}; StepError `ANSWER_INVALID` for an answer that is no text
+   * @throws WaitingError as {@link ask}; StepError `ANSWER_INVALID` for an answer that is no text to a question without a form
    * @internal
    */
-  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<string>;
+  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 
 /** The options of any question, as they come from a program. */

@@ -82,6 +82,7 @@ const agentOptions: Known<RoleAgentOptions> = {
   nextStepPrompt: true,
   permissions: true,
   parallelTools: true,
+  maxObserve: true,
   loops: true,
   compaction: true,
   terminate: true,

@@ -76,7 +76,7 @@ describe("createMessage", () => {
     );
   });
 
-  test("Message.M1 property: one that was read from its text is frozen through and through, says the same, and shares what most say", () => {
+  test("Message.M1 property: one read from its text is frozen through and through, says the same, and shares what most say", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {
         const message = createMessage(content, fields);
@@ -124,7 +124,7 @@ describe("createMessage", () => {
     expect(createMessage("x", { sendTo: ["", "Bob"] }).sendTo).toEqual(["Bob"]);
   });
 
-  test('M3 [MetaGPT: an assigned cause_by="" stayed "" and send_to="" became {""}, which nobody hears] there is no second way to set them', () => {
+  test('M3 [MetaGPT: an assigned cause_by="" stayed "", send_to="" became {""}, which nobody hears] no second way sets them', () => {
     const message = createMessage("x", { causeBy: "", sendTo: "" }) as { -readonly [K in keyof Message]: Message[K] };
     expect(() => (message.causeBy = "")).toThrow(TypeError);
     expect(() => (message.sendTo = [""])).toThrow(TypeError);
@@ -236,7 +236,7 @@ describe("the wire form", () => {
     expect(parseMessage(onTheWire(createMessage("x", { instructContent: payload }))).instructContent).toEqual(payload);
   });
 
-  test("Message.M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived message is the same one", () => {
+  test("Message.M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived one is the same", () => {
     const memory = new Memory();
     const message = createMessage("x", { role: "assistant", instructContent: { a: 1 } });
     memory.add(message);

@@ -242,7 +242,7 @@ describe("changing a plan", () => {
     expect(ids(plan.tasks)).toEqual(["free", "a", "b", "c"]);
   });
 
-  test("[MetaGPT: a recursion that never ended on a cycle] a chain of 10,000 tasks is sorted, reset and finished without deep recursion", () => {
+  test("[MetaGPT: a recursion never ended on a cycle] 10,000 tasks in a chain are sorted, reset and finished without recursion", () => {
     const chain = Array.from({ length: 10_000 }, (_, n) => (n === 0 ? task("t0") : task(`t${n}`, `t${n - 1}`)));
     const plan = new Plan({ goal: "long", tasks: chain.toReversed() });
     expect(plan.currentTask?.id).toBe("t0");

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MemoryOp } from "../../memory/memory-draft.ts";
-import type { Scope } from "../../memory/memory-scope.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";

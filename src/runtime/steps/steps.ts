@@ -5,13 +5,16 @@ import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, error
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
 import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
+import { scopeInside } from "../../memory/memory-scope.ts";
 import { seedsOf, withMeter } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
+import { spentThere } from "../record/step-spending.ts";
 import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
+import { SpentBefore } from "./spent-before.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
@@ -68,6 +71,7 @@ export class ActivationSteps implements StepPort {
   readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
+  readonly #spent: SpentBefore;
   #phase: "open" | "closing" | "closed" = "open";
   #now: number;
   #teamAt: number;
@@ -77,6 +81,7 @@ export class ActivationSteps implements StepPort {
 
   constructor(parts: StepsParts) {
     this.#parts = parts;
+    this.#spent = new SpentBefore(parts);
     this.#requests = new StepRequests(parts.mask);
     this.#own.outer = parts.outer;
     this.#now = parts.startedAt;
@@ -190,18 +195,12 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, cost: this.#costOf(key, recorded, known) });
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, ...this.#spent.of(step, known) });
       return known;
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;
       throw error;
     }
-  }
-
-  /** What a known step had cost, here or in the run that its answer came from. */
-  #costOf(key: string, recorded: StepRecord | undefined, { saved = 0 }: StepOutcome): number | undefined {
-    const cost = saved + (recorded?.paid ?? this.#parts.paid.get(key) ?? 0);
-    return cost === 0 && recorded?.started.unpriced === true ? undefined : cost;
   }
 
   #keyOf({ kind, name }: StepSpec, request: string, path: string): string {
@@ -267,7 +266,9 @@ export class ActivationSteps implements StepPort {
     { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
     happen: (door: StepDoor) => Promise<T>,
   ): Promise<unknown> {
-    return stepAround(outer, step, { tries, mask: this.#parts.mask }, ({ key, mode, attempts, step: asked }) => {
+    const { mask, scope } = this.#parts;
+    const endedBy = (): unknown => scope.ended?.reason ?? this.#control;
+    return stepAround(outer, step, { tries, mask, scope, endedBy }, ({ key, mode, attempts, step: asked }) => {
       inside.outer = { step: asked };
       return happen({ ...door, key, mode, attempts });
     });
@@ -277,7 +278,7 @@ export class ActivationSteps implements StepPort {
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
     const { policy, pools, log, act } = this.#parts;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
-    return withMeter({ port: door, policy, pools, nextSeed }, () => effect(door));
+    return withMeter({ port: door, policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
@@ -344,7 +345,7 @@ export class ActivationSteps implements StepPort {
     if (sourced === undefined) return undefined;
     begin();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
-    return { ...sourced.outcome, saved: sourced.saved, teamAt: log.state.teamChanges };
+    return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), teamAt: log.state.teamChanges };
   }
 
   /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */
@@ -354,7 +355,7 @@ export class ActivationSteps implements StepPort {
       if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
       const tries = new Tries(this.#parts, { spec: { kind, name, request }, request, key, path: "", parent, asked });
       tries.reuse(step, () => this.#reuse(step.within));
-      this.#reused.set(key, { ...step.outcome, saved: step.saved });
+      this.#reused.set(key, { ...step.outcome, saved: step.saved, inside: spentThere(step.within) });
     }
   }
 

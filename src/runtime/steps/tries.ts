@@ -139,9 +139,13 @@ export class Tries implements Attempts {
     return this.#deadline;
   }
 
-  /** The budget of the run, lent to the effect. */
   get budget(): BudgetPool {
-    return (this.#lent ??= this.#parts.gate.lend(this.#paid));
+    return this.lend(undefined);
+  }
+
+  /** Lends the budget of the run to the effect. @param above the budget that is lent by what surrounds the run */
+  lend(above: BudgetPool | undefined): BudgetPool {
+    return (this.#lent ??= this.#parts.gate.lend(this.#paid, above));
   }
 
   async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
@@ -209,7 +213,7 @@ export class Tries implements Attempts {
   #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
-    const { mask } = this.#parts;
+    const { mask, runId, log } = this.#parts;
     const { spec, request: recorded } = this.#step;
     return {
       get key() {
@@ -220,6 +224,7 @@ export class Tries implements Attempts {
       get request() {
         return request === undefined ? recorded : masked(mask, jsonRoundTrip<unknown>(request) as Json);
       },
+      scope: { conversation: runId, ...log.state.scope },
       idempotent: spec.idempotent !== false,
       began: this.#try > 1,
       get signal() {

@@ -184,7 +184,7 @@ describe("a packed event", () => {
   });
 
   it(
-    "PackedEvent.P2 PackedEvent.P3 a list that is no packed event gives none, or one with its place in its run, and throws nothing",
+    "PackedEvent.P2 PackedEvent.P3 a list that is no packed event gives none, or one with its place in its run; none throws",
     { tags: "numbers" },
     () => {
       const tag = fc.constantFrom("end", "act", "ask", "got", "say", "round");

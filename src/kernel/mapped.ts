@@ -1,0 +1,9 @@
+/**
+ * Functions that make one value of another are passed to `map`: `texts.map(ChatMessage.user)`. It passes an index where they take options, and the
+ * list behind it, by which the call is recognized.
+ */
+
+/** Returns the second argument of a call; undefined where `map` has passed an index. */
+export function unlessMapped<T>(second: T | number | undefined, list: readonly unknown[] | undefined): T | undefined {
+  return typeof second === "number" && Array.isArray(list) ? undefined : (second as T | undefined);
+}
