@@ -134,8 +134,8 @@ export class MemoryStorage {
   }
 
   /** Stores a message. Returns false when it is stored already. @throws MemoryError, see MemoryStorage.L1 */
-  async add(message: Message, o?: StorageCall): Promise<boolean> {
-    return (await this.addBatch([message], o)) === 1;
+  async add(message: Message, o: StorageCall = {}): Promise<boolean> {
+    return (await this.addBatch([message], callOf("add", o))) === 1;
   }
 
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */

@@ -94,8 +94,8 @@ export class ShardedStorage {
     return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
-  async add(message: Message, o?: StorageCall): Promise<boolean> {
-    return (await this.addBatch([message], o)) === 1;
+  async add(message: Message, o: StorageCall = {}): Promise<boolean> {
+    return (await this.addBatch([message], callOf("add", o))) === 1;
   }
 
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
