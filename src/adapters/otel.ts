@@ -3,6 +3,7 @@ import type { Context, Counter, HrTime, Histogram, Meter, Span, Tracer } from "@
 import { either, having, iterable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import { EVENT_TYPES } from "../runtime/record/observed.ts";
@@ -78,7 +79,7 @@ export function traceRun(source: ObservableRun | Iterable<RunEvent> | AsyncItera
 }
 
 /** Loads `@opentelemetry/api` at the first trace: a program without it can import this entry. @throws UsageError `PACKAGE_MISSING` */
-function api(): typeof import("@opentelemetry/api") {
+const api = lazily((): typeof import("@opentelemetry/api") => {
   try {
     return createRequire(import.meta.url)("@opentelemetry/api") as typeof import("@opentelemetry/api");
   } catch (cause) {
@@ -88,7 +89,7 @@ function api(): typeof import("@opentelemetry/api") {
       { cause },
     );
   }
-}
+});
 
 /** The name of the tracer and the meter. */
 const SCOPE = "troupe";

@@ -34,6 +34,8 @@ export interface StepSpec {
   readonly again?: boolean;
   /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
   readonly fresh?: boolean;
+  /** Its name in the run inside this one that asks for it: part of its address, so that such a run which goes on finds its own answers. @internal */
+  readonly origin?: string;
   /** The steps inside it are released in the order asked, as those of an activation are. Default false: each as soon as it has its answer. */
   readonly ordered?: boolean;
   /** For a question to a person: milliseconds from its first try, or a point in time, at which it ends. No part of the address. */
@@ -85,6 +87,8 @@ export interface StepDoor extends StepPort {
   readonly attempts: Attempts;
   /** Milliseconds since 1970: the recorded deadline of the step, where it has one. */
   readonly deadline?: number | undefined;
+  /** Tells those who observe the run how far a call of a tool is. @internal */
+  readonly progress?: ((text: string) => void) | undefined;
 }
 
 /**

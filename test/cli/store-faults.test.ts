@@ -27,7 +27,7 @@ const faults: readonly (readonly [what: string, code: string, make: (file: strin
 ];
 
 describe("a store that cannot be used", () => {
-  it.each(faults)("because it is %s ends all with 2 (%s), before anything is asked, and is left as it is", async (_what, code, make) => {
+  it.each(faults)("because it is %s ends all with 2 (%s), nothing asked, and is left as it is", async (_what, code, make) => {
     await using stub = await openaiStub({ handler: playing() });
     const cwd = freshFolder();
     const store = join(cwd, "bad.db");

@@ -202,27 +202,31 @@ describe("a file with an index of words", () => {
     }
   });
 
-  const damages = [
-    "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10",
-    "UPDATE words_data SET block = x'ffffffffffffffffffff' WHERE id = 10",
-    "DELETE FROM words_data WHERE id > 10",
+  const damages: readonly (readonly [what: string, damage: string])[] = [
+    ["other heads", "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10"],
+    ["another index", "UPDATE words_data SET block = x'ffffffffffffffffffff' WHERE id = 10"],
+    ["no words", "DELETE FROM words_data WHERE id > 10"],
   ];
 
-  it.each(someOf(damages, 1))("SqliteStore.S2 that is broken loses no message, takes new ones: %s", { tags: "numbers" }, async (damage) => {
-    const path = await largeFile();
-    await meddle(path, damage);
-    const store = sqliteStore({ path });
-    const storage = annOver(store);
-    expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-    await storage.addBatch(Array.from({ length: 70 }, (_, n) => say(`more ${n}`, `A walrus ${n}.`)));
-    expect((await storage.recover()).length).toBe(COUNT + 70);
-    await storage.close();
-    const later = counted(sqliteStore({ path }));
-    const again = annOver(later);
-    expect(await found(again, "walrus", 80)).toHaveLength(70);
-    expect((await again.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-    await again.close();
-  });
+  it.each(someOf(damages, 1))(
+    "SqliteStore.S2 that is broken loses no message, takes new ones: %s",
+    { tags: "numbers" },
+    async (_what, damage) => {
+      const path = await largeFile();
+      await meddle(path, damage);
+      const store = sqliteStore({ path });
+      const storage = annOver(store);
+      expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
+      await storage.addBatch(Array.from({ length: 70 }, (_, n) => say(`more ${n}`, `A walrus ${n}.`)));
+      expect((await storage.recover()).length).toBe(COUNT + 70);
+      await storage.close();
+      const later = counted(sqliteStore({ path }));
+      const again = annOver(later);
+      expect(await found(again, "walrus", 80)).toHaveLength(70);
+      expect((await again.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
+      await again.close();
+    },
+  );
 
   it("SqliteStore.S2 has its words again after a rebuild, whatever happened to them", { tags: "numbers" }, async () => {
     const path = await largeFile();

@@ -102,11 +102,7 @@ describe("Memory", () => {
 
   test.each([
     ["ids that count up", {}, (n: number) => said(`Writer#${n}.0`)],
-    [
-      "long contents that differ in one place",
-      { ignoreId: true },
-      (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 }),
-    ],
+    ["long contents with one difference", { ignoreId: true }, (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 })],
     ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
   ])(
     "Memory.M1 Memory.M3 of very many messages it holds each once, finds and forgets it: %s",

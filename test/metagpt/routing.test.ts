@@ -81,7 +81,7 @@ describe("what a role hears", () => {
     ["further address", "night-shift"],
     ["name", "Ann"],
   ])(
-    "[MetaGPT: mail to another address than the name was dropped unless its cause was watched] mail to its %s is news",
+    "[MetaGPT: mail to an address that is no name was dropped unless its cause was watched] mail to its %s comes",
     async (_what, sendTo) => {
       const environment = town([listener("Ann", { profile: "Clerk", addresses: ["night-shift"], watch: [Report] }), listener("Bob")]);
       expect(environment.publishMessage(createMessage("for you", { causeBy: Gossip, sendTo })).recipients).toEqual(["Ann"]);

@@ -6,6 +6,8 @@ import { type Action, defineAction } from "../../src/role/action.ts";
 import type { ActionContext } from "../../src/role/context.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
@@ -179,3 +181,32 @@ describe("what a run inside an activation has spent", () => {
     }
   });
 });
+
+describe("a run inside an activation that has a record of its own", () => {
+  test("goes on with the answers to its own questions, also where it asks the same again", async () => {
+    let asked = 0;
+    const voter = scriptedModel(() => `vote ${(asked += 1)}`);
+    const votes = acting(async (ctx) => `${await ctx.ask("vote")}, ${await ctx.ask("vote")}, ${await ctx.ask("vote")}`);
+    const outer = (journal: Journal, own: Journal): Team => {
+      const team = new Team({ model: voter, journal: own, seed: "t", roles: [votes] });
+      const begin = async (): Promise<string> => (await team.run("b", { id: "own" }).result).output?.content ?? "nothing";
+      return new Team({ model: voter, journal, seed: "s", roles: [acting(begin)] });
+    };
+    const [journal, own] = [memoryJournal(), memoryJournal()];
+    await outer(journal, own).run("a", { id: "r" }).result;
+    const [events, ownEvents] = [await eventsOf(journal, "r"), await eventsOf(own, "own")];
+    for (const answers of [1, 2]) {
+      asked = answers;
+      const [rest, ownRest] = [await journalWith("r", until(events, answers)), await journalWith("own", until(ownEvents, answers))];
+      const resumed = await outer(rest, ownRest).resume("r").result;
+      expect(resumed.output?.content).toBe("vote 1, vote 2, vote 3");
+    }
+  });
+});
+
+/** The events until the n-th answer of a model. */
+function until(events: readonly RunEvent[], answers: number): readonly RunEvent[] {
+  const models = new Set(events.flatMap((event) => (event.type === "step.started" && event.kind === "model" ? [event.key] : [])));
+  const ends = events.filter((event) => event.type === "step.ended" && models.has(event.key));
+  return events.slice(0, events.indexOf(ends[answers - 1] as RunEvent) + 1);
+}

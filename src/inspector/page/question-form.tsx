@@ -102,6 +102,7 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
   return (
     <form
       class="form"
+      aria-label={`Answer to ${shownText(question.role, 60)}`}
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -168,6 +169,7 @@ function FieldsForm({ form, question, answer, verb }: AnswerProps & { readonly f
   return (
     <form
       class="form form-fields"
+      aria-label={`${verb ?? "Answer"} to ${shownText(question.role, 60)}`}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

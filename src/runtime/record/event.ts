@@ -361,6 +361,18 @@ export type RunNotice =
     }
   /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
+  /**
+   * A call of a tool says how far it is: at most ten times a second, the newest text. It belongs to the `step.started` whose `key` is `step`. It
+   * comes as the tool runs, so a replay, which calls none, tells none.
+   */
+  | {
+      readonly type: "tool.progress";
+      readonly role: string;
+      readonly act: string;
+      readonly step: string;
+      readonly tool: string;
+      readonly text: string;
+    }
   /** A model or embedder is about to be asked: the price by which the call will be settled, or null where none is known. */
   | { readonly type: "model.priced"; readonly model: string; readonly price: ModelPrice | null }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }

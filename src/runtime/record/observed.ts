@@ -28,6 +28,7 @@ export const OBSERVED_TYPES: Readonly<Record<Observed["type"], true>> = {
   "action.started": true,
   "model.delta": true,
   "model.void": true,
+  "tool.progress": true,
   "model.priced": true,
   "message.dead": true,
   "message.dropped": true,

@@ -19,6 +19,7 @@ import type { AskedStep, Tries } from "./tries.ts";
 
 /** The parts of a run that is part of another one. */
 interface InnerParts {
+  readonly act: string;
   readonly tries: Tries;
   readonly mask: Mask;
   /** Ends when the activation of this run does. */
@@ -40,7 +41,7 @@ interface InnerParts {
  */
 export async function stepAround(
   outer: StepPort,
-  { spec, request }: AskedStep,
+  { spec, request, key }: AskedStep,
   inner: InnerParts,
   effect: (door: StepDoor) => Promise<unknown>,
 ): Promise<unknown> {
@@ -52,7 +53,7 @@ export async function stepAround(
   };
   const { shown: _shown, ...same } = spec;
   try {
-    return await outer.step<unknown>({ ...same, request, onRecorded }, async (door) => {
+    return await outer.step<unknown>({ ...same, request, origin: `${inner.act} ${key}`, onRecorded }, async (door) => {
       let isRefused = false;
       const attempts = attemptsOf(door, tries, { isPaid: spec.metered === true, refused: () => (isRefused = true) });
       try {

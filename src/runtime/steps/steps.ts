@@ -14,8 +14,9 @@ import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import { spentThere } from "../record/step-spending.ts";
 import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
+import { bothProgress, progressOf } from "./tool-progress.ts";
 import { SpentBefore } from "./spent-before.ts";
-import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
+import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
@@ -45,7 +46,7 @@ type Place = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "oute
  * The steps that follow from one answer are asked for before the next is released, so the order of an activation's steps does not depend on
  * latency. The price: `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
  *
- * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and
+ * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request, the path of enclosing steps and the origin; a key is an address and
  * its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
  * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
@@ -203,8 +204,9 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #keyOf({ kind, name }: StepSpec, request: string, path: string): string {
-    const asked = `[${JSON.stringify(kind)},${JSON.stringify(name)},${request},${JSON.stringify(path)}]`;
+  #keyOf({ kind, name, origin }: StepSpec, request: string, path: string): string {
+    const where = JSON.stringify(origin === undefined ? [path] : [path, origin]);
+    const asked = `[${JSON.stringify(kind)},${JSON.stringify(name)},${request},${where.slice(1)}`;
     const address = textHash(asked).slice(0, ADDRESS_DIGITS);
     const occurrence = this.#occurrences.get(address) ?? 0;
     this.#occurrences.set(address, occurrence + 1);
@@ -217,6 +219,7 @@ export class ActivationSteps implements StepPort {
     const { spec } = step;
     begin();
     const untimed = isUntimed(spec);
+    const progress = progressOf(this.#parts, step);
     if (untimed) this.#countUntimed(1);
     try {
       if (spec.metered !== true) await tries.open(0);
@@ -224,7 +227,7 @@ export class ActivationSteps implements StepPort {
       const inside = siblingsIn(step);
       const happen = (by: StepDoor): Promise<T> =>
         spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
-      const door = this.#door(step, inside, tries, tries.deadline);
+      const door = { ...this.#door(step, inside, tries, tries.deadline), progress: progress?.say };
       const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
@@ -240,16 +243,16 @@ export class ActivationSteps implements StepPort {
       tries.interrupt();
       throw control;
     } finally {
+      progress?.end();
       if (untimed) this.#countUntimed(-1);
     }
   }
 
   #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
-    // An effect has the same id in each attempt of the activation.
-    const id = stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key);
     return {
-      key: id,
+      // An effect has the same id in each attempt of the activation.
+      key: stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key),
       mode,
       signal: scope.signal,
       ending: scope,
@@ -266,11 +269,11 @@ export class ActivationSteps implements StepPort {
     { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
     happen: (door: StepDoor) => Promise<T>,
   ): Promise<unknown> {
-    const { mask, scope } = this.#parts;
-    const endedBy = (): unknown => scope.ended?.reason ?? this.#control;
-    return stepAround(outer, step, { tries, mask, scope, endedBy }, ({ key, mode, attempts, step: asked }) => {
+    const { act, mask, scope } = this.#parts;
+    const inner = { act, tries, mask, scope, endedBy: (): unknown => scope.ended?.reason ?? this.#control };
+    return stepAround(outer, step, inner, ({ key, mode, attempts, step: asked, progress: above }) => {
       inside.outer = { step: asked };
-      return happen({ ...door, key, mode, attempts });
+      return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
     });
   }
 
@@ -393,8 +396,4 @@ export class ActivationSteps implements StepPort {
 /** The steps that will be asked inside a step. */
 function siblingsIn({ key, path, spec }: AskedStep): Siblings {
   return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
-}
-
-function withoutAttempt(act: string): string {
-  return act.replace(/~\d+$/, "");
 }

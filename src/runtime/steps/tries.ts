@@ -12,6 +12,7 @@ import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import { lostAt, type SettledTry, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
+import type { Tell } from "../observers.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
 import type { BudgetGate } from "./budget-gate.ts";
@@ -32,6 +33,8 @@ export interface StepsParts {
   /** Does the effects. */
   readonly effects: EffectPort;
   readonly mask: Mask;
+  /** Tells the observers of the run. */
+  readonly tell: Tell;
   readonly clock: Clock;
   readonly scope: CancellationScope;
   /** Records the start of the activation; called before its first step is recorded. */
