@@ -123,9 +123,10 @@ function shownName(name: string): string {
  */
 export function adviceOn(name: string, names: readonly string[]): { readonly meant?: string; readonly advice: string } {
   const meaning = meaningOf(name, names);
-  const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names);
+  const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names, 1);
   if (meant === undefined && meaning !== undefined && "elsewhere" in meaning) return { advice: `Troupe calls it ${meaning.elsewhere}.` };
-  const guess = meant ?? containedIn(name, names);
+  // Two slips in a short word make another word of it.
+  const guess = meant ?? containedIn(name, names) ?? (name.length > SHORTEST_PART ? nearestWord(name, names) : undefined);
   return guess === undefined ? { advice: "Leave it out." } : { meant: guess, advice: `Did you mean ${guess}?` };
 }
 
@@ -134,7 +135,11 @@ function containedIn(name: string, names: readonly string[]): string | undefined
   const given = name.toLowerCase();
   const parts = names.filter((each) => {
     const word = each.toLowerCase();
-    return (word.length >= SHORTEST_PART && given.includes(word)) || (given.length >= SHORTEST_PART && word.includes(given));
+    return (
+      (word.length >= SHORTEST_PART && given.includes(word)) ||
+      (given.length >= SHORTEST_PART && word.includes(given)) ||
+      (given.length === SHORTEST_PART - 1 && word.startsWith(given))
+    );
   });
   return parts.toSorted((a, b) => b.length - a.length)[0];
 }

@@ -11,6 +11,21 @@ import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { SketchLookup } from "./vector-sketch.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 
+/** Options of one call. */
+export interface StorageCall {
+  /** The run of the message. Default: the run of the storage. */
+  readonly runId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const storageCall: Known<StorageCall> = { runId: true, signal: true };
+
+/** Returns the options of a call. @throws UsageError `OPTION_UNKNOWN` */
+export function callOf(what: string, o: StorageCall): StorageCall {
+  checkKnownOptions(what, o, storageCall);
+  return o;
+}
+
 /** Options of a {@link MemoryStorage}. */
 export interface MemoryStorageOptions {
   /** Any text. It separates the roles of one store. */

@@ -78,6 +78,7 @@ export class MessageQueue {
    * `MESSAGE_INVALID` for a value that is not a message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
+    checkKnownOptions("push", options, { priority: true });
     const priority = options?.priority ?? message?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(

@@ -8,7 +8,7 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { type ChatMessage, toChat } from "../model/chat-message.ts";
-import { ActionView } from "./act.ts";
+import { ActionView, modelFor } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 
@@ -108,7 +108,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   const agent = new Agent({
     ...options,
     name: rc.name,
-    model: rc.model,
+    model: modelFor(rc, spec.actions[0]),
     steps: rc.steps,
     tools: role.tools ?? [],
     memory,

@@ -148,7 +148,10 @@ function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefin
   return form;
 }
 
+const choiceMembers: Known<Choice> = { value: true, label: true };
+
 function choiceOf(given: unknown): Choice {
+  if (isRecord(given)) checkKnownOptions("a choice", given, choiceMembers);
   const { value, label } = isRecord(given) ? given : { value: given, label: undefined };
   if (!isTold(value) || (label !== undefined && !isTold(label)))
     throw invalid(`choices that are texts of at most ${LONGEST_TEXT} characters or { value, label }`, given);

@@ -8,6 +8,7 @@ import {
   listPart,
   misfitIn,
   misfitText,
+  modelPart,
   optional,
   type Part,
   part,
@@ -15,7 +16,6 @@ import {
   text,
 } from "./part.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { isModel, noModel } from "../kernel/foreign-models.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RoleAgentOptions } from "./agent-mode.ts";
@@ -103,10 +103,7 @@ const roleParts: readonly Part[] = [
     part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
     part("steps", { ...callable, todo: "Write steps: (state, messages, out) => ({ ...state })." }),
     schemaPart("state"),
-    {
-      name: "model",
-      misfit: (came: unknown) => (isModel(came) ? undefined : { at: "model", expected: "a model", came, ...noModel(came) }),
-    },
+    modelPart,
     part("reactMode", {
       fits: (mode) => modes.includes(mode as ReactMode),
       expected: modes.join(", "),

@@ -108,6 +108,7 @@ export class Team {
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
     const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
+    if (alias !== undefined) checkKnownOptions("hire", second, { name: true });
     for (const role of alias === undefined ? given : [first]) this.#roster.hire(role, alias);
     return this;
   }

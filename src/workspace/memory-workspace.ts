@@ -2,7 +2,16 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { contentHash } from "../kernel/json.ts";
 import { KEY_TRAILER, trailersOf } from "./commit-text.ts";
 import { checkPath, pathError } from "./path-rules.ts";
-import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
+import {
+  checkCommit,
+  type CommitRequest,
+  limitError,
+  Quota,
+  type Workspace,
+  type WorkspaceLimits,
+  type WrittenFile,
+  writtenFile,
+} from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
 export interface MemoryCommit {
@@ -108,6 +117,7 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async commit(request: CommitRequest): Promise<string | undefined> {
+    checkCommit(request);
     const named = request.paths?.map(checkPath);
     const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
     const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));

@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
@@ -97,6 +98,21 @@ export interface CommitRequest {
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
   readonly paths?: readonly string[];
   readonly signal?: AbortSignal;
+}
+
+const commitRequest: Known<CommitRequest> = {
+  message: true,
+  author: true,
+  date: true,
+  trailers: true,
+  key: true,
+  paths: true,
+  signal: true,
+};
+
+/** Refuses a request with members that none has. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID` @internal */
+export function checkCommit(request: CommitRequest): void {
+  checkGivenOptions("commit", request, commitRequest);
 }
 
 /** Limits of one workspace. */

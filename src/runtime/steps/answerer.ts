@@ -108,9 +108,9 @@ export class Answerer {
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
-  /** Returns the role's own model, or the team's, with its calls recorded as steps. @throws UsageError `MODEL_MISSING` */
-  model(steps: StepPort, spec: RoleSpec, card: RoleCard): SteppedModel {
-    return steppedModel(this.#modelOf(spec, card), { steps, policy: this.policy, ...this.#listening(card, {}) });
+  /** Returns a model with its calls recorded as steps: the one given, else the role's own, or the team's. @throws UsageError `MODEL_MISSING` */
+  model(steps: StepPort, spec: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
+    return steppedModel(this.#modelOf(spec, card, given), { steps, policy: this.policy, ...this.#listening(card, {}) });
   }
 
   /** Returns a model whose text is not sent to listeners: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */

@@ -7,6 +7,7 @@ import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import { presentMeter, withMeter } from "../../model/meter.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
+import type { ChatModel } from "../../model/chat-model.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { RoleTurn } from "../turn/turn.ts";
@@ -52,11 +53,15 @@ export class Asking {
   }
 
   get model(): SteppedModel {
-    if (this.#model !== undefined) return this.#model;
+    return (this.#model ??= this.modelOf(undefined));
+  }
+
+  /** Another model than the role's, or the role's, with its calls recorded as steps. */
+  modelOf(given: ChatModel | undefined): SteppedModel {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    const model = answerer.model(this.port, spec, this.#asker.role);
-    return (this.#model = { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) });
+    const model = answerer.model(this.port, spec, this.#asker.role, given);
+    return { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) };
   }
 
   /** The steps as the library uses them: their promises are not handed out. */

@@ -14,6 +14,7 @@ import { scopeInside } from "../../memory/memory-scope.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
 import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
+import type { ChatModel } from "../../model/chat-model.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { CallPolicy } from "../../model/call.ts";
 import { type Meter, seedsOf, withMeter } from "../../model/meter.ts";
@@ -286,6 +287,10 @@ export class Activation implements RoleContext, Meter {
 
   get model(): SteppedModel {
     return this.#questions.model;
+  }
+
+  modelOf(model: ChatModel): SteppedModel {
+    return this.#questions.modelOf(model);
   }
 
   get port(): StepPort {
