@@ -99,7 +99,7 @@ export async function commitFiles(steps: StepPort, workspace: Workspace, request
   takes("commitFiles", "workspace", workspace, having("a workspace", "list", "commit"));
   takes("commitFiles", "request", request, object("a request of a commit", { message: aText, author: aText, date: aNumber }));
   const { date, key: _key, signal: _signal, ...asked } = request;
-  await steps.step({ kind: "step", name: COMMIT_STEP, request: asked, shown: { date }, again: true }, async ({ mode, key, signal }) => {
+  await steps.step({ kind: "step", name: COMMIT_STEP, request: asked, again: true }, async ({ mode, key, signal }) => {
     if (await mayWrite(workspace, mode)) await workspace.commit({ ...asked, date, key, signal });
     return null;
   });

@@ -166,7 +166,7 @@ class OpenDeeds {
     if (started === undefined || event.retry === true) return;
     this.#asked.delete(name);
     if (seq <= this.#after) return;
-    const deed = event.ok ? deedOf(started) : undefined;
+    const deed = event.ok ? deedOf(started, event.at) : undefined;
     if (deed === undefined) return;
     const unit = unitOf(event.act);
     const known = this.#done.get(unit);
@@ -181,12 +181,12 @@ class OpenDeeds {
   }
 }
 
-function deedOf(started: Started): Deed | undefined {
+function deedOf(started: Started, at: number): Deed | undefined {
   const change = fileChange(started);
   if (change !== undefined) return { kind: "change", ...change };
   const fork = forkDeed(started);
   if (fork !== undefined) return fork;
-  return started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started) : undefined;
+  return started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started, at) : undefined;
 }
 
 const FORK_STEPS: ReadonlyMap<string, "open" | "update" | "remove"> = new Map([
@@ -203,9 +203,9 @@ function forkDeed(started: StepStarted): ForkDeed | undefined {
   return does === undefined || typeof name !== "string" ? undefined : { kind: "fork", name, does };
 }
 
-function commitIn({ runId, act, key, request }: Started): CommitDeed | undefined {
-  const { message, author, date, paths, trailers } = isObject(request) ? (request as Readonly<Record<string, unknown>>) : {};
-  if (typeof message !== "string" || typeof author !== "string" || typeof date !== "number" || !isTexts(paths)) return undefined;
+function commitIn({ runId, act, key, request }: Started, date: number): CommitDeed | undefined {
+  const { message, author, paths, trailers } = isObject(request) ? (request as Readonly<Record<string, unknown>>) : {};
+  if (typeof message !== "string" || typeof author !== "string" || !isTexts(paths)) return undefined;
   const texts = isTextsByKey(trailers) ? { trailers } : {};
   return { kind: "commit", request: { message, author, date, paths, ...texts, key: stepId(runId, unitOf(act), key) } };
 }
