@@ -1,6 +1,7 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { contentHash } from "../kernel/json.ts";
+import { canonicalJson, contentHash } from "../kernel/json.ts";
 import { checkPath, pathError } from "./path-rules.ts";
+import type { BinaryContent } from "./recorded-files.ts";
 import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
@@ -45,13 +46,21 @@ export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWor
   return new HeldWorkspace(options);
 }
 
+/** A text, or the bytes of a file that is none. */
+type HeldContent = string | BinaryContent;
+
+function heldContent(bytes: Buffer): HeldContent {
+  const text = bytes.toString("utf8");
+  return Buffer.from(text).equals(bytes) ? text : { base64: bytes.toString("base64") };
+}
+
 /** Owns the files, the tree of the last commit, and the uncommitted changes. Every method settles in one turn of the event loop. */
 class HeldWorkspace implements MemoryWorkspace {
   readonly root = "/memory";
   readonly commits: MemoryCommit[] = [];
   readonly #quota: Quota;
-  readonly #files = new Map<string, string>();
-  readonly #tree = new Map<string, string>();
+  readonly #files = new Map<string, HeldContent>();
+  readonly #tree = new Map<string, HeldContent>();
   readonly #uncommitted = new Set<string>();
 
   constructor({ limits, files = {} }: MemoryWorkspaceOptions) {
@@ -63,9 +72,9 @@ class HeldWorkspace implements MemoryWorkspace {
     return [...this.#uncommitted].sort();
   }
 
-  async write(path: string, content: string): Promise<WrittenFile> {
+  async write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
     const normal = checkPath(path);
-    const bytes = Buffer.from(content, "utf8");
+    const bytes = Buffer.from(content);
     const uncount = this.#quota.count(normal, bytes.length);
     try {
       this.#checkPlace(normal);
@@ -73,7 +82,7 @@ class HeldWorkspace implements MemoryWorkspace {
       uncount();
       throw error;
     }
-    this.#files.set(normal, bytes.toString("utf8"));
+    this.#files.set(normal, heldContent(bytes));
     this.#uncommitted.add(normal);
     return writtenFile(normal, bytes);
   }
@@ -81,12 +90,15 @@ class HeldWorkspace implements MemoryWorkspace {
   async read(path: string): Promise<string | undefined> {
     const normal = checkPath(path);
     this.#checkPlace(normal);
-    return this.#files.get(normal);
+    const held = this.#files.get(normal);
+    return typeof held === "object" ? Buffer.from(held.base64, "base64").toString("utf8") : held;
   }
 
   async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
-    const text = await this.read(path);
-    const bytes = text === undefined ? undefined : Buffer.from(text, "utf8");
+    const normal = checkPath(path);
+    this.#checkPlace(normal);
+    const held = this.#files.get(normal);
+    const bytes = typeof held === "object" ? Buffer.from(held.base64, "base64") : held === undefined ? undefined : Buffer.from(held);
     if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
     return bytes;
   }
@@ -107,7 +119,7 @@ class HeldWorkspace implements MemoryWorkspace {
   async commit(request: CommitRequest): Promise<string | undefined> {
     const named = request.paths?.map(checkPath);
     const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
-    const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));
+    const changed = paths.filter((path) => canonicalJson(this.#files.get(path) ?? null) !== canonicalJson(this.#tree.get(path) ?? null));
     for (const path of paths) this.#commitPath(path);
     if (changed.length === 0) return undefined;
     const { message, author, date, trailers = {} } = request;

@@ -8,6 +8,7 @@ import type { FileWorkspace } from "./file-workspace.ts";
 import { workspaceForks, type WorkspaceForks } from "./forks.ts";
 import {
   ABSENT,
+  contentToWrite,
   fileChange,
   type FileChange,
   forkChange,
@@ -70,7 +71,7 @@ export async function restoreFiles(
       else if (deed.content === ABSENT) {
         await workspace.remove(deed.path);
         paths.delete(deed.path);
-      } else paths.add((await workspace.write(deed.path, deed.content)).path);
+      } else paths.add((await workspace.write(deed.path, contentToWrite(deed.content))).path);
     }
     // Not one more is read: what comes behind may be damaged.
     if (event.seq >= at) break;
@@ -101,7 +102,7 @@ class RestoredForks {
     if (does === "open") return;
     if (does === "update") return void (await this.#forks.update(name, signal));
     const fork = this.#forks.workspace(name);
-    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, does.content));
+    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, contentToWrite(does.content)));
   }
 }
 
