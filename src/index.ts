@@ -61,8 +61,8 @@ export type { TokenCounter } from "./memory/tokens.ts";
 
 // For longer than a run.
 export { type FoundMessage, LongTermMemory, type LongTermMemoryOptions } from "./memory/long-term-memory.ts";
-export { MemoryStorage, type StorageCall } from "./memory/memory-storage.ts";
-export type { MemoryStorageOptions, SearchOptions, SimilarMessage } from "./memory/storage-options.ts";
+export { MemoryStorage } from "./memory/memory-storage.ts";
+export type { MemoryStorageOptions, SearchOptions, SimilarMessage, StorageCall } from "./memory/storage-options.ts";
 export type {
   MessageIdentity,
   MessageLookup,
@@ -87,7 +87,8 @@ export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.
-export type { MemoryReach, MemoryScope, Scope } from "./memory/memory-scope.ts";
+export type { Scope } from "./kernel/scope.ts";
+export type { MemoryReach, MemoryScope } from "./memory/memory-scope.ts";
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
 export type { Recalled } from "./memory/recollection.ts";
 export type { RecalledMessage } from "./memory/recall-window.ts";

@@ -1,4 +1,4 @@
-import { systemCode } from "../kernel/system-error.ts";
+import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
@@ -130,11 +130,14 @@ class FolderCache implements Cache {
 
   async keys(prefix: string): Promise<readonly string[]> {
     refuseClosed(this.#isClosed);
-    const files = (await readdir(this.#dir).catch(() => [])).filter((file) => ENTRY.test(file));
     const keys: string[] = [];
-    for (const file of files) {
-      const key = keyIn(await readFile(join(this.#dir, file), "utf8").catch(() => ""));
-      if (key?.startsWith(prefix) === true) keys.push(key);
+    try {
+      for (const file of (await ifThere(readdir(this.#dir))) ?? []) {
+        const key = ENTRY.test(file) ? keyIn((await ifThere(readFile(join(this.#dir, file), "utf8"))) ?? "") : undefined;
+        if (key?.startsWith(prefix) === true) keys.push(key);
+      }
+    } catch (error) {
+      throw fileError("CACHE_UNREADABLE", "read", this.#dir, error);
     }
     return keys;
   }

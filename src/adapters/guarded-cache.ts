@@ -7,6 +7,7 @@ import {
   type Cache,
   type CacheEntry,
   checkedTtl,
+  keysOf,
   DEFAULT_TTL,
   isSameEntry,
   refuseClosed,
@@ -144,7 +145,7 @@ class LocalAndRemote implements GuardedCache {
 
   async keys(prefix: string): Promise<readonly string[]> {
     refuseClosed(this.#closing !== undefined);
-    return [...new Set([...((await this.#local.keys?.(prefix)) ?? []), ...(await this.#remote.keys(prefix))])];
+    return [...new Set([...(await keysOf(this.#local, prefix)), ...(await this.#remote.keys(prefix))])];
   }
 
   /** @throws CacheError `CACHE_CLOSED` */

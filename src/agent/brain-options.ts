@@ -47,7 +47,7 @@ export interface BrainOptions extends CallRules {
   readonly maxObserve?: number;
   /** Default "auto". */
   readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
-  /** The first message of every request. */
+  /** The first message of every request but those that sum up a long conversation. */
   readonly systemPrompt?: string;
   /** The last message of every request in which it decides what to do; never stored. */
   readonly nextStepPrompt?: string;

@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
 
@@ -58,6 +59,16 @@ const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
   result: text,
 };
 
+const TASK_NAMES: Known<TaskFields> = {
+  id: true,
+  dependsOn: true,
+  instruction: true,
+  assignee: true,
+  type: true,
+  status: true,
+  result: true,
+};
+
 /** Returns what is wrong with {@link TaskFields} from outside, such as `instruction: expected a text`; nothing where they fit. */
 export function taskFaults(given: unknown): readonly string[] {
   if (!isRecord(given)) return ["expected object"];
@@ -67,8 +78,9 @@ export function taskFaults(given: unknown): readonly string[] {
   });
 }
 
-/** Makes a task from its fields. Each dependency is kept once. */
+/** Makes a task from its fields. Each dependency is kept once. @throws UsageError `OPTION_UNKNOWN` */
 export function taskOf(fields: TaskFields): Task {
+  checkKnownOptions("a task", fields, TASK_NAMES);
   const { id, instruction, assignee, type } = fields;
   const base = {
     id,

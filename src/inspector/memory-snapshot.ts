@@ -1,3 +1,4 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { either, having, object, readable, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -55,7 +56,7 @@ export async function exportSnapshot(
   options: SnapshotOptions = {},
 ): Promise<MemorySnapshot> {
   takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
-  takes("exportSnapshot", "options", options, object("an object"));
+  checkKnownOptions("exportSnapshot", options, { clock: true });
   const { clock = systemClock } = options;
   const taken = await takenOf(memory);
   if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);

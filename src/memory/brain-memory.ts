@@ -1,5 +1,5 @@
 import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions } from "../kernel/known-options.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -36,6 +36,8 @@ export type BrainLoad =
 export interface BrainCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
+
+const callOptions: Known<BrainCallOptions> = { signal: true };
 
 const TIMEOUT = 10 * 60 * 1000;
 /** Two questions and their answers. */
@@ -159,6 +161,7 @@ export class BrainMemory {
 
   /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
   async forget(o: BrainCallOptions = {}): Promise<void> {
+    signalOf("forget", o);
     this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
     await this.#inTurn(o.signal, async () => this.#place?.erase());
     await this.save(o);
@@ -201,7 +204,8 @@ export class BrainMemory {
    * @returns whether anything was summarized
    * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
-  async compress({ signal }: BrainCallOptions = {}): Promise<boolean> {
+  async compress(o: BrainCallOptions = {}): Promise<boolean> {
+    const signal = signalOf("compress", o);
     for (;;) {
       const current = (this.#compressing ??= {
         work: this.#compressAll(signal).finally(() => (this.#compressing = undefined)),
@@ -222,7 +226,8 @@ export class BrainMemory {
    * @throws UsageError `BRAIN_NEWER` when a newer version wrote the entry; from then on it is not overwritten.
    * @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a local fallback answered; nothing has changed.
    */
-  async load({ signal }: BrainCallOptions = {}): Promise<BrainLoad> {
+  async load(o: BrainCallOptions = {}): Promise<BrainLoad> {
+    const signal = signalOf("load", o);
     const place = this.#place;
     if (place === undefined) return { kind: "nothing" };
     return this.#inTurn(signal, async () => {
@@ -246,7 +251,8 @@ export class BrainMemory {
    * @throws MemoryError `MEMORY_CONFLICT` when the summary was changed both here and there, or the stored entry cannot be read; it stays dirty.
    * `load` keeps both summaries, one after the other.
    */
-  async save({ signal }: BrainCallOptions = {}): Promise<boolean> {
+  async save(o: BrainCallOptions = {}): Promise<boolean> {
+    const signal = signalOf("save", o);
     const place = this.#place;
     return this.#inTurn(signal, async () => {
       if (place === undefined || !this.isDirty) return false;
@@ -272,22 +278,27 @@ export class BrainMemory {
   }
 
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
-  isRelated(text1: string, text2: string, { signal }: BrainCallOptions = {}): Promise<boolean> {
+  async isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
+    const signal = signalOf("isRelated", o);
     return this.#model.isRelated(text1, text2, signal);
   }
 
   /** Completes a sentence from its context. @throws ModelError, ControlError */
-  rewrite(sentence: string, context: string, { signal }: BrainCallOptions = {}): Promise<string> {
+  async rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
+    const signal = signalOf("rewrite", o);
     return this.#model.rewrite(sentence, context, signal);
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
-  async getTitle(text: string, { signal }: BrainCallOptions = {}): Promise<string> {
+  async getTitle(text: string, o: BrainCallOptions = {}): Promise<string> {
+    const signal = signalOf("getTitle", o);
     return this.#model.titleOf(await this.summarize(text, { signal }), signal);
   }
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
-  summarize(text: string, { signal, maxWords }: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
+  async summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
+    checkKnownOptions("summarize", o, { ...callOptions, maxWords: true });
+    const { signal, maxWords } = o;
     return this.#model.summarize(text, maxWords, signal);
   }
 
@@ -362,4 +373,9 @@ export class BrainMemory {
     this.#turn = turn.catch(() => undefined);
     return signal === undefined ? turn : untilAborted(turn, signal);
   }
+}
+
+function signalOf(what: string, o: BrainCallOptions): AbortSignal | undefined {
+  checkKnownOptions(what, o, callOptions);
+  return o.signal;
 }

@@ -62,9 +62,8 @@ export function withKnowledge(state: BrainState, message: Message): BrainState {
 export function withoutMessage(state: BrainState, id: string): BrainState {
   const held = [...state.history, ...state.knowledge, ...state.originals].find((message) => message.id === id);
   if (held === undefined && !state.covered.includes(id)) return state;
-  const { lastTalk } = state;
   const rest = leftOf(state, [id], 0);
-  return { ...rest, lastTalk: held?.content === lastTalk ? undefined : lastTalk, removed: [...state.removed, id].slice(-MOST_REMOVED) };
+  return { ...rest, removed: [...state.removed, id].slice(-MOST_REMOVED) };
 }
 
 /** Returns what is left of a state after deletions. @param at everything before it was forgotten */
@@ -73,6 +72,8 @@ function leftOf(state: BrainState, removed: readonly string[], at: number): Brai
   const isForgotten = state.forgotten < at;
   const isLeft = ({ id, timestamp }: Message): boolean => !isRemoved(id) && (!isForgotten || timestamp > at);
   const isCovered = memberOf(state.covered);
+  // Of a summarized message the words are not known.
+  const hasLostTalk = [...state.history, ...state.knowledge].some((one) => !isLeft(one) && one.content === state.lastTalk);
   const hasLostSummary = isForgotten || removed.some((id) => isCovered(id) && !state.removed.includes(id));
   return {
     ...state,
@@ -80,6 +81,7 @@ function leftOf(state: BrainState, removed: readonly string[], at: number): Brai
     knowledge: state.knowledge.filter(isLeft),
     originals: state.originals.filter(isLeft),
     ...(hasLostSummary ? { levels: NO_SUMMARY } : {}),
+    ...(hasLostSummary || hasLostTalk ? { lastTalk: undefined } : {}),
     ...(isForgotten ? { covered: [], lastTalk: undefined, forgotten: at } : {}),
   };
 }

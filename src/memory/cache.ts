@@ -43,6 +43,15 @@ export interface Cache {
   close(): Promise<void>;
 }
 
+/** Returns the keys of a cache that begin with a text. @throws UsageError `OPTION_INVALID` for a cache that cannot say them */
+export async function keysOf(cache: Pick<Cache, "keys">, prefix: string): Promise<readonly string[]> {
+  if (cache.keys !== undefined) return cache.keys(prefix);
+  throw new UsageError(
+    "OPTION_INVALID",
+    "Expected a cache that can list its keys, got one without keys. Delete the entries by their keys.",
+  );
+}
+
 /** Options of {@link Cache.replace}. */
 export interface ReplaceOptions {
   /** The last result of `get`, or of a `replace` that did not write. Default: a miss. */

@@ -1,4 +1,4 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aCount, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
@@ -143,10 +143,10 @@ export class ChatMemory {
   /**
    * Returns at most the newest `n` messages. Calls come with all their answers or not at all. `recent(0)` is empty.
    *
-   * @throws RangeError for an `n` that is no whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` for an `n` that is no whole number of 0 or more.
    */
   recent(n: number): ChatMessage[] {
-    if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected a whole number of 0 or more messages, got ${n}.`);
+    takes("ChatMemory.recent", "n", n, aCount);
     const units = [...this.#kept()].map((unit) => unit.messages(unit !== this.#newest));
     let count = 0;
     let from = units.length;

@@ -1,3 +1,4 @@
+import { aCount, takes } from "../kernel/argument.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { unitVector } from "./embedder.ts";
@@ -129,7 +130,7 @@ class ExactIndex implements VectorIndex {
   }
 
   search(query: Float32Array, k: number, o: VectorSearch = {}): readonly VectorHit[] {
-    if (!Number.isInteger(k) || k < 0) throw new RangeError(`Expected how many to find to be a whole number of 0 or more, got ${k}.`);
+    takes("the search of an index", "k", k, aCount);
     if (this.size === 0 || k === 0) return [];
     const unit = this.#checked(query, "the vector to look for");
     const { among, accept } = o;

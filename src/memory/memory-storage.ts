@@ -1,3 +1,4 @@
+import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
@@ -12,12 +13,14 @@ import {
 } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
+  callOf,
   checkSearch,
   embedderOf,
   type MemoryStorageOptions,
   partsOf,
   type SearchOptions,
   type SimilarMessage,
+  type StorageCall,
   type StorageParts,
   type VectorParts,
 } from "./storage-options.ts";
@@ -28,13 +31,6 @@ import { StoredMessages } from "./stored-messages.ts";
 export const TICK: number = 1 / 1024;
 /** Default number of found messages. */
 const FOUND = 4;
-
-/** Options of one call. */
-export interface StorageCall {
-  /** The run of the message. Default: the run of the storage. */
-  readonly runId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * The long-term memory of one role: its messages in a store, and the search for them.
@@ -121,7 +117,8 @@ export class MemoryStorage {
   }
 
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
-  recover({ runId }: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
+  async recover(o: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
+    const { runId } = callOf("recover", o);
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
@@ -131,17 +128,19 @@ export class MemoryStorage {
   }
 
   /** Returns true for a known message, without reading the store. All messages of a large store are known after `recover`. */
-  has(target: Message | string, { runId = this.runId }: StorageCall = {}): boolean {
+  has(target: Message | string, o: StorageCall = {}): boolean {
+    const { runId = this.runId } = callOf("has", o);
     return this.#known.placeOf(runId, idOf(target)) !== undefined;
   }
 
   /** Stores a message. Returns false when it is stored already. @throws MemoryError, see MemoryStorage.L1 */
-  async add(message: Message, o?: StorageCall): Promise<boolean> {
-    return (await this.addBatch([message], o)) === 1;
+  async add(message: Message, o: StorageCall = {}): Promise<boolean> {
+    return (await this.addBatch([message], callOf("add", o))) === 1;
   }
 
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
-  addBatch(messages: Iterable<Message>, { runId = this.runId, signal }: StorageCall = {}): Promise<number> {
+  async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
+    const { runId = this.runId, signal } = callOf("addBatch", o);
     const given = [...messages];
     return this.#inTurn(async () => {
       const first = await this.#nextTime();
@@ -269,7 +268,8 @@ export class MemoryStorage {
   }
 
   /** Deletes a message. Returns false when it is not stored. */
-  delete(target: Message | string, { runId = this.runId }: StorageCall = {}): Promise<boolean> {
+  async delete(target: Message | string, o: StorageCall = {}): Promise<boolean> {
+    const { runId = this.runId } = callOf("delete", o);
     const id = idOf(target);
     return this.#inTurn(async () => {
       const [found] = await this.#known.find([{ runId, id }]);
@@ -284,7 +284,7 @@ export class MemoryStorage {
 
   /** Deletes messages before a time, and returns their identities. @internal */
   forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
-    if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
+    takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
     return this.#inTurn(async () => {
       await this.#sync();
       const old = this.#known.olderThan(timestampMs);
@@ -311,12 +311,14 @@ export class MemoryStorage {
   }
 
   /** Computes missing vectors, if there is an embedder. Messages are durable already: see MemoryStorage.L1. @throws MemoryError */
-  persist({ signal }: StorageCall = {}): Promise<void> {
+  async persist(o: StorageCall = {}): Promise<void> {
+    const { signal } = callOf("persist", o);
     return this.#withVectors((vectors) => vectors.embed(signal));
   }
 
   /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
-  rebuild({ signal }: StorageCall = {}): Promise<void> {
+  async rebuild(o: StorageCall = {}): Promise<void> {
+    const { signal } = callOf("rebuild", o);
     return this.#withVectors(async (vectors) => {
       await this.#known.readAll();
       await vectors.restart();

@@ -1,3 +1,4 @@
+import { aCount, aTime, takes } from "../kernel/argument.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { type Message, serializeMessage } from "../message/message.ts";
 
@@ -24,7 +25,7 @@ export interface ReadableMemory extends Iterable<Message> {
   /**
    * Returns the newest `k` messages in order of arrival; all of them when `k` is 0, the default.
    *
-   * @throws RangeError when `k` is not a whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
    */
   get(k?: number): Message[];
   /** Returns the message at a place in order of arrival; negative places count from the end. */
@@ -44,7 +45,7 @@ export interface ReadableMemory extends Iterable<Message> {
   /**
    * Returns the observed messages that are not among `get(k)`, each once, in the given order. O(observed + k).
    *
-   * @throws RangeError when `k` is not a whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
    */
   findNews(observed: Iterable<Message>, k?: number): Message[];
   /** Iterates oldest first. A message deleted meanwhile is skipped; a message added meanwhile may be visited. */
@@ -67,7 +68,7 @@ export interface MessageMemory extends ReadableMemory {
   /**
    * Deletes messages with a lower timestamp, in milliseconds, and returns their number.
    *
-   * @throws RangeError for NaN.
+   * @throws UsageError `ARGUMENT_INVALID` for NaN.
    */
   deleteOlderThan(timestampMs: number): number;
   clear(): void;
@@ -77,9 +78,9 @@ export function containing(memory: ReadableMemory, substring: string): Message[]
   return Array.from(memory).filter((message) => message.content.includes(substring));
 }
 
-/** @throws RangeError for NaN */
+/** @throws UsageError `ARGUMENT_INVALID` for NaN */
 export function olderThan(memory: ReadableMemory, timestampMs: number): Message[] {
-  if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
+  takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
   return Array.from(memory).filter((message) => message.timestamp < timestampMs);
 }
 
@@ -98,10 +99,10 @@ export function namesOf(addresses: Iterable<Address>): Set<string> {
   return new Set(Array.from(addresses, addressOf));
 }
 
-/** @throws RangeError when `k` is not a whole number of 0 or more. */
+/** @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more. */
 export function checkedCount(k: number): number {
-  if (Number.isInteger(k) && k >= 0) return k;
-  throw new RangeError(`Expected the number of newest messages to be a whole number of 0 or more, got ${k}. 0 means all.`);
+  takes("a memory", "k", k, aCount);
+  return k;
 }
 
 export function memoryJson(memory: ReadableMemory): MemoryJson {

@@ -2,12 +2,12 @@ import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
-import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
+import { type MemoryStorage, TICK } from "./memory-storage.ts";
 import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
-import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
+import { callOf, type SearchOptions, type SimilarMessage, type StorageCall } from "./storage-options.ts";
 
 /** Messages moved together. */
 const MOVED = 500;
@@ -94,16 +94,17 @@ export class ShardedStorage {
     return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
-  async add(message: Message, o?: StorageCall): Promise<boolean> {
-    return (await this.addBatch([message], o)) === 1;
+  async add(message: Message, o: StorageCall = {}): Promise<boolean> {
+    return (await this.addBatch([message], callOf("add", o))) === 1;
   }
 
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
-  async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
+  async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
+    callOf("addBatch", o);
     const given = [...messages];
     const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
-    const runId = o?.runId ?? this.#runId;
+    const { runId = this.#runId } = o;
     for (const message of given) {
       assertMessage(message);
       const shard = this.#shardOf(message.id, runId);

@@ -1,4 +1,4 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aCount, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { QueueFullError, UsageError } from "../kernel/errors.ts";
@@ -78,6 +78,7 @@ export class MessageQueue {
    * `MESSAGE_INVALID` for a value that is not a message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
+    checkKnownOptions("push", options, { priority: true });
     const priority = options?.priority ?? message?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
@@ -148,10 +149,10 @@ export class MessageQueue {
   /**
    * Returns the first `n` messages, or all when there are fewer, without removing them.
    *
-   * @throws RangeError when `n` is not a whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` when `n` is not a whole number of 0 or more.
    */
   peek(n = 1): Message[] {
-    if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected to peek at a whole number of messages, 0 or more, got ${n}.`);
+    takes("MessageQueue.peek", "n", n, aCount);
     if (this.#waiting !== undefined) return this.#waiting.lanes.first(n);
     if (this.#few !== undefined) return this.#few.slice(0, n);
     return this.#only === undefined || n === 0 ? [] : [this.#only];

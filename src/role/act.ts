@@ -10,7 +10,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
+import { checkFields, createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import { withMeter } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
@@ -293,6 +293,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   get message(): RoleContext<S>["message"] {
     return <P>(content: string, fields: MessageFields<P> = noFields) => {
+      checkFields(fields);
       const { instructContent, role, sentFrom, sendTo, metadata, priority, causeBy = this.action } = fields;
       // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));

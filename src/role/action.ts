@@ -64,7 +64,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
 
   /** The text of the message for a typed output. Default: canonical JSON. */
   render?(output: O): string;
-  /** Returns the recipients. Default: every role that watches this action. */
+  /** Returns the recipients. Default: every other role that watches this action. */
   sendTo?(ctx: ActionContext<InputsOf<N>>, output: O | undefined): readonly Address[];
 }
 

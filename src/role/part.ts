@@ -1,4 +1,5 @@
 import { valueText } from "../kernel/value-text.ts";
+import { isModel, noModel } from "../kernel/foreign-models.ts";
 import type { Addressable } from "../message/address.ts";
 import { valueFault } from "../model/json-schema.ts";
 import { readable, takes } from "../kernel/argument.ts";
@@ -106,17 +107,10 @@ function hasName(value: unknown): boolean {
 }
 
 /** A part that is a model. */
-export const modelPart: Part = part("model", {
-  fits: isModel,
-  expected: "a model",
-  todo: 'Make one by an adapter: openai({ model: "..." }).',
-});
-
-/** True for a value with the interface of a model. */
-export function isModel(value: unknown): boolean {
-  const { chat, stream } = (value ?? {}) as { readonly chat?: unknown; readonly stream?: unknown };
-  return typeof chat === "function" || typeof stream === "function";
-}
+export const modelPart: Part = {
+  name: "model",
+  misfit: (came) => (isModel(came) ? undefined : { at: "model", expected: "a model", came, ...noModel(came) }),
+};
 
 const parts: readonly Part[] = [
   part("name", { fits: isActionName, expected: "a text that is not empty", todo: "Its name is its identity in routing." }),

@@ -4,7 +4,8 @@ import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { checkScope, type Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { checkScope } from "../memory/memory-scope.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 
 /** A run that waits for a worker. It is plain JSON, so that any engine can keep it. */

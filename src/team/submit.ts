@@ -2,7 +2,7 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
-import type { Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
 import { type Journal, knownRun } from "../runtime/record/journal.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";

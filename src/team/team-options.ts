@@ -3,7 +3,7 @@ import type { Known } from "../kernel/known-options.ts";
 import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
-import type { Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";

@@ -1,3 +1,4 @@
+import { takes } from "../kernel/argument.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 
 interface Timer {
@@ -45,12 +46,10 @@ export class SimulatedClock implements Clock {
   /**
    * Moves time on by `ms` and fires what comes due on the way. Rejects with what a timer threw.
    *
-   * @throws RangeError when `ms` is negative or not finite.
+   * @throws UsageError `ARGUMENT_INVALID` when `ms` is negative or not finite.
    */
-  advance(ms: number): Promise<void> {
-    if (!Number.isFinite(ms) || ms < 0) {
-      return Promise.reject(new RangeError(`Expected to advance by a finite number of milliseconds, 0 or more, got ${ms}.`));
-    }
+  async advance(ms: number): Promise<void> {
+    takes("advance", "ms", ms, { says: "a finite number, 0 or more", fits: () => Number.isFinite(ms) && ms >= 0 });
     return this.#afterOthers(async () => {
       const end = this.#now + ms;
       await nextMacrotask();

@@ -1,3 +1,4 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -118,10 +119,11 @@ const checkedPolicies = new WeakSet<PermissionPolicy>();
 /** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
 export function checkPolicy(policy: PermissionPolicy): void {
   if (checkedPolicies.has(policy)) return;
+  checkKnownOptions("the permissions", policy, { default: true, rules: true });
   if (policy.default !== undefined) checkDecision(policy.default, "the default of a policy");
   for (const rule of policy.rules ?? []) {
     checkPattern(rule.tool, "the tool of a rule");
-    checkRule(rule, `the rule for "${rule.tool}"`);
+    checkRule(rule, `the rule for "${rule.tool}"`, { tool: true, args: true, decide: true });
   }
   checkedPolicies.add(policy);
 }
@@ -129,10 +131,12 @@ export function checkPolicy(policy: PermissionPolicy): void {
 /** @throws UsageError `PERMISSION_INVALID` */
 export function checkPermission(permission: Permission, whose: string): void {
   if (!Array.isArray(permission)) return checkDecision(permission as Decision, `the permission of ${whose}`);
-  for (const rule of permission as readonly ArgumentRule[]) checkRule(rule, `a rule of ${whose}`);
+  for (const rule of permission as readonly ArgumentRule[]) checkRule(rule, `a rule of ${whose}`, { args: true, decide: true });
 }
 
-function checkRule({ args = {}, decide: decision }: ArgumentRule, what: string): void {
+function checkRule(rule: ArgumentRule, what: string, known: { readonly [name: string]: true }): void {
+  checkKnownOptions(what, rule, known);
+  const { args = {}, decide: decision } = rule;
   checkDecision(decision, what);
   for (const [name, pattern] of Object.entries(args)) checkPattern(pattern, `the pattern of "${name}" in ${what}`);
 }

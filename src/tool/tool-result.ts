@@ -1,3 +1,4 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
@@ -27,6 +28,7 @@ export function toolOutput(output: Json, index: number, list: readonly Json[]): 
 export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
   const more = unlessMapped(given, list) ?? {};
   takes("toolOutput", "what goes with the output", more, aToolResult);
+  checkKnownOptions("toolOutput", more, { images: true, system: true, data: true });
   return { ...more, output };
 }
 
@@ -37,6 +39,7 @@ export function toolFailure(error: string, index: number, list: readonly string[
 export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | number, list?: readonly string[]): ToolResult {
   const more = unlessMapped(given, list) ?? {};
   takes("toolFailure", "what goes with the error", more, aToolResult);
+  checkKnownOptions("toolFailure", more, { output: true, images: true, system: true, data: true });
   return { ...more, error };
 }
 

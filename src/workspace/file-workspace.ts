@@ -11,6 +11,7 @@ import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
 import {
+  checkCommit,
   type CommitRequest,
   limitError,
   LISTED_FILES,
@@ -144,7 +145,8 @@ class DiskWorkspace implements FileWorkspace {
     }
   }
 
-  commit(request: CommitRequest): Promise<string | undefined> {
+  async commit(request: CommitRequest): Promise<string | undefined> {
+    checkCommit(request);
     return this.#turns.take(async () => {
       const named = request.paths?.map(checkPath);
       const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();

@@ -1,8 +1,17 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { canonicalJson, contentHash } from "../kernel/json.ts";
+import { contentHash } from "../kernel/json.ts";
+import { KEY_TRAILER, trailersOf } from "./commit-text.ts";
 import { checkPath, pathError } from "./path-rules.ts";
-import type { BinaryContent } from "./recorded-files.ts";
-import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
+import {
+  checkCommit,
+  type CommitRequest,
+  limitError,
+  Quota,
+  type Workspace,
+  type WorkspaceLimits,
+  type WrittenFile,
+  writtenFile,
+} from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
 export interface MemoryCommit {
@@ -46,12 +55,12 @@ export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWor
   return new HeldWorkspace(options);
 }
 
-/** A text, or the bytes of a file that is none. */
-type HeldContent = string | BinaryContent;
+/** Begins the content of a file that is no text: half a character, which no text in UTF-8 has. Base64 follows. */
+const BINARY = "\ud800";
 
-function heldContent(bytes: Buffer): HeldContent {
+function heldContent(bytes: Buffer): string {
   const text = bytes.toString("utf8");
-  return Buffer.from(text).equals(bytes) ? text : { base64: bytes.toString("base64") };
+  return Buffer.from(text).equals(bytes) ? text : `${BINARY}${bytes.toString("base64")}`;
 }
 
 /** Owns the files, the tree of the last commit, and the uncommitted changes. Every method settles in one turn of the event loop. */
@@ -59,9 +68,11 @@ class HeldWorkspace implements MemoryWorkspace {
   readonly root = "/memory";
   readonly commits: MemoryCommit[] = [];
   readonly #quota: Quota;
-  readonly #files = new Map<string, HeldContent>();
-  readonly #tree = new Map<string, HeldContent>();
+  readonly #files = new Map<string, string>();
+  readonly #tree = new Map<string, string>();
   readonly #uncommitted = new Set<string>();
+  /** The tree of each commit that has a key. */
+  readonly #keyed = new Map<string, ReadonlyMap<string, string>>();
 
   constructor({ limits, files = {} }: MemoryWorkspaceOptions) {
     this.#quota = new Quota(limits);
@@ -88,19 +99,21 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async read(path: string): Promise<string | undefined> {
-    const normal = checkPath(path);
-    this.#checkPlace(normal);
-    const held = this.#files.get(normal);
-    return typeof held === "object" ? Buffer.from(held.base64, "base64").toString("utf8") : held;
+    return this.#bytes(path)?.toString("utf8");
   }
 
   async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    const bytes = this.#bytes(path);
+    if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
+    return bytes;
+  }
+
+  #bytes(path: string): Buffer | undefined {
     const normal = checkPath(path);
     this.#checkPlace(normal);
     const held = this.#files.get(normal);
-    const bytes = typeof held === "object" ? Buffer.from(held.base64, "base64") : held === undefined ? undefined : Buffer.from(held);
-    if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
-    return bytes;
+    if (held === undefined) return undefined;
+    return held.startsWith(BINARY) ? Buffer.from(held.slice(1), "base64") : Buffer.from(held);
   }
 
   async list(under?: string): Promise<readonly string[]> {
@@ -117,15 +130,20 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async commit(request: CommitRequest): Promise<string | undefined> {
+    checkCommit(request);
     const named = request.paths?.map(checkPath);
     const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
-    const changed = paths.filter((path) => canonicalJson(this.#files.get(path) ?? null) !== canonicalJson(this.#tree.get(path) ?? null));
+    const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));
     for (const path of paths) this.#commitPath(path);
-    if (changed.length === 0) return undefined;
-    const { message, author, date, trailers = {} } = request;
+    const trailers = trailersOf(request);
+    const { [KEY_TRAILER]: key = "" } = trailers;
+    const made = changed.length === 0 ? this.#tree : this.#keyed.get(key);
+    if (made !== undefined && changed.every((path) => made.get(path) === this.#files.get(path))) return undefined;
+    const { message, author, date } = request;
     const content = { message, author, date, trailers, paths: changed };
     const id = contentHash({ ...content, parent: this.commits.at(-1)?.id ?? "", tree: Object.fromEntries(this.#tree) }).slice(0, 40);
     this.commits.push({ id, ...content });
+    if (key !== "") this.#keyed.set(key, new Map(this.#tree));
     return id;
   }
 

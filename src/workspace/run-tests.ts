@@ -1,3 +1,4 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
@@ -101,6 +102,7 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
       files: orNothing(listOf(aText)),
     }),
   );
+  checkKnownOptions("runProjectTests", request, { root: true, sandbox: true, files: true, timeout: true, signal: true });
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
   const found = await findTestFiles(root, signal);

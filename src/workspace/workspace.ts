@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
@@ -11,7 +12,8 @@ import { visible } from "./path-rules.ts";
  * Workspace.W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link, also when another process changes
  * folders meanwhile.
  * Workspace.W2 a file is whole or absent: it is written under another name and renamed.
- * Workspace.W3 a repeated call changes nothing: `write` of equal content, `remove` of a missing file, `commit` of an equal tree.
+ * Workspace.W3 a repeated call changes nothing: `write` of equal content, `remove` of a missing file, `commit` of an equal tree, or of an equal
+ * key and equal contents whatever was committed since.
  * Workspace.W4 a commit holds the paths this workspace wrote and no other changes, staged or not.
  * Workspace.W5 the limits count what this workspace wrote, so an existing project of any size can be worked on.
  */
@@ -88,9 +90,29 @@ export interface CommitRequest {
   readonly date: number;
   /** Lines `key: value` below the message, such as `Troupe-Message`. */
   readonly trailers?: Readonly<Record<string, string>>;
+  /**
+   * Identifies the commit, as `key` of a step's door does: where the history has one with this key and these contents, none is made. It stands
+   * in the line `Troupe-Step`. Default: each call is a commit of its own.
+   */
+  readonly key?: string;
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
   readonly paths?: readonly string[];
   readonly signal?: AbortSignal;
+}
+
+const commitRequest: Known<CommitRequest> = {
+  message: true,
+  author: true,
+  date: true,
+  trailers: true,
+  key: true,
+  paths: true,
+  signal: true,
+};
+
+/** Refuses a request with members that none has. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID` @internal */
+export function checkCommit(request: CommitRequest): void {
+  checkGivenOptions("commit", request, commitRequest);
 }
 
 /** Limits of one workspace. */

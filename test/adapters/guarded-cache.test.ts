@@ -72,7 +72,7 @@ describe("a guarded cache", () => {
     expect([valueIn(remote, "a"), cache.health.behind]).toEqual(["1", 0]);
   });
 
-  it("GuardedCache.G2 a remote that comes back with old contents does not hide what was written meanwhile, also after a restart here", async () => {
+  it("GuardedCache.G2 a remote that comes back with old contents hides nothing written meanwhile, also after a restart here", async () => {
     const first = setup();
     await first.cache.set("a", "old", TTL);
     first.remote.state = "unreachable";
@@ -106,7 +106,7 @@ describe("a guarded cache", () => {
     expect([remote.asked, cache.health.remote]).toEqual([3, "down"]);
   });
 
-  it("GuardedCache.G7 a remote that is down is another thing than nothing: what is here answers, what is not is unknown, and what was deleted here is gone", async () => {
+  it("GuardedCache.G7 of a remote that is down, what is here answers, what is not is unknown, what was deleted here is gone", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "unreachable";
     await cache.set("a", "1", TTL);

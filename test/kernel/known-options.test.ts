@@ -27,6 +27,10 @@ describe("options of unknown names", () => {
     expect(error.message).toContain("Known: rounds, scheduler, watch.");
   });
 
+  test("a short name is not taken for another short one", () => {
+    expect(() => checkKnownOptions("listen", { host: 1 }, { port: true, hostname: true })).toThrow("Did you mean hostname?");
+  });
+
   test("one that is like none of the known says which are known", () => {
     expect(refusal({ colour: "red" }).message).toMatch(/got "colour"\. Leave it out\. Known: rounds/);
   });

@@ -156,7 +156,7 @@ describe("what arrives, fails or is asked twice meanwhile", () => {
 });
 
 describe("the levels of a summary", () => {
-  it("[R095: the trigger was a count modulo ten, and the second level had no bound] ten become one, and ten of those one again, without end", async () => {
+  it("[R095: the trigger was a count modulo ten, and the second level had no bound] ten become one, and ten of those one", async () => {
     const { brain, model } = brainWith();
     let most = 0;
     for (let n = 1; n <= 2500; n++) {

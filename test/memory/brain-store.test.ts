@@ -103,7 +103,7 @@ describe("storing a brain memory", () => {
     expect([brain.isDirty, idsOf((await loadedFrom(cache)).history)]).toEqual([false, ["m1", "m2"]]);
   });
 
-  it("[R082: the history was cleared before it was known that the summary was kept] BrainMemory.B2 messages stay until the new summary is stored", async () => {
+  it("[R082: the history was cleared before it was known that the summary was kept] BrainMemory.B2 messages stay until it is", async () => {
     const { cache, writes, next } = slowCache();
     const { brain } = brainWith(undefined, { cache, key: KEY });
     talk(brain, 1, 10);

@@ -3,7 +3,7 @@ import { memoryWorkspace, restoreFiles } from "../../src/workspace/index.ts";
 import { Written } from "./written.ts";
 
 const [ANN, BOB] = ["Ann#0~1", "Bob#0~1"];
-const commit = { message: "Write a", author: "Ann", paths: ["a.js"], trailers: { "Troupe-Message": "Ann#0.0" } };
+const commit = { message: "Write a", author: "Ann", date: 4_000, paths: ["a.js"], trailers: { "Troupe-Message": "Ann#0.0" } };
 
 describe("restoring files from a record", () => {
   it("writes what ended activations wrote, in the order they ended, with their commits", async () => {
@@ -18,7 +18,7 @@ describe("restoring files from a record", () => {
     expect(await restoreFiles(workspace, written.events)).toEqual({ files: 2, commits: 1 });
     expect([await workspace.read("a.js"), await workspace.read("b.js")]).toEqual(["3", "2"]);
     expect(workspace.commits).toMatchObject([
-      { message: "Write a", author: "Ann", date: 5_000, trailers: commit.trailers, paths: ["a.js"] },
+      { message: "Write a", author: "Ann", date: 4_000, trailers: commit.trailers, paths: ["a.js"] },
     ]);
   });
 
@@ -40,7 +40,7 @@ describe("restoring files from a record", () => {
   });
 
   it("does not take a request for a commit that is none", async () => {
-    for (const request of [null, {}, { ...commit, paths: "a.js" }, { ...commit, author: 1 }]) {
+    for (const request of [null, {}, { ...commit, paths: "a.js" }, { ...commit, author: 1 }, { ...commit, date: "1" }]) {
       const workspace = memoryWorkspace();
       expect(await restoreFiles(workspace, new Written().write(ANN, "a.js", "1").commit(ANN, request).done(ANN).events)).toEqual({
         files: 1,

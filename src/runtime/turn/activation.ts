@@ -6,9 +6,11 @@ import type { Logger } from "../../kernel/emit.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
 import type { RandomStream } from "../../kernel/random.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import type { StepPort } from "../../kernel/step.ts";
 import { Memory } from "../../memory/memory.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
+import { scopeInside } from "../../memory/memory-scope.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
 import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
@@ -251,6 +253,10 @@ export class Activation implements RoleContext, Meter {
 
   get pools(): readonly BudgetPool[] {
     return this.#turn.tools.pools;
+  }
+
+  get scope(): Scope | undefined {
+    return scopeInside(this.#turn.tools.log.state);
   }
 
   hand<T>(what: string, work: Promise<T>): Promise<T> {

@@ -235,6 +235,18 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     expect(await workspace.commit(request)).toEqual(undefined);
   });
 
+  it("Workspace.W3 commits a key once, whatever was committed since, unless the contents differ", async () => {
+    const workspace = await make();
+    const made = async (content: string, key?: string): Promise<boolean> => {
+      await workspace.write("a.txt", content);
+      return (await workspace.commit({ ...request, ...(key === undefined ? {} : { key }) })) !== undefined;
+    };
+    const told = [await made("1", "k1"), await made("2", "k2"), await made("1", "k1"), await made("2", "k2")];
+    expect(told).toEqual([keepsHistory, keepsHistory, false, false]);
+    expect([await made("1"), await made("3", "k1"), await made("1", "k3")]).toEqual([keepsHistory, keepsHistory, keepsHistory]);
+    expect(workspace.pending).toEqual([]);
+  });
+
   it("commits a removal", async () => {
     const workspace = await make();
     await workspace.write("a.txt", "1");
