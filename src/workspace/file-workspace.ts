@@ -106,8 +106,8 @@ class DiskWorkspace implements FileWorkspace {
     return this.#git;
   }
 
-  write(path: string, content: string): Promise<WrittenFile> {
-    return this.#change(path, "write", (normal) => this.#write(normal, Buffer.from(content, "utf8")));
+  write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
+    return this.#change(path, "write", (normal) => this.#write(normal, Buffer.from(content)));
   }
 
   remove(path: string): Promise<void> {

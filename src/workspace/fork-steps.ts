@@ -76,7 +76,7 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
         if (await live(door)) await workspace.remove(path);
         return null;
       });
-    } else {
+    } else if (typeof content === "string") {
       await steps.step({ kind: "step", name: WRITE_STEP, request: { path, content }, again: true }, async (door) =>
         (await live(door)) ? workspace.write(path, content) : writtenFile(path, content),
       );

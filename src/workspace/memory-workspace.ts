@@ -55,6 +55,14 @@ export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWor
   return new HeldWorkspace(options);
 }
 
+/** Begins the content of a file that is no text: half a character, which no text in UTF-8 has. Base64 follows. */
+const BINARY = "\ud800";
+
+function heldContent(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return Buffer.from(text).equals(bytes) ? text : `${BINARY}${bytes.toString("base64")}`;
+}
+
 /** Owns the files, the tree of the last commit, and the uncommitted changes. Every method settles in one turn of the event loop. */
 class HeldWorkspace implements MemoryWorkspace {
   readonly root = "/memory";
@@ -75,9 +83,9 @@ class HeldWorkspace implements MemoryWorkspace {
     return [...this.#uncommitted].sort();
   }
 
-  async write(path: string, content: string): Promise<WrittenFile> {
+  async write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
     const normal = checkPath(path);
-    const bytes = Buffer.from(content, "utf8");
+    const bytes = Buffer.from(content);
     const uncount = this.#quota.count(normal, bytes.length);
     try {
       this.#checkPlace(normal);
@@ -85,22 +93,27 @@ class HeldWorkspace implements MemoryWorkspace {
       uncount();
       throw error;
     }
-    this.#files.set(normal, bytes.toString("utf8"));
+    this.#files.set(normal, heldContent(bytes));
     this.#uncommitted.add(normal);
     return writtenFile(normal, bytes);
   }
 
   async read(path: string): Promise<string | undefined> {
-    const normal = checkPath(path);
-    this.#checkPlace(normal);
-    return this.#files.get(normal);
+    return this.#bytes(path)?.toString("utf8");
   }
 
   async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
-    const text = await this.read(path);
-    const bytes = text === undefined ? undefined : Buffer.from(text, "utf8");
+    const bytes = this.#bytes(path);
     if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
     return bytes;
+  }
+
+  #bytes(path: string): Buffer | undefined {
+    const normal = checkPath(path);
+    this.#checkPlace(normal);
+    const held = this.#files.get(normal);
+    if (held === undefined) return undefined;
+    return held.startsWith(BINARY) ? Buffer.from(held.slice(1), "base64") : Buffer.from(held);
   }
 
   async list(under?: string): Promise<readonly string[]> {

@@ -13,6 +13,7 @@ import { keysIn } from "./git.ts";
 import { GitProgram } from "./git-program.ts";
 import {
   ABSENT,
+  contentToWrite,
   fileChange,
   type FileChange,
   forkChange,
@@ -78,7 +79,7 @@ export async function restoreFiles(
       else if (deed.content === ABSENT) {
         await workspace.remove(deed.path);
         paths.delete(deed.path);
-      } else paths.add((await workspace.write(deed.path, deed.content)).path);
+      } else paths.add((await workspace.write(deed.path, contentToWrite(deed.content))).path);
     }
     // Not one more is read: what comes behind may be damaged.
     if (event.seq >= at) break;
@@ -116,7 +117,7 @@ class RestoredForks {
     if (does === "open") return;
     if (does === "update") return void (await this.#forks.update(name, signal));
     const fork = this.#forks.workspace(name);
-    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, does.content));
+    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, contentToWrite(does.content)));
   }
 }
 

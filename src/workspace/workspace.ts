@@ -4,7 +4,7 @@ import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
 
 /**
- * The project a company writes: text files under one root, and a commit for each action that made some.
+ * The project a company writes: files under one root, and a commit for each action that made some.
  *
  * A workspace owns the rules for paths and sizes of files. It does not know roles, messages or runs: names, dates and
  * trailers of a commit are given from outside, so the same writes at the same times give the same commit ids.
@@ -25,12 +25,12 @@ export interface Workspace {
   readonly pending: readonly string[];
 
   /**
-   * Writes a text file as UTF-8, creates its folders, and replaces an existing file.
+   * Writes a text as UTF-8, or bytes as they are; creates the folders of the file, and replaces an existing one.
    *
    * @throws WorkspaceError `WORKSPACE_PATH` (see the path rules), `WORKSPACE_LIMIT`, `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE`,
    * `WORKSPACE_IO`.
    */
-  write(path: string, content: string): Promise<WrittenFile>;
+  write(path: string, content: string | Uint8Array): Promise<WrittenFile>;
 
   /**
    * The text of a file; undefined when it is not there. Bytes that are not UTF-8 come back as U+FFFD.
@@ -77,7 +77,7 @@ export interface WrittenFile {
 }
 
 /** The result of writing a content. */
-export function writtenFile(path: string, content: string | Buffer): WrittenFile {
+export function writtenFile(path: string, content: string | Uint8Array): WrittenFile {
   return { path, bytes: Buffer.byteLength(content), sha256: createHash("sha256").update(content).digest("hex") };
 }
 

@@ -83,6 +83,17 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await codeOf(() => workspace.readBytes("../a.txt", 1))).toEqual("WORKSPACE_PATH");
   });
 
+  it("writes bytes as they are, and the same again without a difference", async () => {
+    const workspace = await make();
+    const bytes = Uint8Array.from([0x89, 0x50, 0, 0xff, 0xfe, 0x80]);
+    const written = await workspace.write("a.bin", bytes);
+    expect(written).toEqual({ path: "a.bin", bytes: 6, sha256: createHash("sha256").update(bytes).digest("hex") });
+    expect([...((await workspace.readBytes("a.bin", 6)) ?? [])]).toEqual([...bytes]);
+    expect(await workspace.write("a.bin", bytes)).toEqual(written);
+    await workspace.write("a.bin", "text");
+    expect(await workspace.read("a.bin")).toEqual("text");
+  });
+
   it("knows an empty file from a missing one", async () => {
     const workspace = await make();
     await workspace.write("empty.txt", "");
