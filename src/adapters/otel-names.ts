@@ -67,7 +67,7 @@ export const OPERATIONS = {
   searchMemory: "search_memory",
 } as const;
 
-export type OperationName = (typeof OPERATIONS)[keyof typeof OPERATIONS];
+type OperationName = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
 /** How long operations took, in seconds, by operation. The conventions count a workflow as an agent that is invoked. */
 export const DURATIONS = {

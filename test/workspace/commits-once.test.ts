@@ -94,7 +94,7 @@ function historyAt(root: string): readonly string[] {
 }
 
 describe.each(ROLES)("each of the %s of an activation is made once", (_name, make) => {
-  it("wherever the process dies before the activation has ended", async () => {
+  it("Git.G4 wherever the process dies before the activation has ended", async () => {
     const [root, journal] = [scratchFolder(), memoryJournal()];
     await team(make(fileWorkspace({ root })), journal).run("go", { id: "r" }).result;
     const [history, events] = [historyAt(root), await eventsOf(journal, "r")];
