@@ -67,8 +67,6 @@ export const OPERATIONS = {
   searchMemory: "search_memory",
 } as const;
 
-type OperationName = (typeof OPERATIONS)[keyof typeof OPERATIONS];
-
 /** How long operations took, in seconds, by operation. The conventions count a workflow as an agent that is invoked. */
 export const DURATIONS = {
   chat: "gen_ai.client.inference.duration",
