@@ -4,6 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure } from "../tool/tool-result.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandResult, commandTraits, keepChanges, commandToolOptions, type CommandToolOptions } from "./command.ts";
+import { runSandboxed } from "./sandboxed-command.ts";
 import { runStep } from "./shell.ts";
 import { ToolFiles } from "./tool-files.ts";
 
@@ -42,7 +43,7 @@ async function runCode(
 ): Promise<ToolResult> {
   const program = language === "python" ? "python" : "node";
   const command = { program, text: code, place: { cwd: "", env: {} }, timeout: timeout * 1000 } as const;
-  const ran = await runStep(sandbox, files, command, ctx);
+  const ran = await runStep((one, signal) => runSandboxed(sandbox, files.workspace.root, one, signal), command, ctx);
   if (ran.recorded.kind === "not run") return toolFailure(ran.recorded.reason);
   return commandResult(ran.recorded.report, await keepChanges(files, ctx, ran, refuse), timeout);
 }

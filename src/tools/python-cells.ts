@@ -4,6 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure } from "../tool/tool-result.ts";
 import { Turns } from "../workspace/workspace.ts";
 import { commandResult, commandToolOptions, type CommandToolOptions, commandTraits, keepChanges } from "./command.ts";
+import { runSandboxed } from "./sandboxed-command.ts";
 import { runStep } from "./shell.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
@@ -66,7 +67,8 @@ class Notebook {
     if (code.trim() === "") return toolFailure("Expected a cell, got nothing but space.");
     const cells = [...(restart ? [] : this.#cells), code];
     const command = { program: "python", text: programOf(cells), place: { cwd: "", env: {} }, timeout: timeout * 1_000 } as const;
-    const ran = await runStep(this.#options.sandbox, this.#files, command, ctx);
+    const { sandbox, workspace } = this.#options;
+    const ran = await runStep((one, signal) => runSandboxed(sandbox, workspace.root, one, signal), command, ctx);
     if (ran.recorded.kind === "not run") return toolFailure(`${ran.recorded.reason} With restart: true the earlier cells are forgotten.`);
     const { report } = ran.recorded;
     if (report.code === 0) this.#cells = cells;

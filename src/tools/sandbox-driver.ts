@@ -1,26 +1,26 @@
 /** Stands in an environment for the project's folder, which is another for each command. No environment can have it by itself. */
 export const PROJECT_MARK = "\0project\0";
 
-/**
- * The program that runs a command inside a sandbox and reports its result: the text of a script for `node -e`, for Node 20.19 and later. It
- * gets two arguments: an order as JSON, and the command.
- *
- * The command is one argument of its interpreter; no shell string is made of it. Its output is bounded while it comes: the beginning and the
- * end are kept. At its time limit its whole process group is killed, and so are the processes it left in the background when it ends. The
- * driver prints one line of JSON. The command may forge that line, so its reader checks all of it.
- */
-export const SANDBOX_DRIVER: string = String.raw`
+/** Nobody's work: folders of others, and caches that Python's programs leave wherever they run. Their changes are not seen. */
+export const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
+
+/** What both drivers begin with: the text of a script for `node -e`, for Node 20.19 and later. Its first argument is an order as JSON. */
+export const DRIVER_BASE: string = String.raw`
 const fs = require("node:fs"), os = require("node:os"), path = require("node:path");
 const { spawn } = require("node:child_process");
-const [orderText, command] = process.argv.slice(1);
-const order = JSON.parse(orderText);
+const words = process.argv.slice(1);
+let order = JSON.parse(words[0]);
 const root = process.cwd();
 const state = fs.mkdtempSync(path.join(os.tmpdir(), "state-"));
-// Nobody's work: what belongs to others, and caches that Python's programs leave wherever they run.
-const UNSEEN = new Set([".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"]);
+const unseen = new Set(order.unseen);
 const HERE = order.projectMark;
 const OWN = new Set(["PWD", "OLDPWD", "SHLVL", "_"]);
 const base = { ...process.env };
+
+function seenAt(name) {
+  const at = fs.lstatSync(path.join(root, name), { bigint: true, throwIfNoEntry: false });
+  return at && { mark: [at.size, at.mtimeNs, at.ctimeNs, at.ino, at.mode].join(), size: Number(at.size), plain: at.isFile() };
+}
 
 function snapshot() {
   const files = new Map(), open = [""];
@@ -29,11 +29,11 @@ function snapshot() {
     try { entries = fs.readdirSync(path.join(root, folder), { withFileTypes: true }); } catch { continue; }
     for (const entry of entries) {
       const name = folder === "" ? entry.name : folder + "/" + entry.name;
-      if (UNSEEN.has(entry.name.toLowerCase())) continue;
+      if (unseen.has(entry.name.toLowerCase())) continue;
       if (entry.isDirectory()) open.push(name);
       else {
-        const at = fs.lstatSync(path.join(root, name), { bigint: true, throwIfNoEntry: false });
-        if (at !== undefined) files.set(name, { mark: [at.size, at.mtimeNs, at.ctimeNs, at.ino, at.mode].join(), size: Number(at.size), plain: at.isFile() });
+        const seen = seenAt(name);
+        if (seen !== undefined) files.set(name, seen);
       }
       if (files.size + open.length > order.mostFiles) return undefined;
     }
@@ -67,19 +67,27 @@ function contentOf(name, size) {
   }
 }
 
-function changesSince(before) {
-  const after = snapshot();
+// What is too much for one report stays in the second snapshot as it was in the first, so that another report can have it.
+function changesBetween(before, after) {
   if (before === undefined || after === undefined) return { written: [], removed: [], skipped: [{ path: "", reason: "there are too many files" }], files: 0 };
   const written = [], skipped = [];
   let room = order.changedBytes;
   for (const [name, { mark, size, plain }] of [...after].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (before.get(name)?.mark === mark) continue;
-    const found = !plain ? { skipped: "it is a link or no plain file" } : size > room ? { skipped: "the command changed too much" } : contentOf(name, size);
+    const old = before.get(name);
+    if (old?.mark === mark) continue;
+    const fits = size <= order.fileBytes;
+    if (plain && fits && (size > room || written.length >= order.changedFiles)) {
+      skipped.push({ path: name, reason: "the command changed too much" });
+      if (old === undefined) after.delete(name);
+      else after.set(name, old);
+      continue;
+    }
+    const found = plain ? contentOf(name, size) : { skipped: "it is a link or no plain file" };
     if (found.skipped !== undefined) skipped.push({ path: name, reason: found.skipped });
     else { written.push({ path: name, ...found }); room -= size; }
   }
   const removed = [...before.keys()].filter((name) => !after.has(name)).sort();
-  return { written: written.slice(0, order.changedFiles), removed: removed.slice(0, order.mostFiles), skipped: skipped.slice(0, order.mostSkipped), files: before.size };
+  return { written, removed: removed.slice(0, order.mostFiles), skipped: skipped.slice(0, order.mostSkipped), files: before.size };
 }
 
 class KeptOutput {
@@ -129,6 +137,19 @@ function stateLeft() {
   }
 }
 
+`;
+
+/**
+ * The program that runs one command inside a sandbox and reports its result. It gets two arguments: an order as JSON, and the command.
+ *
+ * The command is one argument of its interpreter; no shell string is made of it. Its output is bounded while it comes: the beginning and the
+ * end are kept. At its time limit its whole process group is killed, and so are the processes it left in the background when it ends. The
+ * driver prints one line of JSON. The command may forge that line, so its reader checks all of it.
+ */
+export const SANDBOX_DRIVER: string =
+  DRIVER_BASE +
+  String.raw`
+const command = words[1];
 const ENTER = "trap \"code=\\$?; /usr/bin/env -0 > '$2/env'; pwd -P > '$2/cwd'; exit \\$code\" EXIT\ntroupe_command=$1\nset --\neval \"$troupe_command\"";
 const programs = {
   sh: ["/bin/sh", ["-c", ENTER, "sh", command, state]],
@@ -158,7 +179,7 @@ function report(ending) {
   clearTimeout(limit);
   const left = order.program === "sh" ? stateLeft() : undefined;
   fs.rmSync(state, { recursive: true, force: true });
-  const told = { ...ending, timedOut, isThere, stdout: stdout.done(), stderr: stderr.done(), left, changes: changesSince(before) };
+  const told = { ...ending, timedOut, isThere, stdout: stdout.done(), stderr: stderr.done(), left, changes: changesBetween(before, snapshot()) };
   process.stdout.write(JSON.stringify(told) + "\n", () => process.exit(0));
 }
 let ending;

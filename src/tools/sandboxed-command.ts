@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
-import { type Json, parsedJson } from "../kernel/json.ts";
+import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
 import type { BinaryContent } from "../workspace/recorded-files.ts";
 import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
-import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
+import { PROJECT_MARK, SANDBOX_DRIVER, UNSEEN } from "./sandbox-driver.ts";
 
 export interface ShellPlace {
   /** Relative to the project, empty for its root; or absolute. */
@@ -31,6 +31,10 @@ export interface CommandReport {
   readonly isThere: boolean;
   readonly stdout: string;
   readonly stderr: string;
+  /** True when the command ran in a shell that was begun for it; left out where each command has a process of its own. */
+  readonly isNew?: boolean | undefined;
+  /** True when that shell ended with the command. */
+  readonly hasEnded?: boolean | undefined;
   readonly left?: { readonly cwd: string; readonly env: Readonly<Record<string, string | null>> } | undefined;
   readonly changes: {
     readonly written: readonly ({ readonly path: string; readonly content: string } | ({ readonly path: string } & BinaryContent))[];
@@ -51,16 +55,28 @@ const LONGEST_TEXT = 120_000;
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
-const MOST_FILES = 100_000;
+export const MOST_FILES = 100_000;
 const MOST_SKIPPED = 50;
 /** The default limit of a file of a workspace. */
 const FILE_BYTES = 1024 ** 2;
 /** Most bytes of a shell's environment, as JSON. */
 const LONGEST_ENVIRONMENT = 60_000;
 /** JSON may write a character of a change as six. */
-const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
+export const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 /** Milliseconds for copying and comparing the project around the command. */
-const DRIVER_TIME = 60_000;
+export const DRIVER_TIME = 60_000;
+
+/** What a driver is told of its bounds, whatever it runs. */
+export const driverBounds: JsonObject = {
+  outputBytes: OUTPUT_BYTES,
+  changedBytes: CHANGED_BYTES,
+  changedFiles: CHANGED_FILES,
+  mostFiles: MOST_FILES,
+  mostSkipped: MOST_SKIPPED,
+  projectMark: PROJECT_MARK,
+  fileBytes: FILE_BYTES,
+  unseen: UNSEEN,
+};
 
 /** A text that systems take in paths and environments; it may hold the mark of the project's folder. */
 const plain = z.string().refine((text) => !text.replaceAll(PROJECT_MARK, "").includes("\0"));
@@ -73,6 +89,8 @@ const Report = z.object({
   timedOut: z.boolean(),
   /** False when the working folder no longer exists. */
   isThere: z.boolean(),
+  isNew: z.boolean().optional(),
+  hasEnded: z.boolean().optional(),
   stdout: z.string(),
   stderr: z.string(),
   left: z.object({ cwd: plain.max(4096), env: z.record(z.string().regex(/^[^=\0]+$/), plain.nullable()) }).optional(),
@@ -104,19 +122,7 @@ export async function runSandboxed(
   const { program, text, place, timeout } = command;
   const fault = faultOf(text);
   if (fault !== undefined) return { kind: "not run", reason: fault };
-  const order: Json = {
-    program,
-    cwd: place.cwd,
-    env: place.env,
-    timeout,
-    outputBytes: OUTPUT_BYTES,
-    changedBytes: CHANGED_BYTES,
-    changedFiles: CHANGED_FILES,
-    mostFiles: MOST_FILES,
-    mostSkipped: MOST_SKIPPED,
-    projectMark: PROJECT_MARK,
-    fileBytes: FILE_BYTES,
-  };
+  const order: Json = { ...driverBounds, program, cwd: place.cwd, env: place.env, timeout };
   const result = await sandbox.run({
     root,
     command: ["node", "--input-type=commonjs", "-e", SANDBOX_DRIVER, "--", JSON.stringify(order), text],
@@ -127,7 +133,8 @@ export async function runSandboxed(
   return outcomeOf(result, place, timeout, signal);
 }
 
-function faultOf(text: string): string | undefined {
+/** Why a text cannot be run; undefined when it can. */
+export function faultOf(text: string): string | undefined {
   if (text.trim() === "") return "Expected something to run, got nothing but space.";
   if (text.includes("\0")) return "Expected text without NUL characters. Write the character as an escape of the language.";
   const bytes = Buffer.byteLength(text);
@@ -135,7 +142,8 @@ function faultOf(text: string): string | undefined {
   return `Expected at most ${LONGEST_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, signal: AbortSignal): CommandOutcome {
+/** @throws ControlError when the command was aborted */
+export function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, signal: AbortSignal): CommandOutcome {
   switch (result.kind) {
     case "exited":
       return readReport(result.stdout, place) ?? notRun(result.stderr === "" ? `it ended with code ${result.code}` : result.stderr);
@@ -156,11 +164,12 @@ function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, si
   }
 }
 
-function notRun(why: string): CommandOutcome {
+export function notRun(why: string): CommandOutcome {
   return { kind: "not run", reason: `Expected the command to end and be reported, but ${visible(why.trim(), 500)}.` };
 }
 
-function readReport(stdout: string, place: ShellPlace): CommandOutcome | undefined {
+/** Undefined for a text that is no report: the command may have written it. */
+export function readReport(stdout: string, place: ShellPlace): CommandOutcome | undefined {
   const read = Report.safeParse(parsedJson(stdout));
   if (!read.success) return undefined;
   const { left, ...report } = read.data;

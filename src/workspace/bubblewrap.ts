@@ -16,10 +16,10 @@ import {
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxLimits,
-  type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
 import { runLimited } from "./cgroup.ts";
+import { startBy, type TalkedRequest } from "./staying-program.ts";
 import { NOBODY } from "./temporary-owner.ts";
 
 export interface BubblewrapMeans {
@@ -78,25 +78,27 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
   const missing = missingOf(means);
   const as = means.setpriv === undefined ? "" : ", as nobody";
+  const run = async (request: TalkedRequest): Promise<SandboxResult> => {
+    const limits = sandboxLimits(request.limits);
+    checkSandboxRequest(request);
+    const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
+    if (refusal !== undefined) return refusal;
+    return inCopy(request.root, { owner, signal: request.signal }, async (copy) => {
+      const { network = [] } = request;
+      const gate = network.length === 0 ? undefined : await openGate(copy.scratch, network, owner);
+      try {
+        return await runInside(means, request, copy, { owner, limits, missing, gate });
+      } finally {
+        gate?.close();
+      }
+    });
+  };
   return {
     kind: "bubblewrap",
     describe: [`bubblewrap: a copy of the project, no network, no other files, no keys${as}`, ...missing].join("; "),
     missing,
-    run: async (request) => {
-      const limits = sandboxLimits(request.limits);
-      checkSandboxRequest(request);
-      const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
-      if (refusal !== undefined) return refusal;
-      return inCopy(request.root, { owner, signal: request.signal }, async (copy) => {
-        const { network = [] } = request;
-        const gate = network.length === 0 ? undefined : await openGate(copy.scratch, network, owner);
-        try {
-          return await runInside(means, request, copy, { owner, limits, missing, gate });
-        } finally {
-          gate?.close();
-        }
-      });
-    },
+    run,
+    start: startBy(run),
   };
 }
 
@@ -109,7 +111,7 @@ interface InsideOptions {
 
 async function runInside(
   means: BubblewrapMeans,
-  request: SandboxRequest,
+  request: TalkedRequest,
   copy: ProjectCopy,
   { owner, limits, missing, gate }: InsideOptions,
 ): Promise<Exclude<SandboxResult, Refusal>> {

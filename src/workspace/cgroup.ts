@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
 import { stateOfProcess } from "../adapters/process-identity.ts";
 import { procText } from "../adapters/proc-file.ts";
-import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
+import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxResult } from "./sandbox.ts";
+import type { TalkedRequest } from "./staying-program.ts";
 import { ownerOfFolder, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 
@@ -149,7 +150,7 @@ export interface LimitedOptions extends LimitWatchOptions {
  * watched, for a cgroup counts no files.
  */
 export async function runLimited(
-  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input }: SandboxRequest,
+  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input, talk }: TalkedRequest,
   words: readonly string[],
   place: Pick<ProcessRequest, "cwd" | "env">,
   options: LimitedOptions,
@@ -161,6 +162,7 @@ export async function runLimited(
     const result = await runProcess({
       ...place,
       ...(input === undefined ? {} : { stdin: input }),
+      ...(talk === undefined ? {} : { stdin: talk.input, onOutput: talk.onOutput }),
       ...{ file, args, timeout, outputLimit, signal },
       onStart: (pid) => watch.start(pid),
     });

@@ -19,9 +19,9 @@ import {
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxMode,
-  type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
+import { startBy, type TalkedRequest } from "./staying-program.ts";
 import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
 
 /** A working sandbox answers in a fraction of this. */
@@ -126,21 +126,23 @@ export function plainSandbox(): Sandbox {
   const limits = prlimit === undefined ? "no limits of memory and file size (prlimit is missing)" : "memory and file size limited";
   const cgroups = process.platform === "linux" ? findCgroups() : { reason: "there is no cgroup v2" };
   const missing = missingOf(cgroups);
+  const run = async (request: TalkedRequest): Promise<SandboxResult> => {
+    checkSandboxRequest(request);
+    const refusal = missingMount(request.mounts) ?? movedMount(request.mounts) ?? openNetwork(request.network);
+    if (refusal !== undefined) return refusal;
+    const held: LimitedOptions = {
+      limits: sandboxLimits(request.limits),
+      missing,
+      cgroups: "parent" in cgroups ? cgroups.parent : undefined,
+    };
+    return inCopy(request.root, { signal: request.signal }, (copy) => runPlainly(request, copy.scratch, { prlimit, held }));
+  };
   return {
     kind: "none",
     describe: [`no isolation: a copy of the project, an environment without keys, ${limits}`, ...missing].join("; "),
     missing,
-    run: async (request) => {
-      checkSandboxRequest(request);
-      const refusal = missingMount(request.mounts) ?? movedMount(request.mounts) ?? openNetwork(request.network);
-      if (refusal !== undefined) return refusal;
-      const held: LimitedOptions = {
-        limits: sandboxLimits(request.limits),
-        missing,
-        cgroups: "parent" in cgroups ? cgroups.parent : undefined,
-      };
-      return inCopy(request.root, { signal: request.signal }, (copy) => runPlainly(request, copy.scratch, { prlimit, held }));
-    },
+    run,
+    start: startBy(run),
   };
 }
 
@@ -167,7 +169,7 @@ function missingOf(cgroups: ReturnType<typeof findCgroups>): string[] {
 }
 
 async function runPlainly(
-  request: SandboxRequest,
+  request: TalkedRequest,
   scratch: string,
   { prlimit, held }: { readonly prlimit: string | undefined; readonly held: LimitedOptions },
 ): Promise<Exclude<SandboxResult, Refusal>> {

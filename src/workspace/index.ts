@@ -38,6 +38,7 @@ export { checkPath, visible } from "./path-rules.ts";
 // Programs, and where a project's own code runs.
 export { type ProcessOutput, type ProcessRequest, type ProcessResult, runProcess } from "./process.ts";
 export type { Bounded, Refusal, Sandbox, SandboxKeep, SandboxMode, SandboxMount, SandboxRequest, SandboxResult } from "./sandbox.ts";
+export type { SandboxProcess, SandboxStart } from "./sandbox.ts";
 export { anyAddressSpace, defaultSandboxLimits, type LimitHit, type SandboxLimits } from "./sandbox.ts";
 export { refusedSandbox } from "./sandbox.ts";
 export { chooseSandbox, probeBubblewrap } from "./choose-sandbox.ts";

@@ -27,6 +27,29 @@ export interface Sandbox {
    * @throws UsageError `OPTION_INVALID` for an invalid limit.
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
+  /**
+   * Starts one program that stays, in a copy of the project, with the limits, mounts and network of `run`. S1 to S7 hold until it has ended.
+   * A sandbox that cannot keep a program has no `start`.
+   */
+  start?(request: SandboxStart): SandboxProcess;
+}
+
+/** A program to start in a copy of a project, which stays until its signal aborts. */
+export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep"> {
+  /** Ends the program and all it started. */
+  readonly signal: AbortSignal;
+  /** Milliseconds of its whole life. Default: no limit. */
+  readonly timeout?: number | undefined;
+  /** Hears its standard output as it comes; nothing of it is kept. */
+  readonly onOutput: (chunk: Uint8Array) => void;
+}
+
+/** A program that was started in a sandbox. */
+export interface SandboxProcess {
+  /** Writes to its standard input. Does nothing when it has ended. */
+  write(text: string): void;
+  /** Its end, with what it wrote to stderr. Rejects as {@link Sandbox.run}. */
+  readonly ended: Promise<SandboxResult>;
 }
 
 /** A command to run in a copy of a project. */
@@ -127,7 +150,8 @@ export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "reason", reason, aText);
   takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
-  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
+  const ended = Promise.resolve(refusal);
+  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => ended, start: () => ({ write: () => {}, ended }) };
 }
 
 /** Limits of a sandboxed command and all processes it starts, together. */

@@ -1,0 +1,197 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { closeTool } from "../../src/tool/close-tool.ts";
+import { shellTool } from "../../src/tools/shell.ts";
+import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
+import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
+import type { Sandbox } from "../../src/workspace/sandbox.ts";
+import { errorOf, scratchFolder, until } from "../workspace/scratch.ts";
+import { call, read } from "./tool-kit.ts";
+
+const isolated = await chooseSandbox("auto");
+const sandboxes: readonly [string, Sandbox][] = [
+  ["no isolation", await chooseSandbox("none")],
+  ...(isolated.kind === "bubblewrap" ? [["bubblewrap", isolated] as [string, Sandbox]] : []),
+];
+const opened: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((close) => close()));
+});
+
+function shellIn(sandbox: Sandbox, files: Readonly<Record<string, string>> = {}, refuse?: (path: string) => string | undefined) {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(root, path), content);
+  const tool = shellTool({ workspace: fileWorkspace({ root, git: false }), sandbox, ...(refuse === undefined ? {} : { refuse }) });
+  const session = {};
+  const close = () => closeTool(tool, session, systemClock);
+  opened.push(close);
+  return {
+    root,
+    close,
+    call: (command: string, more: { readonly timeout?: number; readonly signal?: AbortSignal } = {}) => {
+      const { signal, ...args } = more;
+      return call(tool, { command, ...args }, { session, ...(signal === undefined ? {} : { signal }) });
+    },
+    read: (command: string) => read(tool, { command }, { session }),
+    restart: () => read(tool, { restart: true }, { session }),
+    now: (path: string) => readFileSync(join(root, path), "utf8"),
+  };
+}
+
+describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_name, sandbox) => {
+  it("keeps folder, variables of every kind, functions, options and files outside the project", async () => {
+    const shell = shellIn(sandbox);
+    await shell.read('mkdir a; cd a; export E=1; plain=2; f() { echo "f $1"; }; set -- x y; echo kept > "$HOME/note"; umask 077');
+    expect(await shell.read('echo "$E $plain $2"; f z; cat "$HOME/note"; umask; basename "$PWD"')).toBe("1 2 y\nf z\nkept\n0077\na");
+  });
+
+  it("keeps a server in the background, which answers a later command", async () => {
+    const shell = shellIn(sandbox, {
+      "server.js": `require("node:http").createServer((_, r) => r.end("answer")).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`,
+    });
+    await shell.read('node server.js > port 2> "$HOME/errors" & until [ -s port ]; do sleep 0.05; done');
+    const ask = `node -e 'fetch("http://127.0.0.1:" + process.argv[1]).then((r) => r.text()).then(console.log)' "$(cat port)"`;
+    expect(await shell.read(ask)).toBe("answer");
+    expect(await shell.read("kill $!; wait; echo gone")).toContain("gone");
+  });
+
+  it("brings the changes of each command, and of what runs in the background, into the project", async () => {
+    const shell = shellIn(sandbox, { "a.txt": "a\n", "b.txt": "b\n" });
+    expect(await shell.read("echo 1 >> a.txt; rm b.txt")).toContain("Files written: a.txt.\nFiles removed: b.txt.");
+    expect([shell.now("a.txt"), existsSync(join(shell.root, "b.txt"))]).toEqual(["a\n1\n", false]);
+    await shell.read('( while [ ! -e "$HOME/go" ]; do sleep 0.02; done; echo late > late.txt; touch "$HOME/done" ) > /dev/null 2>&1 &');
+    const text = await shell.read('touch "$HOME/go"; until [ -e "$HOME/done" ]; do sleep 0.02; done');
+    expect([text, shell.now("late.txt")]).toEqual([expect.stringContaining("Files written: late.txt."), "late\n"]);
+  });
+
+  it("has what changed in the project meanwhile, and leaves what it wrote itself as it is", async () => {
+    const shell = shellIn(sandbox, { "a.txt": "a", "gone.txt": "gone" });
+    await shell.read('echo own > own.txt; ls -i own.txt > "$HOME/inode"');
+    writeFileSync(join(shell.root, "a.txt"), "changed");
+    writeFileSync(join(shell.root, "new.sh"), "#!/bin/sh\necho new", { mode: 0o755 });
+    rmSync(join(shell.root, "gone.txt"));
+    expect(await shell.read('cat a.txt; echo; ./new.sh; ls; ls -i own.txt | cmp - "$HOME/inode"')).toBe(
+      "changed\nnew\na.txt\nnew.sh\nown.txt",
+    );
+  });
+
+  it("undoes in its copy what the project refused", async () => {
+    const shell = shellIn(sandbox, { "a.txt": "a", "b.txt": "b" }, (path) => (path === "a.txt" ? "it is fixed" : undefined));
+    expect(await shell.read("echo mine > a.txt; echo b2 > b.txt")).toContain("Not kept: a.txt: it is fixed");
+    expect(await shell.read("cat a.txt b.txt")).toBe("ab2");
+    expect(await shell.read("rm *")).toContain("too much was removed at once");
+    expect(await shell.read("ls")).toBe("a.txt\nb.txt");
+  });
+
+  it("ends at a time limit with all it started; the next command has a new one in the same folder", async () => {
+    const shell = shellIn(sandbox);
+    const mark = `4801.${process.pid}${sandbox.kind.length}`;
+    await shell.read(`mkdir a; cd a; export E=1; plain=2; sleep ${mark} &`);
+    const { result } = await shell.call("echo begun; echo kept > kept.txt; sleep 1000", { timeout: 1 });
+    expect(result).toMatchObject({
+      error: expect.stringContaining("within 1 s"),
+      output: "begun",
+      system: expect.stringContaining("The shell has ended; the next command begins a new one."),
+    });
+    await until(() => processesWith(mark) === 0);
+    expect([shell.now("a/kept.txt"), await shell.read('ls; echo "$E ${plain-none}"')]).toEqual(["kept\n", "kept.txt\n1 none"]);
+  });
+
+  it.each(["exit 3", "return 3", "set -e; (exit 3)", "trap - EXIT; exit 3", "kill -9 $$", "exec sh -c 'exit 3'"])(
+    "tells that a command ended it, and goes on with a new one: %s",
+    async (command) => {
+      const shell = shellIn(sandbox);
+      await shell.read("mkdir a; cd a; f() { echo f; }");
+      const { outcome, result } = await shell.call(command);
+      expect([outcome, result.system]).toEqual(["failed", expect.stringContaining("The shell has ended")]);
+      expect(await shell.read('basename "$PWD"; f')).toMatch(/not found/);
+      expect(await shell.read('basename "$PWD"')).toBe("a");
+    },
+  );
+
+  it.each(["if then", "echo ${x?unset}", ". /missing", "export 1x=2", "shift 99", "cat <<END\n<<exit>>\nEND", "no-such-program"])(
+    "stays after an error or an odd text: %s",
+    async (command) => {
+      const shell = shellIn(sandbox);
+      await shell.read("plain=2");
+      await shell.call(command);
+      expect(await shell.read("echo $plain")).toBe("2");
+    },
+  );
+
+  it("is not deceived by output that looks like an end, on any stream that a command has", async () => {
+    const shell = shellIn(sandbox);
+    const report = `{"code":0,"timedOut":false,"isThere":true,"stdout":"forged","stderr":"","changes":{"written":[],"removed":[],"skipped":[],"files":0}}`;
+    const lines = `$(printf '%s\n' "$troupe_mark 0" '${"0".repeat(32)} ${report}' '${report}')`;
+    const { result } = await shell.call(
+      `for to in 1 2 3 4 5 10; do echo "${lines}" > /dev/fd/$to; done; echo "${lines}" > /proc/$PPID/fd/1; (exit 7)`,
+    );
+    expect(result.data).toMatchObject({ exitCode: 7 });
+    // Only a command itself, but no process it left behind, knows its mark; the next command has another.
+    await shell.call(`(sleep 0.1; for to in 1 4; do echo "$troupe_mark 0" > /proc/$$/fd/$to; done) & true`);
+    expect((await shell.call("wait; (exit 5)")).result.data).toMatchObject({ exitCode: 5 });
+  });
+
+  it("bounds what a command prints, and what prints on in the background", async () => {
+    const shell = shellIn(sandbox);
+    const { result } = await shell.call("yes background & echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo; (exit 2)");
+    expect([(result.output ?? "").length < 210_000, result.data]).toEqual([true, expect.objectContaining({ exitCode: 2 })]);
+    expect((await shell.call("kill $!; wait; echo last")).result.output).toMatch(/last\n?$/);
+  });
+
+  it("is killed by the signal of its call, with all it started", async () => {
+    const shell = shellIn(sandbox);
+    const mark = `4802.${process.pid}${sandbox.kind.length}`;
+    await shell.read(`sleep ${mark} &`);
+    const stop = new AbortController();
+    const running = shell.call(`sleep ${mark}`, { signal: stop.signal });
+    await until(() => processesWith(mark) === 2);
+    stop.abort();
+    expect((await errorOf(() => running)).code).toBe("ABORTED");
+    await until(() => processesWith(mark) === 0);
+    expect(await shell.read("echo on")).toContain("The shell is new: the one before has ended.");
+  });
+
+  it("leaves no process when it is closed, and begins a new one after that, which is told once", async () => {
+    const shell = shellIn(sandbox);
+    const mark = `4803.${process.pid}${sandbox.kind.length}`;
+    await shell.read(`mkdir a; cd a; echo x > x; sleep ${mark} & (sleep ${mark} &); trap '' TERM; sleep ${mark} &`);
+    expect(processesWith(mark)).toBe(3);
+    await shell.close();
+    await until(() => processesWith(mark) === 0);
+    expect(await shell.read('basename "$PWD"')).toContain("a\nThe shell is new: the one before has ended.");
+    expect(await shell.read('basename "$PWD"')).toBe("a");
+    await shell.restart();
+    expect(await shell.read("ls")).toBe("a");
+  });
+
+  it("passes on no key of this process", async () => {
+    process.env["OPENAI_API_KEY"] = "sk-canary-123456";
+    const shell = shellIn(sandbox);
+    expect(await shell.read("env; cat /proc/$$/environ /proc/$PPID/environ | tr '\\0' '\\n'")).not.toContain("canary");
+    delete process.env["OPENAI_API_KEY"];
+  });
+});
+
+it("is a process for each command where the sandbox has no start", async () => {
+  const { start: _start, ...without } = await chooseSandbox("none");
+  const shell = shellIn(without);
+  await shell.read("mkdir a; cd a; echo x > x; export E=1; plain=2");
+  expect(await shell.read('basename "$PWD"; echo "$E ${plain-none}"')).toBe("a\n1 none");
+});
+
+/** Programs called sleep that have a mark among their arguments. */
+function processesWith(mark: string): number {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return /(^|\/)sleep$/.test(words[0] ?? "") && words.includes(mark);
+    } catch {
+      // No process, or one that has just ended.
+      return false;
+    }
+  }).length;
+}
