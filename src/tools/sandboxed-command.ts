@@ -55,16 +55,16 @@ const LONGEST_TEXT = 120_000;
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
-export const MOST_FILES = 100_000;
+export const MOST_FILES: number = 100_000;
 const MOST_SKIPPED = 50;
 /** The default limit of a file of a workspace. */
 const FILE_BYTES = 1024 ** 2;
 /** Most bytes of a shell's environment, as JSON. */
 const LONGEST_ENVIRONMENT = 60_000;
 /** JSON may write a character of a change as six. */
-export const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
+export const REPORT_BYTES: number = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 /** Milliseconds for copying and comparing the project around the command. */
-export const DRIVER_TIME = 60_000;
+export const DRIVER_TIME: number = 60_000;
 
 /** What a driver is told of its bounds, whatever it runs. */
 export const driverBounds: JsonObject = {

@@ -46,6 +46,7 @@ const DESCRIPTION_WITHOUT =
 const LOST =
   "The working folder and exported variables are as they were; other variables, functions and processes in the background are gone.";
 const ENDED = `The shell has ended; the next command begins a new one. ${LOST}`;
+const FIRST = "The shell is new and stands at the project's root.";
 const NEW = `The shell is new: the one before has ended. ${LOST}`;
 
 const parameters = z.object({
@@ -87,8 +88,8 @@ class ShellSession {
   readonly #turns = new Turns();
   #place = START;
   #process: ShellProcess | undefined;
-  /** True while a new shell is no news to the model. */
-  #expectsNew = true;
+  /** What the model knows of the shell: nothing, perhaps because a resumed run has forgotten it; that it ended; or that it is there. */
+  #known: "nothing" | "ended" | "there" = "nothing";
 
   constructor(sandbox: Sandbox, files: ToolFiles, refuse: CommandToolOptions["refuse"]) {
     this.#sandbox = sandbox;
@@ -111,7 +112,7 @@ class ShellSession {
   async #restart(): Promise<void> {
     await this.close();
     this.#place = START;
-    this.#expectsNew = true;
+    this.#known = "ended";
   }
 
   async #command(text: string, timeout: number, ctx: ToolContext): Promise<ToolResult> {
@@ -139,10 +140,11 @@ class ShellSession {
     return (command, signal) => staying.run(command, signal);
   }
 
-  #shellNotes({ isNew = false, hasEnded = false }: CommandReport): string[] {
-    const isNews = isNew && !this.#expectsNew;
-    this.#expectsNew = hasEnded;
-    return [...(isNews ? [NEW] : []), ...(hasEnded ? [ENDED] : [])];
+  #shellNotes({ isNew, hasEnded }: CommandReport): string[] {
+    if (isNew === undefined) return [];
+    const news = isNew ? { nothing: [FIRST], ended: [], there: [NEW] }[this.#known] : [];
+    this.#known = hasEnded === true ? "ended" : "there";
+    return [...news, ...(hasEnded === true ? [ENDED] : [])];
   }
 }
 
