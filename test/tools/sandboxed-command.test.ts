@@ -1,12 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
 import { someOf } from "../long.ts";
-import { errorOf, scratchFolder, until } from "../workspace/scratch.ts";
+import { errorOf, scratchFolder, sleepersWith, until } from "../workspace/scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
 const isolates = bubblewrap.kind === "bubblewrap";
@@ -82,7 +81,7 @@ describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sand
     const stop = new AbortController();
     const root = scratchFolder();
     const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, place: start, timeout: 60_000 }, stop.signal);
-    await until(() => processesWith(mark).length > 0);
+    await until(() => sleepersWith(mark).length > 0);
     stop.abort();
     expect((await errorOf(() => running)).code).toBe("ABORTED");
     await untilGone(mark);
@@ -240,22 +239,5 @@ it("says why nothing is run where no sandbox works", async () => {
 
 /** Who is killed is seen for a moment more. One who is not lives for an hour, longer than any test. */
 async function untilGone(mark: string): Promise<void> {
-  await until(() => processesWith(mark).length === 0);
-}
-
-/** Programs called sleep that have a mark among their arguments. */
-function processesWith(mark: string): string[] {
-  if (!existsSync("/proc/self/cmdline"))
-    return execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
-      .split("\n")
-      .filter((line) => /^\S*sleep /.test(line) && line.includes(mark));
-  return readdirSync("/proc").flatMap((pid) => {
-    try {
-      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return /(^|\/)sleep$/.test(words[0] ?? "") && words.includes(mark) ? [words.join(" ")] : [];
-    } catch {
-      // No process, or one that has just ended.
-      return [];
-    }
-  });
+  await until(() => sleepersWith(mark).length === 0);
 }

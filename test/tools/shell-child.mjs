@@ -1,5 +1,5 @@
 // A process that ends while a shell stays, in one of several ways. Its one argument is JSON: { mode, end, mark, root }. It prints a line when the
-// shell has processes in the background.
+// shell has processes in the background, and ends when it is told to.
 import { Agent } from "../../dist/src/agent/index.js";
 import { scriptedModel } from "../../dist/src/testing/index.js";
 import { shellTool } from "../../dist/src/tools/index.js";
@@ -17,7 +17,8 @@ const ends = {
 const model = scriptedModel([
   { toolCalls: [call("1", `trap '' TERM; sleep ${mark} & (sleep ${mark} &)`)] },
   () => {
-    process.stdout.write("begun\n", () => setImmediate(ends[end]));
+    process.stdout.write("begun\n");
+    process.stdin.once("data", () => ends[end]());
     return new Promise(() => {});
   },
 ]);

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
@@ -14,7 +13,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import type { Sandbox } from "../../src/workspace/sandbox.ts";
 import { call, calls } from "../agent/setup.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
-import { scratchFolder, until } from "../workspace/scratch.ts";
+import { scratchFolder, sleepersWith, until } from "../workspace/scratch.ts";
 
 const plain = await chooseSandbox("none");
 const isolated = await chooseSandbox("auto");
@@ -62,7 +61,7 @@ describe("a shell in an agent's run", () => {
       "a\n1\nf",
       1,
     ]);
-    await until(() => processesWith(mark) === 0);
+    await until(() => sleepersWith(mark).length === 0);
     await agent.run("go on").result;
     expect([seenBy(model, 5), begun.length]).toEqual([expect.stringContaining(NEW), 2]);
     expect(seenBy(model, 6)).not.toContain(NEW);
@@ -78,10 +77,10 @@ describe("a shell in an agent's run", () => {
       permissions,
     });
     const running = agent.run("go");
-    await until(() => processesWith(mark) === 2);
+    await until(() => sleepersWith(mark).length === 2);
     running.stop();
-    await running.result.catch(() => undefined);
-    await until(() => processesWith(mark) === 0);
+    expect((await running.result).status).toBe("stopped");
+    await until(() => sleepersWith(mark).length === 0);
   });
 
   it("is new after a resume, in the same folder with the same exported variables, and the model is told once", async () => {
@@ -114,27 +113,14 @@ describe.each(modes)("the end of the process around it, with %s", (_name, mode) 
   it.each(["a signal", "exit", "an error"])("is the end of all that the shell started: %s", { tags: "company" }, async (end) => {
     const mark = `4903.${process.pid}${mode.length}${end.length}`;
     const order = JSON.stringify({ mode, end, mark, root: scratchFolder() });
-    const child = spawn(process.execPath, [fileURLToPath(new URL("shell-child.mjs", import.meta.url)), order], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(process.execPath, [fileURLToPath(new URL("shell-child.mjs", import.meta.url)), order], { stdio: "pipe" });
     let said = "";
-    child.stderr.on("data", (chunk: Buffer) => (said += String(chunk)));
-    child.stdout.once("data", () => (said += `${processesWith(mark)} begun\n`));
-    await once(child, "close");
-    expect(said).toMatch(/^2 begun/);
-    await until(() => processesWith(mark) === 0);
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += String(chunk)));
+    const ended = once(child, "close");
+    await until(() => sleepersWith(mark).length === 2 || child.exitCode !== null);
+    child.stdin.end("end");
+    await ended;
+    expect(said).toMatch(/^begun/);
+    await until(() => sleepersWith(mark).length === 0);
   });
 });
-
-/** Programs called sleep that have a mark among their arguments. */
-function processesWith(mark: string): number {
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return /(^|\/)sleep$/.test(words[0] ?? "") && words.includes(mark);
-    } catch {
-      // No process, or one that has just ended.
-      return false;
-    }
-  }).length;
-}

@@ -1,4 +1,5 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
@@ -33,4 +34,21 @@ export async function errorOf(work: () => Promise<unknown>): Promise<TroupeError
     throw error;
   }
   throw new Error("expected the work to fail");
+}
+
+/** Programs called sleep that have a mark among their arguments. */
+export function sleepersWith(mark: string): string[] {
+  if (!existsSync("/proc/self/cmdline"))
+    return execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
+      .split("\n")
+      .filter((line) => /^\S*sleep /.test(line) && line.includes(mark));
+  return readdirSync("/proc").flatMap((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return /(^|\/)sleep$/.test(words[0] ?? "") && words.includes(mark) ? [words.join(" ")] : [];
+    } catch {
+      // No process, or one that has just ended.
+      return [];
+    }
+  });
 }
