@@ -1,9 +1,13 @@
 // Tools and permissions: arguments are checked, rules decide which calls run, and a person is asked before anything is written.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineRole, Team, usd } from "troupe";
 import { z } from "zod";
 import { Agent, defineTool, type PermissionPolicy } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
-import { planningTool } from "troupe/tools";
+import { planningTool, shellTool } from "troupe/tools";
+import { chooseSandbox, fileWorkspace } from "troupe/workspace";
 
 // #region tool
 const sent: string[] = [];
@@ -76,6 +80,30 @@ const planner = new Agent({
 });
 console.log((await planner.run("Make tea.").result).answer); // The water boils.
 console.log((await planner.memory.dump()).findLast(({ role }) => role === "tool")?.content?.split("\n")[1]); // Progress: 1 of 2 completed
+// #endregion
+
+// #region shell
+const project = mkdtempSync(join(tmpdir(), "troupe-tools-"));
+const engineer = new Agent({
+  name: "engineer",
+  model: scriptedModel([
+    calls(["shell", { command: 'greet() { echo "hello, $1"; }; (sleep 30; echo late) > log & echo begun' }]),
+    calls(["shell", { command: "greet Ada; kill $! && echo 'it ran in the background'" }]),
+    "It greets.",
+  ]),
+  // Without isolation: for commands that you trust. `chooseSandbox("auto")` isolates.
+  tools: [shellTool({ workspace: fileWorkspace({ root: project }), sandbox: await chooseSandbox("none") })],
+  permissions: { default: "allow" },
+});
+console.log((await engineer.run("Greet Ada.").result).answer); // It greets.
+console.log(
+  (await engineer.memory.dump())
+    .findLast(({ role }) => role === "tool")
+    ?.content?.split("\n")
+    .slice(0, 2)
+    .join("; "),
+); // hello, Ada; it ran in the background
+rmSync(project, { recursive: true });
 // #endregion
 
 // #region inside
