@@ -74,12 +74,14 @@ async function drained() {
   }
 }
 
-// A path whose folders are no links, which a command may have put there.
-function placeOf(name) {
-  const at = path.join(root, name), folder = path.dirname(at);
-  const real = fs.existsSync(folder) ? fs.realpathSync(folder) : folder;
-  if (real !== folder) throw new Error("the command put a link in the place of a folder of " + name);
-  return at;
+// The first of a file's folders that is none, but a link or a file that a command put there.
+function blockOf(name) {
+  let at = root;
+  for (const part of name.split("/").slice(0, -1)) {
+    at = path.join(at, part);
+    const seen = fs.lstatSync(at, { throwIfNoEntry: false });
+    if (seen !== undefined && !seen.isDirectory()) return at;
+  }
 }
 
 function isSame(at, bytes) {
@@ -88,11 +90,12 @@ function isSame(at, bytes) {
 
 function takeIn({ written, removed }) {
   for (const name of removed) {
-    fs.rmSync(placeOf(name), { recursive: true, force: true });
+    if (blockOf(name) === undefined) fs.rmSync(path.join(root, name), { recursive: true, force: true });
     last?.delete(name);
   }
   for (const { path: name, base64, mode } of written) {
-    const at = placeOf(name), bytes = Buffer.from(base64, "base64");
+    const at = path.join(root, name), block = blockOf(name), bytes = Buffer.from(base64, "base64");
+    if (block !== undefined) fs.rmSync(block);
     if (!isSame(at, bytes)) {
       fs.rmSync(at, { recursive: true, force: true });
       fs.mkdirSync(path.dirname(at), { recursive: true });
@@ -131,5 +134,8 @@ async function perform(line) {
 
 (async () => {
   for await (const line of require("node:readline").createInterface({ input: process.stdin })) await perform(line);
-})();
+})().catch((error) => {
+  process.stderr.write(error.message);
+  leave();
+});
 `;

@@ -122,6 +122,11 @@ b' "\\$(x)" # and a comment`;
     ]);
   });
 
+  it("tells of 500 files, and of more that they are too much", async () => {
+    const { changes } = await reportOf(sandbox, "for n in $(seq 510); do : > f$n; done");
+    expect([changes.written.length, changes.skipped.length, changes.skipped[0]?.reason]).toEqual([500, 10, "the command changed too much"]);
+  });
+
   it("sees a change that keeps size and time", async () => {
     const root = scratchFolder();
     writeFileSync(join(root, "a"), "old");

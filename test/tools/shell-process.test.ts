@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -84,6 +84,36 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(await shell.read("cat a.txt b.txt")).toBe("ab2");
     expect(await shell.read("rm *")).toContain("too much was removed at once");
     expect(await shell.read("ls")).toBe("a.txt\nb.txt");
+  });
+
+  it("brings what was too much for one report with the next", async () => {
+    const shell = shellIn(sandbox);
+    const large = "for n in 1 2 3 4 5; do head -c 1000000 /dev/zero | tr '\\0' x > f$n; done";
+    expect(await shell.read(large)).toContain("Not kept: f5: the command changed too much");
+    expect(await shell.read("true")).toContain("Files written: f5.");
+    expect(readdirSync(shell.root)).toEqual(["f1", "f2", "f3", "f4", "f5"]);
+  });
+
+  it("is a new one in a new copy where too much changed in the project", async () => {
+    const shell = shellIn(sandbox);
+    await shell.read("plain=2");
+    writeFileSync(join(shell.root, "large.bin"), Buffer.alloc(17 * 1024 ** 2));
+    expect(await shell.read('wc -c < large.bin; echo "${plain-none}"')).toMatch(
+      /^17825792\nnone\nNote: The shell is new: the one before has ended/,
+    );
+  });
+
+  it("takes no file of the project through a link that a command made", async () => {
+    const outside = scratchFolder();
+    writeFileSync(join(outside, "a.txt"), "outside");
+    const shell = shellIn(sandbox);
+    mkdirSync(join(shell.root, "d"));
+    writeFileSync(join(shell.root, "d", "a.txt"), "a");
+    await shell.read(`mv d "$HOME/old"; ln -s ${outside} d`);
+    mkdirSync(join(shell.root, "d"), { recursive: true });
+    writeFileSync(join(shell.root, "d", "a.txt"), "changed");
+    expect(await shell.read("cat d/a.txt")).toBe("changed");
+    expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("outside");
   });
 
   it("ends at a time limit with all it started; the next command has a new one in the same folder", async () => {
