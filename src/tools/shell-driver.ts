@@ -88,16 +88,20 @@ function isSame(at, bytes) {
   try { return readUpTo(at, bytes.length)?.equals(bytes) === true; } catch { return false; }
 }
 
+// Removes a file, or for another one in its place a folder too, and knows nothing of it any more.
+function drop(name, options) {
+  try { fs.rmSync(path.join(root, name), { force: true, ...options }); } catch (error) { if (error.code !== "ERR_FS_EISDIR") throw error; }
+  last?.delete(name);
+  if (options?.recursive) for (const key of last?.keys() ?? []) if (key.startsWith(name + "/")) last.delete(key);
+}
+
 function takeIn({ written, removed }) {
-  for (const name of removed) {
-    if (blockOf(name) === undefined) fs.rmSync(path.join(root, name), { recursive: true, force: true });
-    last?.delete(name);
-  }
+  for (const name of removed) if (blockOf(name) === undefined) drop(name);
   for (const { path: name, base64, mode } of written) {
     const at = path.join(root, name), block = blockOf(name), bytes = Buffer.from(base64, "base64");
-    if (block !== undefined) fs.rmSync(block);
+    if (block !== undefined) drop(path.relative(root, block));
     if (!isSame(at, bytes)) {
-      fs.rmSync(at, { recursive: true, force: true });
+      drop(name, fs.lstatSync(at, { throwIfNoEntry: false })?.isDirectory() ? { recursive: true } : {});
       fs.mkdirSync(path.dirname(at), { recursive: true });
       fs.writeFileSync(at, bytes, { flag: "wx", mode });
     }
