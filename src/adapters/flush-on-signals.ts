@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { withTimeout } from "../kernel/abort.ts";
 
@@ -19,7 +20,12 @@ export interface FlushOptions {
   readonly clock?: Clock;
 }
 
-const flushOptions: Known<FlushOptions> = { signals: true, timeout: true, onError: true, clock: true };
+const flushOptions: Known<FlushOptions> = {
+  signals: kinds.texts,
+  timeout: kinds.milliseconds,
+  onError: kinds.function,
+  clock: kinds.clock,
+};
 
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const TIMEOUT = 5_000;

@@ -3,6 +3,7 @@ import type { Context, HrTime, Histogram, Meter, Span, Tracer } from "@opentelem
 import { either, having, iterable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { EVENT_TYPES, type Observed, type ObservedOf, type RunEvent } from "../runtime/record/event.ts";
 import { RunSpans } from "./otel-spans.ts";
@@ -23,7 +24,12 @@ export interface TraceOptions {
   readonly provider?: string;
 }
 
-const traceOptions: Known<TraceOptions> = { tracer: true, meter: true, content: true, provider: true };
+const traceOptions: Known<TraceOptions> = {
+  tracer: kinds.having("a tracer", "startSpan"),
+  meter: kinds.having("a meter", "createHistogram"),
+  content: kinds.boolean,
+  provider: kinds.text,
+};
 
 /** A run that can be observed: a {@link Run} or an {@link Environment}. */
 export interface ObservableRun {

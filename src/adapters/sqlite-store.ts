@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { nextMacrotask, systemClock } from "../kernel/clock.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type {
   MessageIdentity,
   MessageLookup,
@@ -53,7 +54,7 @@ export interface SqliteStoreOptions {
   readonly path: string;
 }
 
-const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
+const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: kinds.text };
 
 /**
  * Long-term memories of any number of roles in a SQLite file, over `libsql`, which the first call loads. Several processes may use it at

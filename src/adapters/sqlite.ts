@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { resolve } from "node:path";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -35,7 +36,7 @@ export interface SqliteOptions {
   readonly path: string;
 }
 
-const sqliteOptions: Known<SqliteOptions> = { path: true };
+const sqliteOptions: Known<SqliteOptions> = { path: kinds.text };
 
 /**
  * A journal in a SQLite file.

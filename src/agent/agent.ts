@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -33,7 +34,14 @@ export interface AgentOptions extends BrainOptions {
   readonly terminate?: boolean;
 }
 
-const agentOptions: Known<AgentOptions> = { ...brainOptions, name: true, description: true, tools: true, memory: true, terminate: true };
+const agentOptions: Known<AgentOptions> = {
+  ...brainOptions,
+  name: kinds.text,
+  description: kinds.text,
+  tools: kinds.iterable("tools"),
+  memory: kinds.object,
+  terminate: kinds.boolean,
+};
 
 /** Options of one run. */
 export interface AgentRunOptions {
@@ -41,7 +49,7 @@ export interface AgentRunOptions {
   readonly signal?: AbortSignal;
 }
 
-const agentRunOptions: Known<AgentRunOptions> = { signal: true };
+const agentRunOptions: Known<AgentRunOptions> = { signal: kinds.signal };
 
 /** A run of an agent: its events, from the beginning for every reader, and its result. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {

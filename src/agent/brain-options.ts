@@ -4,6 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { checkBudget } from "../model/budget-pool.ts";
 import { type CallPolicy, checkTuning } from "../model/call.ts";
@@ -77,27 +78,27 @@ export interface BrainOptions extends CallRules {
 
 /** The names of the options. @internal */
 export const brainOptions: Known<BrainOptions> = {
-  name: true,
-  permissions: true,
-  approve: true,
-  ask: true,
-  deps: true,
-  parallelTools: true,
-  model: true,
-  output: true,
-  net: true,
-  maxSteps: true,
-  toolChoice: true,
-  systemPrompt: true,
-  nextStepPrompt: true,
-  steps: true,
-  clock: true,
-  calls: true,
-  budget: true,
-  tokenLimit: true,
-  limits: true,
-  loops: true,
-  compaction: true,
+  name: kinds.text,
+  permissions: kinds.object,
+  approve: kinds.function,
+  ask: kinds.function,
+  deps: kinds.checked,
+  parallelTools: kinds.size,
+  model: kinds.model,
+  output: kinds.schema,
+  net: kinds.object,
+  maxSteps: kinds.size,
+  toolChoice: kinds.checked,
+  systemPrompt: kinds.text,
+  nextStepPrompt: kinds.text,
+  steps: kinds.steps,
+  clock: kinds.clock,
+  calls: kinds.checked,
+  budget: kinds.checked,
+  tokenLimit: kinds.size,
+  limits: kinds.checked,
+  loops: kinds.checked,
+  compaction: kinds.checked,
 };
 
 /**

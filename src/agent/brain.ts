@@ -5,6 +5,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { freshStepKey } from "../kernel/id.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { cancellationOf } from "../kernel/cancellation.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
@@ -37,7 +38,7 @@ export interface BrainRunOptions {
   readonly tell?: (event: AgentEvent) => void;
 }
 
-const brainRunOptions: Known<BrainRunOptions> = { signal: true, tell: true };
+const brainRunOptions: Known<BrainRunOptions> = { signal: kinds.signal, tell: kinds.function };
 
 /**
  * Runs a net over a memory: it decides which state comes next, counts steps, streams the text, and stops. It holds nothing of a run:

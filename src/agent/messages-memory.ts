@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -18,7 +19,7 @@ export interface MessagesMemoryOptions {
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
 
-const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: true, messages: true };
+const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: kinds.iterable("tools"), messages: kinds.object };
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();

@@ -1,5 +1,6 @@
 import { object, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
@@ -37,16 +38,16 @@ export interface PlanningFlowOptions {
 }
 
 const planningFlowOptions: Known<PlanningFlowOptions> = {
-  model: true,
-  executors: true,
-  tasks: true,
-  tries: true,
-  replans: true,
-  concurrency: true,
-  maxSteps: true,
-  steps: true,
-  clock: true,
-  calls: true,
+  model: kinds.model,
+  executors: kinds.record(kinds.having("an agent", "run")),
+  tasks: kinds.list(kinds.object),
+  tries: kinds.size,
+  replans: kinds.count,
+  concurrency: kinds.size,
+  maxSteps: kinds.size,
+  steps: kinds.steps,
+  clock: kinds.clock,
+  calls: kinds.checked,
 };
 
 type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "concurrency" | "maxSteps">>;
@@ -120,7 +121,7 @@ export class PlanningFlow {
 
   /** Begins at once; may be called again while another run is under way, where the executors allow it. */
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
-    checkKnownOptions("run of a flow", o, { signal: true });
+    checkKnownOptions("run of a flow", o, { signal: kinds.signal });
     const log = new EventLog<FlowEvent>(flowEventKinds);
     const drive = new FlowRunner(this.#parts, goal, o.signal ?? new AbortController().signal, log);
     return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };

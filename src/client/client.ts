@@ -3,6 +3,7 @@ import { abortReason } from "../kernel/abort.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { Forgotten } from "../team/forget.ts";
@@ -37,7 +38,13 @@ export interface ClientOptions {
   readonly clock?: Clock;
 }
 
-const clientOptions: Known<ClientOptions> = { url: true, token: true, fetch: true, patience: true, clock: true };
+const clientOptions: Known<ClientOptions> = {
+  url: kinds.text,
+  token: kinds.secret,
+  fetch: kinds.function,
+  patience: kinds.milliseconds,
+  clock: kinds.clock,
+};
 
 /** Options of every request. */
 export interface CallOptions {

@@ -13,6 +13,8 @@ export interface Shape {
   readonly says: string;
   /** May throw: then the value does not fit. */
   readonly fits: (value: unknown) => boolean;
+  /** True where no error may show the value. */
+  readonly isSecret?: boolean;
 }
 
 /**
@@ -22,12 +24,17 @@ export interface Shape {
  * @throws UsageError `ARGUMENT_INVALID`
  */
 export function takes(door: string, name: string, value: unknown, shape: Shape): void {
-  if (fits(value, shape)) return;
-  throw new UsageError("ARGUMENT_INVALID", `Expected ${name} of ${door} to be ${shape.says}, got ${valueText(value)}.`);
+  if (!fits(value, shape)) throw misfit("ARGUMENT_INVALID", door, name, value, shape);
+}
+
+/** The error about a value that does not fit. */
+export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", door: string, name: string, value: unknown, shape: Shape): UsageError {
+  const came = shape.isSecret === true ? "something else" : valueText(value);
+  return new UsageError(code, `Expected ${name} of ${door} to be ${shape.says}, got ${came}.`);
 }
 
 /** True when a value has a shape. An error of the value counts as false. */
-function fits(value: unknown, shape: Shape): boolean {
+export function fits(value: unknown, shape: Shape): boolean {
   try {
     return shape.fits(value);
   } catch {

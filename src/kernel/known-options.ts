@@ -1,13 +1,13 @@
 import { isRecord } from "./value-kind.ts";
-import { aText, takes } from "./argument.ts";
+import { aText, fits, misfit, type Shape, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
 /**
- * The names of all members of a type of options. A record type requires every member and no other, so the names cannot differ from the
- * type.
+ * The names of all members of a type of options, each with its kind. A record type requires every member and no other, so the names cannot
+ * differ from the type.
  */
-export type Known<T> = { readonly [Name in keyof Required<T>]: true };
+export type Known<T> = { readonly [Name in keyof Required<T>]: Shape };
 
 /** Letters of the shortest known name that is suggested because the given name contains it. */
 const SHORTEST_PART = 4;
@@ -15,28 +15,28 @@ const SHORTEST_PART = 4;
 const SHOWN = 60;
 
 /**
- * Refuses options that have an unknown name, so that a misspelled option does not go unnoticed. Members that are `undefined` are ignored,
- * and so is `undefined` instead of options.
+ * Refuses options that have an unknown name or a value of another kind, so that a mistake does not go unnoticed. Members that are
+ * `undefined` are ignored, and so is `undefined` instead of options.
  *
  * @param what the function that takes the options, as its caller writes it: `new Team`
- * @param known the names of all options; the type `Known<Options>` makes a constant complete
- * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for options that are no object;
- * `ARGUMENT_INVALID` where `what` is no text
+ * @param known the names of all options with their kinds; the type `Known<Options>` makes a constant complete
+ * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for a value that is not of its kind, and for
+ * options that are no object; `ARGUMENT_INVALID` where `what` is no text
  *
  * @example
- * import { checkKnownOptions, type Known } from "troupe";
+ * import { checkKnownOptions, kinds, type Known } from "troupe";
  *
  * interface PrinterOptions {
  *   readonly copies?: number;
  * }
- * const printerOptions: Known<PrinterOptions> = { copies: true };
+ * const printerOptions: Known<PrinterOptions> = { copies: kinds.size };
  *
  * export function print(text: string, options: PrinterOptions = {}): string {
  *   checkKnownOptions("print", options, printerOptions); // { copys: 2 }: OPTION_UNKNOWN, "Did you mean copies?"
  *   return text.repeat(options.copies ?? 1);
  * }
  */
-export function checkKnownOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
+export function checkKnownOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
   if (given === undefined) return;
   if (typeof what !== "string") takes("checkKnownOptions", "what", what, aText);
   if (!isRecord(given)) {
@@ -45,8 +45,10 @@ export function checkKnownOptions(what: string, given: unknown, known: { readonl
       `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.`,
     );
   }
-  const strange = readable(what, given, known);
-  if (strange !== undefined) throw unknown(what, strange, known);
+  const wrong = wrongName(what, given, known);
+  if (wrong === undefined) return;
+  const shape = known[wrong];
+  throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, known);
 }
 
 /**
@@ -54,7 +56,7 @@ export function checkKnownOptions(what: string, given: unknown, known: { readonl
  *
  * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a value that is no object, and for undefined
  */
-export function checkGivenOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
+export function checkGivenOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
   checkKnownOptions(what, given, known);
   if (given !== undefined) return;
   throw new UsageError(
@@ -63,17 +65,25 @@ export function checkGivenOptions(what: string, given: unknown, known: { readonl
   );
 }
 
-/** Returns the first unknown name. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
-function readable(what: string, given: object, known: { readonly [name: string]: true }): string | undefined {
+/** Returns the first name that is unknown, or whose value is of another kind. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
+function wrongName(what: string, given: { readonly [name: string]: unknown }, known: Known<Record<string, unknown>>): string | undefined {
   try {
     // Every message is checked here: no list of names is made, and only an unknown name is checked twice.
-    for (const name in given) if (known[name] !== true && isGiven(given, name)) return name;
+    for (const name in given) {
+      const shape = known[name];
+      if (isShape(shape) ? given[name] !== undefined && !fits(given[name], shape) : isGiven(given, name)) return name;
+    }
     return undefined;
   } catch (cause) {
     throw new UsageError("OPTION_INVALID", `Expected the options of ${what} as an object that can be read, got one that throws.`, {
       cause,
     });
   }
+}
+
+/** False for what every object inherits, such as `constructor`. */
+function isShape(value: Shape | undefined): value is Shape {
+  return value?.fits !== undefined;
 }
 
 function isGiven(given: object, name: string): boolean {

@@ -1,5 +1,6 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -377,13 +378,13 @@ export interface BrainMemoryOptions {
 }
 
 const brainMemoryOptions: Known<BrainMemoryOptions> = {
-  model: true,
-  cache: true,
-  key: true,
-  maxMessages: true,
-  maxTokens: true,
-  tokens: true,
-  ttl: true,
-  timeout: true,
-  clock: true,
+  model: kinds.model,
+  cache: kinds.cache,
+  key: kinds.either(kinds.text, kinds.object),
+  maxMessages: kinds.count,
+  maxTokens: kinds.count,
+  tokens: kinds.tokenCounter,
+  ttl: kinds.milliseconds,
+  timeout: kinds.milliseconds,
+  clock: kinds.clock,
 };

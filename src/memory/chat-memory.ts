@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
@@ -23,7 +24,13 @@ export interface ChatMemoryOptions {
   readonly trim?: "always" | "on_add" | undefined;
 }
 
-const chatMemoryOptions: Known<ChatMemoryOptions> = { maxMessages: true, maxTokens: true, pinned: true, tokens: true, trim: true };
+const chatMemoryOptions: Known<ChatMemoryOptions> = {
+  maxMessages: kinds.count,
+  maxTokens: kinds.count,
+  pinned: kinds.checked,
+  tokens: kinds.tokenCounter,
+  trim: kinds.oneOf("always", "on_add"),
+};
 
 /** Options of {@link ChatMemory.add}. */
 export interface AddOptions {
@@ -31,7 +38,7 @@ export interface AddOptions {
   readonly pin?: boolean | undefined;
 }
 
-const addOptions: Known<AddOptions> = { pin: true };
+const addOptions: Known<AddOptions> = { pin: kinds.boolean };
 
 /** A chat memory as plain JSON. */
 export interface ChatMemoryJson {

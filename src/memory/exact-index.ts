@@ -1,5 +1,6 @@
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { unitVector } from "./embedder.ts";
 import { countDiffering, dotProduct, nearest, SignSketch } from "./vector-math.ts";
 
@@ -49,7 +50,7 @@ export interface ExactIndexOptions {
   readonly prefilterAbove?: number | undefined;
 }
 
-const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: true };
+const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: kinds.count };
 
 /**
  * An index that compares the query with every vector. Up to `prefilterAbove` vectors, and in every search with a condition, the result is

@@ -1,5 +1,6 @@
 import { having, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
 import type { MemoryStorage } from "./memory-storage.ts";
@@ -18,7 +19,12 @@ export interface LongTermMemoryOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-const longTermMemoryOptions: Known<LongTermMemoryOptions> = { storage: true, limit: true, maxUnsaved: true, onError: true };
+const longTermMemoryOptions: Known<LongTermMemoryOptions> = {
+  storage: kinds.having("a MemoryStorage or a ShardedStorage", "add", "recover"),
+  limit: kinds.count,
+  maxUnsaved: kinds.count,
+  onError: kinds.function,
+};
 
 /** A message found in memory or in the storage. */
 export interface FoundMessage {

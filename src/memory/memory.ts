@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
@@ -31,7 +32,7 @@ export interface MemoryOptions {
   readonly onEvict?: ((message: Message) => void) | undefined;
 }
 
-const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvict: true };
+const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: kinds.count, onEvict: kinds.function };
 
 /**
  * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival.

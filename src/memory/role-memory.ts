@@ -1,5 +1,6 @@
 import { isObject } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -42,7 +43,14 @@ export interface RecallOptions {
   readonly timeout?: number;
 }
 
-const recallOptions: Known<RecallOptions> = { maxTokens: true, shares: true, k: true, threshold: true, neighbours: true, timeout: true };
+const recallOptions: Known<RecallOptions> = {
+  maxTokens: kinds.count,
+  shares: kinds.checked,
+  k: kinds.count,
+  threshold: kinds.number,
+  neighbours: kinds.count,
+  timeout: kinds.milliseconds,
+};
 
 /**
  * Options of the long-term memory of a role. One object may serve any number of roles and runs: the store separates them by the names of the
@@ -72,15 +80,15 @@ export interface RoleMemoryOptions {
 }
 
 const roleMemoryOptions: Known<RoleMemoryOptions> = {
-  store: true,
-  embedder: true,
-  index: true,
-  lexical: true,
-  scope: true,
-  ttl: true,
-  summary: true,
-  recall: true,
-  tokens: true,
+  store: kinds.messageStore,
+  embedder: kinds.embedder,
+  index: kinds.function,
+  lexical: kinds.function,
+  scope: kinds.checked,
+  ttl: kinds.milliseconds,
+  summary: kinds.checked,
+  recall: kinds.checked,
+  tokens: kinds.tokenCounter,
 };
 
 /** The validated options with their defaults. */

@@ -1,5 +1,6 @@
 import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
@@ -20,7 +21,10 @@ export interface ShardedStorageOptions {
   readonly retired?: readonly MemoryStorage[] | undefined;
 }
 
-const shardedStorageOptions: Known<ShardedStorageOptions> = { shards: true, retired: true };
+const shardedStorageOptions: Known<ShardedStorageOptions> = {
+  shards: kinds.list(kinds.having("a MemoryStorage", "add", "recover")),
+  retired: kinds.list(kinds.having("a MemoryStorage", "add", "recover")),
+};
 
 /** Returns the shard of a message. It is the same in every process and version. */
 export function shardOf(runId: string, id: string, count: number): number {

@@ -1,4 +1,5 @@
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -36,17 +37,17 @@ export interface MemoryStorageOptions {
 }
 
 const memoryStorageOptions: Known<MemoryStorageOptions> = {
-  roleId: true,
-  scope: true,
-  runId: true,
-  store: true,
-  embedder: true,
-  index: true,
-  lexical: true,
-  threshold: true,
-  ttl: true,
-  clock: true,
-  timeout: true,
+  roleId: kinds.text,
+  scope: kinds.object,
+  runId: kinds.text,
+  store: kinds.messageStore,
+  embedder: kinds.embedder,
+  index: kinds.having("a vector index", "add", "search"),
+  lexical: kinds.having("an index of words", "add", "search"),
+  threshold: kinds.number,
+  ttl: kinds.milliseconds,
+  clock: kinds.clock,
+  timeout: kinds.milliseconds,
 };
 
 /** Options of a search. */
@@ -67,7 +68,14 @@ export interface SearchOptions {
   readonly embedder?: Embedder | undefined;
 }
 
-const searchOptions: Known<SearchOptions> = { k: true, threshold: true, filter: true, hybrid: true, signal: true, embedder: true };
+const searchOptions: Known<SearchOptions> = {
+  k: kinds.count,
+  threshold: kinds.number,
+  filter: kinds.function,
+  hybrid: kinds.boolean,
+  signal: kinds.signal,
+  embedder: kinds.embedder,
+};
 
 /** A message found by a search. */
 export interface SimilarMessage {

@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { QueueFullError, UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
@@ -12,7 +13,7 @@ export interface MessageQueueOptions {
   readonly limit?: number | undefined;
 }
 
-const messageQueueOptions: Known<MessageQueueOptions> = { limit: true };
+const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.count };
 
 /** A queue as plain JSON: its messages in the order they would leave. */
 export interface MessageQueueJson {

@@ -1,6 +1,7 @@
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -63,17 +64,17 @@ export interface MessageFields<P = unknown> {
 
 /** A whole message is accepted too, and copied. */
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
-  content: true,
-  id: true,
-  instructContent: true,
-  role: true,
-  causeBy: true,
-  sentFrom: true,
-  sendTo: true,
-  parents: true,
-  timestamp: true,
-  metadata: true,
-  priority: true,
+  content: kinds.checked,
+  id: kinds.checked,
+  instructContent: kinds.checked,
+  role: kinds.checked,
+  causeBy: kinds.checked,
+  sentFrom: kinds.checked,
+  sendTo: kinds.checked,
+  parents: kinds.checked,
+  timestamp: kinds.checked,
+  metadata: kinds.checked,
+  priority: kinds.checked,
 };
 
 /**

@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { PlanError } from "../kernel/errors.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { listed } from "../kernel/value-text.ts";
@@ -25,7 +26,7 @@ export interface PlanOptions {
   readonly tasks?: Iterable<TaskFields> | undefined;
 }
 
-const planOptions: Known<PlanOptions> = { goal: true, tasks: true };
+const planOptions: Known<PlanOptions> = { goal: kinds.text, tasks: kinds.iterable("tasks") };
 
 /** A plan as plain JSON. */
 export interface PlanJson {

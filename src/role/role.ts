@@ -1,5 +1,6 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { z } from "zod";
 import type { Action, Awaitable } from "./action.ts";
 import type { CustomState, RoleContext } from "./context.ts";
@@ -93,36 +94,36 @@ export interface RoleOptions<S = CustomState> {
 }
 
 const roleOptions: Known<RoleOptions> = {
-  name: true,
-  profile: true,
-  goal: true,
-  constraints: true,
-  description: true,
-  watch: true,
-  actions: true,
-  reactions: true,
-  addresses: true,
-  observeAll: true,
-  reactMode: true,
-  maxReactLoop: true,
-  model: true,
-  state: true,
-  tools: true,
-  agent: true,
-  human: true,
-  timeout: true,
-  budgetShare: true,
-  onFailure: true,
-  memoryLimit: true,
-  mailbox: true,
-  memory: true,
-  observe: true,
-  think: true,
-  act: true,
-  react: true,
-  planTasks: true,
-  step: true,
-  steps: true,
+  name: kinds.checked,
+  profile: kinds.checked,
+  goal: kinds.checked,
+  constraints: kinds.checked,
+  description: kinds.checked,
+  watch: kinds.checked,
+  actions: kinds.checked,
+  reactions: kinds.checked,
+  addresses: kinds.checked,
+  observeAll: kinds.checked,
+  reactMode: kinds.checked,
+  maxReactLoop: kinds.checked,
+  model: kinds.checked,
+  state: kinds.checked,
+  tools: kinds.checked,
+  agent: kinds.checked,
+  human: kinds.checked,
+  timeout: kinds.checked,
+  budgetShare: kinds.checked,
+  onFailure: kinds.checked,
+  memoryLimit: kinds.checked,
+  mailbox: kinds.checked,
+  memory: kinds.checked,
+  observe: kinds.checked,
+  think: kinds.checked,
+  act: kinds.checked,
+  react: kinds.checked,
+  planTasks: kinds.checked,
+  step: kinds.checked,
+  steps: kinds.checked,
 };
 
 /**

@@ -1,4 +1,5 @@
 import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
@@ -151,7 +152,7 @@ export class Environment {
   addRole(role: Role, o: { readonly name?: string } = {}): this {
     assertIsRole(role);
     assertAlias(o);
-    checkKnownOptions("addRole", o, { name: true });
+    checkKnownOptions("addRole", o, { name: kinds.checked });
     const name = o.name ?? role.name;
     assertRoleName(name);
     const isNew = !this.state.roles.has(name);

@@ -2,6 +2,7 @@ import { listOf, having, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import type { Cache } from "../memory/cache.ts";
@@ -33,7 +34,13 @@ export interface ForgetOptions {
   readonly clock?: Clock;
 }
 
-const forgetOptions: Known<ForgetOptions> = { journal: true, stores: true, caches: true, prefix: true, clock: true };
+const forgetOptions: Known<ForgetOptions> = {
+  journal: kinds.journal,
+  stores: kinds.list(kinds.messageStore),
+  caches: kinds.list(kinds.cache),
+  prefix: kinds.text,
+  clock: kinds.clock,
+};
 
 /** What was erased. */
 export interface Forgotten {

@@ -5,7 +5,8 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Message } from "../message/message.ts";
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { isUnowned, type RunCommand } from "./commands.ts";
@@ -217,7 +218,7 @@ export class Run implements AsyncIterable<RunEvent> {
    */
   async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
     const door = this.#open();
-    checkChange("hire", o, { name: true });
+    checkChange("hire", o, hireParts);
     assertIsRole(role);
     const { name = role.name, ...more } = o;
     await this.change(await hiring(role, name), more);
@@ -351,7 +352,10 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 }
 
-function checkChange(where: string, o: RunChangeOptions, more: { readonly name?: true } = {}): void {
-  checkKnownOptions(where, o, { onTeamChange: true, ...more });
+const changeParts = { onTeamChange: kinds.checked } as const;
+const hireParts = { ...changeParts, name: kinds.checked } as const;
+
+function checkChange(where: string, o: RunChangeOptions, known: Known<Record<string, unknown>> = changeParts): void {
+  checkKnownOptions(where, o, known);
   checkOnTeamChange(o.onTeamChange);
 }

@@ -1,5 +1,6 @@
 import { listOf, object, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 
 /** The parts of a request that its prompt is made of: a `ChatRequest`, or the body of one on the wire. */
 export interface PromptParts {
@@ -20,7 +21,7 @@ export interface PrefixCacheOptions {
   readonly step?: number;
 }
 
-const prefixCacheOptions: Known<PrefixCacheOptions> = { minimum: true, step: true };
+const prefixCacheOptions: Known<PrefixCacheOptions> = { minimum: kinds.size, step: kinds.size };
 
 /** The tokens of prompts, and those of them that a cache of prefixes can serve. */
 export interface CacheableShare {

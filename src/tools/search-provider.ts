@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { seenText } from "../tool/told-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
 import type { WebAccess } from "./web-access.ts";
@@ -51,7 +52,7 @@ export interface HttpSearchOptions {
   readonly access?: WebAccess;
 }
 
-const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: true, access: true };
+const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: kinds.text, access: kinds.object };
 
 /** Asks a server, and reads the results of an answer that has some. */
 async function searched(request: WebRequest & SearchCall, read: (answer: WebAnswer) => SearchOutcome): Promise<SearchOutcome> {
@@ -143,7 +144,7 @@ export interface BraveSearchOptions extends HttpSearchOptions {
   readonly apiKey: string;
 }
 
-const braveSearchOptions: Known<BraveSearchOptions> = { ...httpSearchOptions, apiKey: true };
+const braveSearchOptions: Known<BraveSearchOptions> = { ...httpSearchOptions, apiKey: kinds.secret };
 
 const BRAVE = "https://api.search.brave.com/res/v1/web/search";
 const BRAVE_RESULTS = 20;

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { isCount } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -52,7 +53,7 @@ export interface BundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const bundleOptions: Known<BundleOptions> = { root: true, mostBytes: true, signal: true };
+const bundleOptions: Known<BundleOptions> = { root: kinds.text, mostBytes: kinds.count, signal: kinds.signal };
 
 /** Options of {@link restoreBundle}. */
 export interface RestoreBundleOptions {
@@ -62,7 +63,7 @@ export interface RestoreBundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreBundleOptions: Known<RestoreBundleOptions> = { root: true, bundle: true, signal: true };
+const restoreBundleOptions: Known<RestoreBundleOptions> = { root: kinds.text, bundle: kinds.object, signal: kinds.signal };
 
 /**
  * Makes a bundle of a project: its history, and its present files, but none that git ignores. A folder without a repository gets one. Forks of

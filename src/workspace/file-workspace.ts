@@ -1,6 +1,7 @@
 import { ifThere, isMissing } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -41,7 +42,13 @@ export interface FileWorkspaceOptions {
 }
 
 /** Their names. @internal */
-export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true, isOwn: true, closed: true };
+export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = {
+  root: kinds.text,
+  limits: kinds.record(kinds.count),
+  git: kinds.oneOf(true, false, "auto"),
+  isOwn: kinds.function,
+  closed: kinds.texts,
+};
 
 /** A workspace on disk. */
 export interface FileWorkspace extends Workspace {

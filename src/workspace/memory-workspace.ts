@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { checkPath, pathError } from "./path-rules.ts";
 import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
@@ -28,7 +29,7 @@ export interface MemoryWorkspaceOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: true, files: true };
+const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: kinds.record(kinds.count), files: kinds.record(kinds.text) };
 
 /**
  * Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder.

@@ -1,6 +1,7 @@
 import { isObject } from "../kernel/value-kind.ts";
 import { having, iterable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
@@ -30,7 +31,7 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreOptions: Known<RestoreOptions> = { at: true, after: true, signal: true };
+const restoreOptions: Known<RestoreOptions> = { at: kinds.count, after: kinds.count, signal: kinds.signal };
 
 /** The result of a restore. */
 export interface Restored {

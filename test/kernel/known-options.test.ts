@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
 import { checkKnownOptions } from "../../src/kernel/known-options.ts";
+import { kinds } from "../../src/kernel/option-kinds.ts";
 
-const known = { rounds: true, scheduler: true, watch: true } as const;
+const known = { rounds: kinds.count, scheduler: kinds.text, watch: kinds.texts };
 
 function refusal(given: unknown): UsageError {
   try {

@@ -1,6 +1,7 @@
 import { ModelError, OutputError } from "../../kernel/errors.ts";
 import { object, takes } from "../../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
 import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
@@ -26,7 +27,11 @@ export interface ReactOptions {
 }
 
 /** The names of the options. @internal */
-export const reactOptions: Known<ReactOptions> = { model: true, answerModel: true, actions: true };
+export const reactOptions: Known<ReactOptions> = {
+  model: kinds.model,
+  answerModel: kinds.model,
+  actions: kinds.oneOf("auto", "native", "text"),
+};
 
 type Form = NonNullable<ReactOptions["actions"]>;
 

@@ -2,6 +2,7 @@ import { aText, listOf, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { mean, standardError } from "../statistics/sample.ts";
@@ -16,7 +17,7 @@ export interface TableOptions {
   readonly of?: readonly string[];
 }
 
-const tableOptions: Known<TableOptions> = { by: true, of: true };
+const tableOptions: Known<TableOptions> = { by: kinds.texts, of: kinds.texts };
 
 /**
  * Returns a row for each group of runs: the number of its runs, how many of them failed, and of each column the mean and its standard error, as

@@ -1,6 +1,7 @@
 import { withTimeout } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
@@ -35,7 +36,7 @@ export interface MemoryJournalOptions {
   readonly clock?: Clock;
 }
 
-const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events: true, clock: true };
+const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.count, events: kinds.count, clock: kinds.clock };
 
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_EVENTS = 100_000;

@@ -4,6 +4,7 @@ import { aText, iterable, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { EVENT_VERSION } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
 import { aJournal, aReadableJournal, type Journal, type RunInfo, runInfo } from "./journal.ts";
@@ -14,7 +15,7 @@ export interface TransferOptions {
   readonly signal?: AbortSignal;
 }
 
-const transferOptions: Known<TransferOptions> = { signal: true };
+const transferOptions: Known<TransferOptions> = { signal: kinds.signal };
 
 /** Options of {@link importRun}. */
 export interface ImportOptions extends TransferOptions {
@@ -22,7 +23,7 @@ export interface ImportOptions extends TransferOptions {
   readonly id?: string;
 }
 
-const importOptions: Known<ImportOptions> = { ...transferOptions, id: true };
+const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text };
 
 /**
  * Yields a run as lines of text, for a file or another machine: a header, one line of canonical JSON for each event, and an end with their
