@@ -61,8 +61,8 @@ export type { TokenCounter } from "./memory/tokens.ts";
 
 // For longer than a run.
 export { type FoundMessage, LongTermMemory, type LongTermMemoryOptions } from "./memory/long-term-memory.ts";
-export { MemoryStorage, type StorageCall } from "./memory/memory-storage.ts";
-export type { MemoryStorageOptions, SearchOptions, SimilarMessage } from "./memory/storage-options.ts";
+export { MemoryStorage } from "./memory/memory-storage.ts";
+export type { MemoryStorageOptions, SearchOptions, SimilarMessage, StorageCall } from "./memory/storage-options.ts";
 export type {
   MessageIdentity,
   MessageLookup,

@@ -80,7 +80,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   reviewModel: kinds.model,
   rounds: kinds.record(kinds.count),
   engineers: kinds.size,
-  verificationShare: kinds.amount,
+  verificationShare: kinds.checked,
   verify: kinds.function,
 };
 

@@ -1,3 +1,4 @@
+import { either, having, listOf, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
@@ -8,6 +9,8 @@ export interface Flushable {
   /** Resolves when everything it was given is stored. */
   persist(): Promise<unknown>;
 }
+
+const aFlushable = having("a memory", "persist");
 
 /** Options of {@link flushOnSignals}. */
 export interface FlushOptions {
@@ -51,6 +54,7 @@ let flushes = 0;
 export function flushOnSignals(memories: Flushable | readonly Flushable[], o: FlushOptions = {}): () => void {
   checkKnownOptions("flushOnSignals", o, flushOptions);
   const { signals = SIGNALS, timeout = TIMEOUT, onError = tellOnStderr, clock = systemClock } = o;
+  takes("flushOnSignals", "memories", memories, either(aFlushable, listOf(aFlushable)));
   const all = Array.isArray(memories) ? (memories as readonly Flushable[]) : [memories as Flushable];
   const stop = (): void => signals.forEach((signal) => void process.off(signal, end));
   const never = new AbortController().signal;

@@ -38,7 +38,7 @@ export interface McpServerOptions {
 
 const mcpServerOptions: Known<McpServerOptions> = {
   name: kinds.text,
-  server: kinds.object,
+  server: kinds.checked,
   trust: kinds.boolean,
   connectTimeout: kinds.milliseconds,
   timeout: kinds.milliseconds,

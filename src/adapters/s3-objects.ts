@@ -99,7 +99,8 @@ export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   if (typeof region !== "string" || !/^[a-z0-9-]{1,50}$/.test(region)) {
     throw new UsageError("OPTION_INVALID", `Expected the name of a region, got ${valueText(region)}.`);
   }
-  if (![credentials?.accessKeyId, credentials?.secretAccessKey].every((key) => typeof key === "string" && key !== "")) {
+  const { accessKeyId, secretAccessKey, sessionToken = "none" } = credentials ?? {};
+  if (![accessKeyId, secretAccessKey, sessionToken].every((key) => typeof key === "string" && key !== "")) {
     throw new UsageError("OPTION_INVALID", "Expected credentials with accessKeyId and secretAccessKey, got at least one without a text.");
   }
   for (const [name, count] of Object.entries({ mostBytes, retries })) {

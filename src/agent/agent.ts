@@ -1,4 +1,4 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, orNothing, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
@@ -8,8 +8,6 @@ import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
-import { checkPolicy } from "../tool/permission.ts";
-import { checkChoiceForm } from "../tool/call-options.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
@@ -124,6 +122,7 @@ export class Agent {
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
   run(task?: string, o: AgentRunOptions = {}): AgentRun {
+    takes("run of an agent", "task", task, orNothing(aText));
     checkKnownOptions("run of an agent", o, agentRunOptions);
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
@@ -212,18 +211,16 @@ function alreadyRunning(name: string): UsageError {
 /** Checks what programs without types get wrong, before the names of the options are checked. */
 function checkParts(options: unknown): void {
   if (!isRecord(options)) throw invalid("the parts of an agent, new Agent({ name, model, ... })", options);
-  const { name, net, toolChoice } = options;
+  const { name, net } = options;
   if (typeof name !== "string" || name.trim() === "") throw invalid("an agent to have a name", name);
   if (net !== undefined && !(net instanceof Net)) throw invalid(`the net of the agent ${name} to be one, such as react()`, net);
-  if (toolChoice !== undefined) checkChoiceForm(toolChoice);
 }
 
 function checkOptions(options: AgentOptions): void {
-  const { name, memory, tools, permissions = {}, output } = options;
+  const { name, memory, tools, output } = options;
   const { model }: { readonly model?: Partial<ChatModel> } = options;
   if (output !== undefined) outputSchema(output);
   checkBrainLimits(options);
-  checkPolicy(permissions);
   if (typeof model?.chat !== "function") throw invalid(`a model for the agent ${name}`, model, " Give one, for example openai().");
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(

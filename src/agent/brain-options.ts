@@ -1,3 +1,4 @@
+import { checkChoiceForm } from "../tool/call-options.ts";
 import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -12,7 +13,7 @@ import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Approver, HumanPort } from "../tool/approval.ts";
-import type { PermissionPolicy } from "../tool/permission.ts";
+import { checkPolicy, type PermissionPolicy } from "../tool/permission.ts";
 import { compactionOptions, type CompactionOptions } from "./compaction.ts";
 import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
 import { loopOptions, type LoopOptions } from "./loop-detector.ts";
@@ -83,19 +84,19 @@ export const brainOptions: Known<BrainOptions> = {
   approve: kinds.function,
   ask: kinds.function,
   deps: kinds.checked,
-  parallelTools: kinds.size,
+  parallelTools: kinds.checked,
   model: kinds.model,
   output: kinds.schema,
-  net: kinds.object,
-  maxSteps: kinds.size,
+  net: kinds.having("a net", "startOf", "state"),
+  maxSteps: kinds.checked,
   toolChoice: kinds.checked,
   systemPrompt: kinds.text,
   nextStepPrompt: kinds.text,
   steps: kinds.steps,
   clock: kinds.clock,
-  calls: kinds.checked,
+  calls: kinds.object,
   budget: kinds.checked,
-  tokenLimit: kinds.size,
+  tokenLimit: kinds.checked,
   limits: kinds.checked,
   loops: kinds.checked,
   compaction: kinds.checked,
@@ -104,10 +105,12 @@ export const brainOptions: Known<BrainOptions> = {
 /**
  * Refuses limits under which an agent would never make room, never notice a loop, or do nothing.
  *
- * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`
+ * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`, `PERMISSION_INVALID`, `TOOL_CHOICE_INVALID`
  */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
-  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps } = options;
+  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps, permissions, toolChoice } = options;
+  if (permissions !== undefined) checkPolicy(permissions);
+  if (toolChoice !== undefined) checkChoiceForm(toolChoice);
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
   checkKnownOptions("the option compaction", compaction, compactionOptions);
   const { repeats, longest } = loops === false ? {} : (loops ?? {});

@@ -1,3 +1,4 @@
+import { takes } from "../kernel/argument.ts";
 import type { z } from "zod";
 import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
@@ -20,7 +21,7 @@ import { InnerRun } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import { readReply } from "../model/structured-output.ts";
 import { checkToolChoice } from "../tool/call-options.ts";
-import { type AgentMemory, closeOpenCalls } from "./agent-memory.ts";
+import { type AgentMemory, anAgentMemory, closeOpenCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Compaction } from "./compaction.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
@@ -80,6 +81,7 @@ export class Brain {
 
   /** Like {@link run}, as an object that also has the usage so far. */
   begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
+    takes("run of a brain", "memory", memory, anAgentMemory);
     checkKnownOptions("run of a brain", o, brainRunOptions);
     return this.work(memory, o, this.innerRun({}));
   }

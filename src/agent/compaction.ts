@@ -24,10 +24,10 @@ export interface CompactionOptions {
 
 /** The names of the options. @internal */
 export const compactionOptions: Known<CompactionOptions> = {
-  contextTokens: kinds.size,
-  share: kinds.amount,
-  keepResults: kinds.count,
-  summaryWords: kinds.count,
+  contextTokens: kinds.checked,
+  share: kinds.checked,
+  keepResults: kinds.checked,
+  summaryWords: kinds.checked,
   counter: kinds.tokenCounter,
 };
 

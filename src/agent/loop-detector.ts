@@ -13,7 +13,7 @@ export interface LoopOptions {
 }
 
 /** The names of the options. @internal */
-export const loopOptions: Known<LoopOptions> = { repeats: kinds.size, longest: kinds.size };
+export const loopOptions: Known<LoopOptions> = { repeats: kinds.checked, longest: kinds.checked };
 
 /** Rounds after which a poll with the same answer is a loop. */
 const MOST_POLLS = 20;

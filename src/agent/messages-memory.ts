@@ -1,4 +1,4 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
@@ -59,6 +59,7 @@ export class MessagesMemory implements AgentMemory {
   }
 
   setGoal(goal: string): Promise<void> {
+    takes("MessagesMemory.setGoal", "goal", goal, aText);
     if (this.#goal !== undefined) this.#fill(this.#chat.messages, undefined);
     this.#goal = ChatMessage.user(goal);
     this.#chat.add(this.#goal, { pin: true });
@@ -88,6 +89,7 @@ export class MessagesMemory implements AgentMemory {
   }
 
   rewrite(messages: readonly ChatMessage[]): Promise<void> {
+    takes("MessagesMemory.rewrite", "messages", messages, { says: "a list of chat messages", fits: Array.isArray });
     const isGoal = (message: ChatMessage): boolean => isSameGoal(message, this.#goal);
     const found = messages.findLast(isGoal);
     const goal = found ?? this.#goal;
@@ -97,10 +99,12 @@ export class MessagesMemory implements AgentMemory {
   }
 
   note(key: string): Promise<Json | undefined> {
+    takes("MessagesMemory.note", "key", key, aText);
     return Promise.resolve(this.#notes?.get(key));
   }
 
   setNote(key: string, value: Json): Promise<void> {
+    takes("MessagesMemory.setNote", "key", key, aText);
     this.#notes ??= new Map();
     this.#notes.set(key, value);
     return Promise.resolve();

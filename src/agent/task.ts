@@ -67,8 +67,10 @@ export function taskFaults(given: unknown): readonly string[] {
   });
 }
 
-/** Makes a task from its fields. Each dependency is kept once. */
+/** Makes a task from its fields. Each dependency is kept once. @throws PlanError `PLAN_INVALID` */
 export function taskOf(fields: TaskFields): Task {
+  const faults = taskFaults(fields);
+  if (faults.length > 0) throw new PlanError("PLAN_INVALID", `Expected a task { id, instruction }, got one with ${faults.join(", ")}.`);
   const { id, instruction, assignee, type } = fields;
   const base = {
     id,

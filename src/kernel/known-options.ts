@@ -1,5 +1,5 @@
 import { isRecord } from "./value-kind.ts";
-import { aText, fits, misfit, type Shape, takes } from "./argument.ts";
+import { aText, fits, misfit, object, type Shape, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
@@ -39,6 +39,7 @@ const SHOWN = 60;
 export function checkKnownOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
   if (given === undefined) return;
   if (typeof what !== "string") takes("checkKnownOptions", "what", what, aText);
+  if (!isRecord(known)) takes("checkKnownOptions", "known", known, object("the names of all options"));
   if (!isRecord(given)) {
     throw new UsageError(
       "OPTION_INVALID",
@@ -65,15 +66,18 @@ export function checkGivenOptions(what: string, given: unknown, known: Known<Rec
   );
 }
 
-/** Returns the first name that is unknown, or whose value is of another kind. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
+/** Returns a name that is unknown, else one whose value is of another kind. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
 function wrongName(what: string, given: { readonly [name: string]: unknown }, known: Known<Record<string, unknown>>): string | undefined {
+  let wrong: string | undefined;
   try {
     // Every message is checked here: no list of names is made, and only an unknown name is checked twice.
     for (const name in given) {
       const shape = known[name];
-      if (isShape(shape) ? given[name] !== undefined && !fits(given[name], shape) : isGiven(given, name)) return name;
+      if (!isShape(shape)) {
+        if (isGiven(given, name)) return name;
+      } else if (given[name] !== undefined && !fits(given[name], shape)) wrong ??= name;
     }
-    return undefined;
+    return wrong;
   } catch (cause) {
     throw new UsageError("OPTION_INVALID", `Expected the options of ${what} as an object that can be read, got one that throws.`, {
       cause,

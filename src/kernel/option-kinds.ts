@@ -1,5 +1,5 @@
 import { isCount, isObject, isRecord } from "./value-kind.ts";
-import { aFunction, aText, either, fits, having, iterable, listOf, type Shape } from "./argument.ts";
+import { aFunction, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
 
 /*
  * The kinds of options. A kind follows the TypeScript type of its option: it refuses what the type excludes, and nothing else. An object is
@@ -85,6 +85,12 @@ const address: Shape = {
   fits: (value) => typeof value === "string" || typeof value === "function" || (isObject(value) && "name" in value),
 };
 
+const aShape = object("a kind, such as kinds.text", { says: aText, fits: aFunction });
+const aValue: Shape = {
+  says: "a text, true, false or null",
+  fits: (value) => value === null || ["string", "boolean"].includes(typeof value),
+};
+
 /** The kinds of options, for tables of {@link Known}. */
 export const kinds: Kinds = {
   text: aText,
@@ -114,7 +120,7 @@ export const kinds: Kinds = {
   cache: having("a cache", "get", "set"),
   messageStore: having("a message store", "add", "remove"),
   journal: having("a journal", "create", "claim", "release", "append", "read", "runs", "remove"),
-  runDriver: having("a run driver", "submit", "work", "cancel", "list", "close"),
+  runDriver: having("a run driver", "submit"),
   steps: having("the context of an action", "step"),
   workspace: having("a workspace", "list", "read"),
   sandbox: having("a sandbox", "run"),
@@ -123,20 +129,34 @@ export const kinds: Kinds = {
   addresses: listOf(address, "a list of addresses: names, actions or roles"),
   checked: { says: "any value", fits: () => true },
   oneOf(...values) {
+    takes("kinds.oneOf", "what is given", values, listOf(aValue));
     const words = values.map((value) => JSON.stringify(value));
+    const says = [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" or ");
+    return { says, fits: (value) => values.includes(value as string) };
+  },
+  either(one, other) {
+    takes("kinds.either", "what is given", [one, other], listOf(aShape));
+    return either(one, other);
+  },
+  list(item) {
+    takes("kinds.list", "item", item, aShape);
+    return listOf(item);
+  },
+  iterable(says) {
+    takes("kinds.iterable", "says", says, aText);
+    return iterable(says);
+  },
+  record(member) {
+    takes("kinds.record", "member", member, aShape);
     return {
-      says: words.length === 1 ? words.join() : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
-      fits: (value) => values.includes(value as string),
+      says: `an object, each member ${member.says}`,
+      fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || fits(one, member)),
     };
   },
-  either,
-  list: (item) => listOf(item),
-  iterable,
-  record: (member) => ({
-    says: `an object, each member ${member.says}`,
-    fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || fits(one, member)),
-  }),
-  having,
+  having(says, ...methods) {
+    takes("kinds.having", "what is given", [says, ...methods], listOf(aText));
+    return having(says, ...methods);
+  },
 };
 
 function atLeast(says: string, least: number): Shape {

@@ -381,10 +381,10 @@ const brainMemoryOptions: Known<BrainMemoryOptions> = {
   model: kinds.model,
   cache: kinds.cache,
   key: kinds.either(kinds.text, kinds.object),
-  maxMessages: kinds.count,
-  maxTokens: kinds.count,
+  maxMessages: kinds.checked,
+  maxTokens: kinds.checked,
   tokens: kinds.tokenCounter,
-  ttl: kinds.milliseconds,
+  ttl: kinds.checked,
   timeout: kinds.milliseconds,
   clock: kinds.clock,
 };

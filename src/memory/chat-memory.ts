@@ -1,4 +1,4 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { iterable, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
@@ -25,8 +25,8 @@ export interface ChatMemoryOptions {
 }
 
 const chatMemoryOptions: Known<ChatMemoryOptions> = {
-  maxMessages: kinds.count,
-  maxTokens: kinds.count,
+  maxMessages: kinds.checked,
+  maxTokens: kinds.checked,
   pinned: kinds.checked,
   tokens: kinds.tokenCounter,
   trim: kinds.oneOf("always", "on_add"),
@@ -140,7 +140,8 @@ export class ChatMemory {
 
   /** Appends messages and returns how many were kept. */
   addAll(messages: Iterable<ChatMessage>): number {
-    const list = [...messages].map(parseChatMessage);
+    takes("ChatMemory.addAll", "messages", messages, iterable("chat messages"));
+    const list = Array.from(messages, parseChatMessage);
     const taken = list.filter((message) => this.#take(message, false)).length;
     if (this.trim === "always") this.#drop();
     return taken;
@@ -149,10 +150,10 @@ export class ChatMemory {
   /**
    * Returns at most the newest `n` messages. Calls come with all their answers or not at all. `recent(0)` is empty.
    *
-   * @throws RangeError for an `n` that is no whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` for an `n` that is no whole number of 0 or more.
    */
   recent(n: number): ChatMessage[] {
-    if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected a whole number of 0 or more messages, got ${n}.`);
+    takes("ChatMemory.recent", "n", n, kinds.count);
     const units = [...this.#kept()].map((unit) => unit.messages(unit !== this.#newest));
     let count = 0;
     let from = units.length;
@@ -194,6 +195,7 @@ export class ChatMemory {
    */
   static fromJSON(json: unknown, o: Pick<ChatMemoryOptions, "tokens"> = {}): ChatMemory {
     takes("ChatMemory.fromJSON", "json", json, readable);
+    checkKnownOptions("ChatMemory.fromJSON", o, { tokens: kinds.tokenCounter });
     const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
     const { units, maxMessages = Infinity, maxTokens, trim } = parsed.data;

@@ -50,7 +50,7 @@ export interface ExactIndexOptions {
   readonly prefilterAbove?: number | undefined;
 }
 
-const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: kinds.count };
+const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: kinds.amount };
 
 /**
  * An index that compares the query with every vector. Up to `prefilterAbove` vectors, and in every search with a condition, the result is

@@ -1,5 +1,8 @@
 import { throwIfAborted } from "../kernel/abort.ts";
-import { assertMessage, type Message } from "../message/message.ts";
+import { takes } from "../kernel/argument.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
+import { checkedBatch } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import {
@@ -12,12 +15,14 @@ import {
 } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
+  checkedCall,
   checkSearch,
   embedderOf,
   type MemoryStorageOptions,
   partsOf,
   type SearchOptions,
   type SimilarMessage,
+  type StorageCall,
   type StorageParts,
   type VectorParts,
 } from "./storage-options.ts";
@@ -28,13 +33,6 @@ import { StoredMessages } from "./stored-messages.ts";
 export const TICK: number = 1 / 1024;
 /** Default number of found messages. */
 const FOUND = 4;
-
-/** Options of one call. */
-export interface StorageCall {
-  /** The run of the message. Default: the run of the storage. */
-  readonly runId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * The long-term memory of one role: its messages in a store, and the search for them.
@@ -121,7 +119,8 @@ export class MemoryStorage {
   }
 
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
-  recover({ runId }: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
+  recover(o: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
+    const { runId } = checkedCall("recover", o);
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
@@ -131,7 +130,8 @@ export class MemoryStorage {
   }
 
   /** Returns true for a known message, without reading the store. All messages of a large store are known after `recover`. */
-  has(target: Message | string, { runId = this.runId }: StorageCall = {}): boolean {
+  has(target: Message | string, o: StorageCall = {}): boolean {
+    const { runId = this.runId } = checkedCall("has", o);
     return this.#known.placeOf(runId, idOf(target)) !== undefined;
   }
 
@@ -141,8 +141,12 @@ export class MemoryStorage {
   }
 
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
-  addBatch(messages: Iterable<Message>, { runId = this.runId, signal }: StorageCall = {}): Promise<number> {
-    const given = [...messages];
+  addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
+    const { runId = this.runId, signal } = checkedCall("addBatch", o);
+    const given = Array.from(checkedBatch(messages), (message) => {
+      assertMessage(message);
+      return message;
+    });
     return this.#inTurn(async () => {
       const first = await this.#nextTime();
       return this.#add(
@@ -203,7 +207,7 @@ export class MemoryStorage {
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkSearch(this.#parts, o);
     if (this.#isClosed) throw memoryClosed();
-    const found = await this.search(typeof target === "string" ? target : target.content, { ...o, k: o.k ?? FOUND });
+    const found = await this.search(textOf(target), { ...o, k: o.k ?? FOUND });
     return found.map(({ message, score, runId }) => ({ message, score, runId }));
   }
 
@@ -269,7 +273,8 @@ export class MemoryStorage {
   }
 
   /** Deletes a message. Returns false when it is not stored. */
-  delete(target: Message | string, { runId = this.runId }: StorageCall = {}): Promise<boolean> {
+  delete(target: Message | string, o: StorageCall = {}): Promise<boolean> {
+    const { runId = this.runId } = checkedCall("delete", o);
     const id = idOf(target);
     return this.#inTurn(async () => {
       const [found] = await this.#known.find([{ runId, id }]);
@@ -284,7 +289,7 @@ export class MemoryStorage {
 
   /** Deletes messages before a time, and returns their identities. @internal */
   forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
-    if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
+    takes("deleteOlderThan", "timestampMs", timestampMs, kinds.number);
     return this.#inTurn(async () => {
       await this.#sync();
       const old = this.#known.olderThan(timestampMs);
@@ -311,12 +316,14 @@ export class MemoryStorage {
   }
 
   /** Computes missing vectors, if there is an embedder. Messages are durable already: see MemoryStorage.L1. @throws MemoryError */
-  persist({ signal }: StorageCall = {}): Promise<void> {
+  persist(o: StorageCall = {}): Promise<void> {
+    const { signal } = checkedCall("persist", o);
     return this.#withVectors((vectors) => vectors.embed(signal));
   }
 
   /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
-  rebuild({ signal }: StorageCall = {}): Promise<void> {
+  rebuild(o: StorageCall = {}): Promise<void> {
+    const { signal } = checkedCall("rebuild", o);
     return this.#withVectors(async (vectors) => {
       await this.#known.readAll();
       await vectors.restart();
@@ -387,7 +394,13 @@ export class MemoryStorage {
   }
 }
 
-function idOf(target: Message | string): string {
+/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
+function textOf(target: Message | string): string {
+  return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
+}
+
+/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor an id */
+export function idOf(target: Message | string): string {
   if (typeof target === "string") return target;
   assertMessage(target);
   return target.id;

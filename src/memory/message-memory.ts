@@ -1,3 +1,5 @@
+import { aText, iterable, takes } from "../kernel/argument.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { type Message, serializeMessage } from "../message/message.ts";
 
@@ -24,7 +26,7 @@ export interface ReadableMemory extends Iterable<Message> {
   /**
    * Returns the newest `k` messages in order of arrival; all of them when `k` is 0, the default.
    *
-   * @throws RangeError when `k` is not a whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
    */
   get(k?: number): Message[];
   /** Returns the message at a place in order of arrival; negative places count from the end. */
@@ -44,7 +46,7 @@ export interface ReadableMemory extends Iterable<Message> {
   /**
    * Returns the observed messages that are not among `get(k)`, each once, in the given order. O(observed + k).
    *
-   * @throws RangeError when `k` is not a whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
    */
   findNews(observed: Iterable<Message>, k?: number): Message[];
   /** Iterates oldest first. A message deleted meanwhile is skipped; a message added meanwhile may be visited. */
@@ -67,19 +69,21 @@ export interface MessageMemory extends ReadableMemory {
   /**
    * Deletes messages with a lower timestamp, in milliseconds, and returns their number.
    *
-   * @throws RangeError for NaN.
+   * @throws UsageError `ARGUMENT_INVALID` for NaN
    */
   deleteOlderThan(timestampMs: number): number;
   clear(): void;
 }
 
+/** @throws UsageError `ARGUMENT_INVALID` for what is no text */
 export function containing(memory: ReadableMemory, substring: string): Message[] {
+  takes("a memory", "the text", substring, aText);
   return Array.from(memory).filter((message) => message.content.includes(substring));
 }
 
-/** @throws RangeError for NaN */
+/** @throws UsageError `ARGUMENT_INVALID` for NaN */
 export function olderThan(memory: ReadableMemory, timestampMs: number): Message[] {
-  if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
+  takes("deleteOlderThan", "timestampMs", timestampMs, kinds.number);
   return Array.from(memory).filter((message) => message.timestamp < timestampMs);
 }
 
@@ -95,13 +99,20 @@ export function newestOf(memory: ReadableMemory, k: number): Message[] {
 
 /** Returns the names of the addresses, each once. */
 export function namesOf(addresses: Iterable<Address>): Set<string> {
+  takes("a memory", "the addresses", addresses, iterable("addresses"));
   return new Set(Array.from(addresses, addressOf));
 }
 
-/** @throws RangeError when `k` is not a whole number of 0 or more. */
+/** @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more. */
 export function checkedCount(k: number): number {
-  if (Number.isInteger(k) && k >= 0) return k;
-  throw new RangeError(`Expected the number of newest messages to be a whole number of 0 or more, got ${k}. 0 means all.`);
+  takes("a memory", "the number of newest messages (0 means all)", k, kinds.count);
+  return k;
+}
+
+/** @throws UsageError `ARGUMENT_INVALID` for what cannot be iterated */
+export function checkedBatch(messages: Iterable<Message>): Iterable<Message> {
+  takes("addBatch", "messages", messages, iterable("messages"));
+  return messages;
 }
 
 export function memoryJson(memory: ReadableMemory): MemoryJson {

@@ -44,12 +44,12 @@ export interface RecallOptions {
 }
 
 const recallOptions: Known<RecallOptions> = {
-  maxTokens: kinds.count,
-  shares: kinds.checked,
-  k: kinds.count,
+  maxTokens: kinds.checked,
+  shares: kinds.record(kinds.number),
+  k: kinds.checked,
   threshold: kinds.number,
-  neighbours: kinds.count,
-  timeout: kinds.milliseconds,
+  neighbours: kinds.checked,
+  timeout: kinds.checked,
 };
 
 /**
@@ -171,7 +171,7 @@ function checkPorts({ store, embedder, index, lexical, ttl }: RoleMemoryOptions,
   if (index !== undefined && typeof index !== "function") throw invalid("memory.index", "a function that makes one", index);
   if (lexical !== undefined && typeof lexical !== "function") throw invalid("memory.lexical", "a function that makes one", lexical);
   if (ttl !== undefined && !(ttl > 0)) throw invalid("memory.ttl", "milliseconds above 0", ttl);
-  const isSummary = summary === undefined || typeof summary === "boolean" || has(summary.model, "chat");
+  const isSummary = summary === undefined || typeof summary === "boolean" || has(summary?.model, "chat");
   if (!isSummary) throw invalid("memory.summary", "true, false or { model }", summary);
 }
 

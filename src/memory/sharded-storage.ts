@@ -1,14 +1,15 @@
 import { having, listOf, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
-import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
+import { type MemoryStorage, TICK } from "./memory-storage.ts";
+import { checkedBatch } from "./message-memory.ts";
 import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
-import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
+import { checkedCall, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall } from "./storage-options.ts";
 
 /** Messages moved together. */
 const MOVED = 500;
@@ -95,6 +96,7 @@ export class ShardedStorage {
   }
 
   has(target: Message | string, o: StorageCall = {}): boolean {
+    checkedCall("has", o);
     return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
@@ -103,11 +105,11 @@ export class ShardedStorage {
   }
 
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
-  async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
-    const given = [...messages];
+  async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
+    const { runId = this.#runId } = checkedCall("addBatch", o);
+    const given = [...checkedBatch(messages)];
     const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
-    const runId = o?.runId ?? this.#runId;
     for (const message of given) {
       assertMessage(message);
       const shard = this.#shardOf(message.id, runId);
@@ -128,7 +130,9 @@ export class ShardedStorage {
    * Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no
    * `hybrid`.
    */
-  async searchSimilar(target: Message | string, { k = 4, ...o }: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+  async searchSimilar(target: Message | string, given: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+    checkKnownOptions("searchSimilar", given, searchOptions);
+    const { k = 4, ...o } = given;
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);
     const told = new Set<string>();

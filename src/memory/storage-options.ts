@@ -68,7 +68,8 @@ export interface SearchOptions {
   readonly embedder?: Embedder | undefined;
 }
 
-const searchOptions: Known<SearchOptions> = {
+/** The names of the options. @internal */
+export const searchOptions: Known<SearchOptions> = {
   k: kinds.count,
   threshold: kinds.number,
   filter: kinds.function,
@@ -76,6 +77,21 @@ const searchOptions: Known<SearchOptions> = {
   signal: kinds.signal,
   embedder: kinds.embedder,
 };
+
+/** Options of one call. */
+export interface StorageCall {
+  /** The run of the message. Default: the run of the storage. */
+  readonly runId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const callOptions: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+export function checkedCall(door: string, o: StorageCall): StorageCall {
+  checkKnownOptions(`${door} of a memory`, o, callOptions);
+  return o;
+}
 
 /** A message found by a search. */
 export interface SimilarMessage {

@@ -1,4 +1,4 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
@@ -13,7 +13,8 @@ export interface MessageQueueOptions {
   readonly limit?: number | undefined;
 }
 
-const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.count };
+const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.checked };
+const pushOptions: Known<{ readonly priority?: number | undefined }> = { priority: kinds.number };
 
 /** A queue as plain JSON: its messages in the order they would leave. */
 export interface MessageQueueJson {
@@ -79,6 +80,7 @@ export class MessageQueue {
    * `MESSAGE_INVALID` for a value that is not a message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
+    if (options !== undefined) checkKnownOptions("push of a MessageQueue", options, pushOptions);
     const priority = options?.priority ?? message?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
@@ -100,6 +102,7 @@ export class MessageQueue {
    * @throws QueueFullError when the limit is reached.
    */
   append(message: Message): void {
+    assertMessage(message);
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
     const { priority = 0 } = message;
     const waiting = this.#waiting;
@@ -140,6 +143,7 @@ export class MessageQueue {
 
   /** Returns true when the queue holds a message of this id. */
   has(id: string): boolean {
+    takes("MessageQueue.has", "id", id, aText);
     const waiting = this.#waiting;
     if (waiting === undefined) return this.#few === undefined ? this.#only?.id === id : this.#few.some((message) => message.id === id);
     if (waiting.ids === undefined && waiting.lanes.size <= FEW_WAITING) return waiting.lanes.some((message) => message.id === id);
@@ -149,10 +153,10 @@ export class MessageQueue {
   /**
    * Returns the first `n` messages, or all when there are fewer, without removing them.
    *
-   * @throws RangeError when `n` is not a whole number of 0 or more.
+   * @throws UsageError `ARGUMENT_INVALID` when `n` is not a whole number of 0 or more.
    */
   peek(n = 1): Message[] {
-    if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected to peek at a whole number of messages, 0 or more, got ${n}.`);
+    takes("MessageQueue.peek", "n", n, kinds.count);
     if (this.#waiting !== undefined) return this.#waiting.lanes.first(n);
     if (this.#few !== undefined) return this.#few.slice(0, n);
     return this.#only === undefined || n === 0 ? [] : [this.#only];

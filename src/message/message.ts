@@ -1,5 +1,5 @@
 import { isObject, isRecord } from "../kernel/value-kind.ts";
-import { readable, takes } from "../kernel/argument.ts";
+import { readable, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
@@ -67,13 +67,13 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   content: kinds.checked,
   id: kinds.checked,
   instructContent: kinds.checked,
-  role: kinds.checked,
+  role: kinds.text,
   causeBy: kinds.checked,
   sentFrom: kinds.checked,
-  sendTo: kinds.checked,
-  parents: kinds.checked,
-  timestamp: kinds.checked,
-  metadata: kinds.checked,
+  sendTo: kinds.either(kinds.address, kinds.iterable("addresses")),
+  parents: kinds.list(kinds.checked),
+  timestamp: kinds.number,
+  metadata: kinds.object,
   priority: kinds.checked,
 };
 
@@ -103,7 +103,7 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
     sentFrom === undefined ? "" : nameOr(sentFrom, ""),
     addressedIn(fields),
-    parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
+    parents === undefined ? nobody : Object.freeze([...parents]),
     fields.timestamp ?? systemClock.now(),
   );
   if (causeBy === undefined) causeLeftOpen.add(message);
@@ -201,6 +201,9 @@ export function isMessage(value: unknown): value is Message {
   return isObject(value) && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
 }
 
+/** The shape of a message that is given as an argument. @internal */
+export const aMessage: Shape = { says: "a message, made by createMessage", fits: isMessage };
+
 /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message. @internal */
 export function assertMessage(value: unknown): asserts value is Message {
   if (isMessage(value)) return;
@@ -272,7 +275,7 @@ export function parseMessage(wire: unknown): Message {
 /**
  * Returns the wire form of a message: its fields and the version `v` of the format.
  *
- * @throws UsageError `ARGUMENT_INVALID` for a value that cannot be read.
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no message
  * @example
  * import { createMessage, parseMessage, serializeMessage } from "troupe";
  *
@@ -280,7 +283,7 @@ export function parseMessage(wire: unknown): Message {
  * console.log(parseMessage(JSON.parse(line)).content); // Hello
  */
 export function serializeMessage(message: Message): Message & { readonly v: number } {
-  takes("serializeMessage", "message", message, readable);
+  takes("serializeMessage", "message", message, aMessage);
   return { v: MESSAGE_VERSION, ...message };
 }
 

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { aText, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { utf8Length } from "../kernel/json.ts";
@@ -50,7 +51,7 @@ const IMAGE_TOKENS = 50_000;
  */
 export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: PriceTable = {}): ModelPrice | undefined {
   takes("priceOf", "model", model, object("a model with an id", { id: aText }));
-  takes("priceOf", "overrides", overrides, object("prices by the names of models"));
+  takes("priceOf", "overrides", overrides, kinds.record(kinds.object));
   return knownPrice(model, overrides);
 }
 

@@ -1,3 +1,4 @@
+import { roleSpec } from "./role-spec.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -103,14 +104,14 @@ const roleOptions: Known<RoleOptions> = {
   actions: kinds.checked,
   reactions: kinds.checked,
   addresses: kinds.checked,
-  observeAll: kinds.checked,
+  observeAll: kinds.boolean,
   reactMode: kinds.checked,
   maxReactLoop: kinds.checked,
   model: kinds.checked,
   state: kinds.checked,
   tools: kinds.checked,
   agent: kinds.checked,
-  human: kinds.checked,
+  human: kinds.boolean,
   timeout: kinds.checked,
   budgetShare: kinds.checked,
   onFailure: kinds.checked,
@@ -202,8 +203,7 @@ export class Role<S = CustomState> {
  * nothing and costs little; teams and environments treat it like any other role. Defaults: it watches `UserRequirement`, remembers all
  * messages of its run, and may take an hour for one activation, without the time that persons and models take.
  *
- * @throws UsageError `ROLE_INVALID` when the name is empty; `OPTION_UNKNOWN` for an unknown part. The parts are checked when the role is
- * hired.
+ * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `OPTION_UNKNOWN` for an unknown part
  *
  * @example
  * import { defineAction, defineRole, UserRequirement } from "troupe";
@@ -226,7 +226,9 @@ export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOp
   }
   checkKnownOptions(`defineRole ${JSON.stringify(options.name)}`, options, roleOptions);
   const role: Role<S> = new DefinedRole<S>();
-  return Object.freeze(Object.assign(role, definedMembers(options)));
+  Object.freeze(Object.assign(role, definedMembers(options)));
+  roleSpec(role as Role);
+  return role;
 }
 
 class DefinedRole<S> extends Role<S> {}

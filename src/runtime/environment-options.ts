@@ -108,17 +108,17 @@ export interface EnvironmentOptions {
 /** The names of the options. @internal */
 export const environmentOptions: Known<EnvironmentOptions> = {
   description: kinds.text,
-  model: kinds.model,
-  models: kinds.record(kinds.model),
+  model: kinds.checked,
+  models: kinds.checked,
   memory: kinds.checked,
-  seed: kinds.seed,
+  seed: kinds.checked,
   clock: kinds.clock,
   scheduler: kinds.checked,
   delivery: kinds.checked,
-  concurrency: kinds.size,
+  concurrency: kinds.checked,
   onFailure: kinds.checked,
-  onDeadAddress: kinds.oneOf("warn", "fail"),
-  human: kinds.function,
+  onDeadAddress: kinds.checked,
+  human: kinds.checked,
   logger: kinds.logger,
   prices: kinds.record(kinds.price),
   limits: kinds.checked,
@@ -127,9 +127,9 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   effects: kinds.checked,
   journal: kinds.journal,
   id: kinds.text,
-  uncertainAfter: kinds.milliseconds,
-  secrets: kinds.secrets,
-  messageLimit: kinds.size,
+  uncertainAfter: kinds.checked,
+  secrets: kinds.checked,
+  messageLimit: kinds.checked,
   edges: kinds.checked,
   mailbox: kinds.checked,
 };
@@ -167,7 +167,11 @@ export interface EnvironmentRunOptions {
 }
 
 /** The names of the options. @internal */
-export const environmentRunOptions: Known<EnvironmentRunOptions> = { rounds: kinds.count, stopWhen: kinds.function, signal: kinds.signal };
+export const environmentRunOptions: Known<EnvironmentRunOptions> = {
+  rounds: kinds.checked,
+  stopWhen: kinds.checked,
+  signal: kinds.checked,
+};
 
 /** The parts that a team adds to an environment: a journal, a budget, a state to resume. */
 export interface RunBacking {

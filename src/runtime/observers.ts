@@ -1,3 +1,4 @@
+import { aFunction, aText, takes } from "../kernel/argument.ts";
 import { EventEmitter } from "eventemitter3";
 import type { Emit, Logger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
@@ -31,6 +32,8 @@ export class ObserverRegistry {
 
   /** Calls `observer` for every event or notice of a type; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
+    takes("on", "the type of what is observed", type, aText);
+    takes("on", "the listener", observer, aFunction);
     this.#emitter.on(type, observer);
     return () => void this.#emitter.off(type, observer);
   }

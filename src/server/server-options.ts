@@ -63,7 +63,7 @@ const serverOptions: Known<ServerOptions> = {
   team: kinds.having("a team", "run", "resume", "answer", "send", "fork", "replay"),
   teams: kinds.function,
   journal: kinds.journal,
-  tenants: kinds.checked,
+  tenants: kinds.list(kinds.object),
   token: kinds.secret,
   budget: kinds.checked,
   hosts: kinds.texts,

@@ -51,7 +51,7 @@ const tenantOptions: Known<Tenant> = {
   connections: kinds.size,
   bytes: kinds.count,
   replays: kinds.count,
-  rate: kinds.object,
+  rate: kinds.record(kinds.number),
 };
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;

@@ -172,6 +172,7 @@ export function forgetOf(
   scope: Scope,
   stores: readonly MessageStore[],
 ): Promise<Forgotten> {
+  takes("forget", "stores", stores, kinds.list(kinds.messageStore));
   const known = storesOf(roles, memory);
   return forget(scope, { journal, stores: [...known, ...stores], ...(clock === undefined ? {} : { clock }) });
 }

@@ -1,3 +1,4 @@
+import { isBudgetPool } from "../model/budget-pool.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -67,7 +68,7 @@ export const teamOptions: Known<TeamOptions> = {
   memory: kinds.checked,
   name: kinds.text,
   roles: kinds.checked,
-  reserve: kinds.checked,
+  reserve: kinds.either(kinds.function, kinds.iterable("roles")),
   budget: kinds.checked,
   allowUnpriced: kinds.boolean,
   journal: kinds.journal,
@@ -146,14 +147,14 @@ export type OnOwned = "follow" | "take" | "refuse";
 
 /** The names of the options. @internal */
 export const resumeOptions: Known<ResumeOptions> = {
-  rounds: kinds.count,
-  stopWhen: kinds.either(kinds.function, kinds.oneOf(null)),
+  rounds: kinds.checked,
+  stopWhen: kinds.checked,
   signal: kinds.signal,
   budget: kinds.checked,
-  pools: kinds.checked,
+  pools: kinds.list({ says: "a pool of a budget, made by budgetPool", fits: isBudgetPool }),
   limits: kinds.checked,
   onTeamChange: kinds.checked,
-  reuse: kinds.oneOf("all", "none"),
+  reuse: kinds.checked,
   onOwned: kinds.checked,
   prepare: kinds.function,
   conclude: kinds.function,
@@ -169,7 +170,7 @@ export interface ContinueOptions extends ResumeOptions {
 }
 
 /** The names of the options. @internal */
-export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: kinds.checked };
+export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: kinds.list(kinds.checked) };
 
 /** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
 export interface RunChangeOptions {
@@ -242,9 +243,9 @@ export const forkOptions: Known<ForkOptions> = {
   ...resumeOptions,
   id: kinds.text,
   about: kinds.checked,
-  at: kinds.count,
-  change: kinds.checked,
-  add: kinds.checked,
+  at: kinds.checked,
+  change: kinds.list(kinds.object),
+  add: kinds.list(kinds.checked),
   seed: kinds.seed,
 };
 

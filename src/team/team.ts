@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { aText, takes } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
@@ -107,6 +109,7 @@ export class Team {
   hire(...roles: readonly Role[]): this;
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
+    if (isAlias(second)) checkKnownOptions("hire of a team", second, { name: kinds.text });
     const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
     for (const role of alias === undefined ? given : [first]) this.#roster.hire(role, alias);
     return this;
@@ -240,8 +243,8 @@ export class Team {
    * @throws ControlError when the signal aborts first; the role may be recorded then
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
-    const { name, ...more } = o;
     checkKnownOptions("hireInto", o, hireOptions);
+    const { name, ...more } = o;
     checkOnTeamChange(o.onTeamChange);
     const { signal = new AbortController().signal } = o;
     const definition = typeof role === "string" ? await this.#reserve.named(role, { runId, signal }) : role;
@@ -260,6 +263,7 @@ export class Team {
    */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
     checkKnownOptions("retireFrom", o, sendOptions);
+    takes("retireFrom", "name", name, aText);
     checkOnTeamChange(o.onTeamChange);
     await this.#runs.change(runId, retiring(name), o);
   }
@@ -288,6 +292,7 @@ export class Team {
    */
   async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);
+    takes("answer", "questionId", questionId, aText);
     const crew = this.#crew(o, runId);
     const onOwned = o.onOwned === "take" ? "take" : "refuse";
     const work: RunWork = (controls) =>
@@ -324,6 +329,7 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
+    takes("fork", "parentId", parentId, aText);
     checkSeed(o.seed);
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
@@ -378,6 +384,7 @@ export class Team {
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
+    takes("a run of a team", "its id", runId, aText);
     checkContinuing(o);
     const { present } = this.#roster;
     const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };

@@ -1,4 +1,4 @@
-import { listOf, object, readable, takes } from "../kernel/argument.ts";
+import { listOf, object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 
@@ -55,7 +55,7 @@ export function cacheableShare(requests: readonly PromptParts[], options: Prefix
     "cacheableShare",
     "requests",
     requests,
-    listOf(object("a request", { messages: listOf(readable, "a list of messages") }), "a list of requests"),
+    listOf(object("a request", { messages: listOf(object("a message"), "a list of messages") }), "a list of requests"),
   );
   checkKnownOptions("cacheableShare", options, prefixCacheOptions);
   const { minimum = 1_024, step = 128 } = options;

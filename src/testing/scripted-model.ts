@@ -75,6 +75,7 @@ export function scriptedModel(
   options: ScriptedOptions = {},
 ): ScriptedModel {
   takes("scriptedModel", "replies", replies, someReplies);
+  checkKnownOptions("scriptedModel", options, scriptedOptions);
   if (options.latency !== undefined && options.clock === undefined) {
     throw new UsageError("SCRIPT_CLOCK", "Expected a clock beside latency, got none. Give the clock that the test advances.");
   }
@@ -92,7 +93,6 @@ class Script implements ScriptedModel {
   readonly #calls: ChatRequest[] = [];
 
   constructor(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer, options: ScriptedOptions) {
-    checkKnownOptions("scriptedModel", options, scriptedOptions);
     this.#replies = typeof replies === "function" ? replies : [...replies];
     this.#options = options;
     this.id = options.id ?? idOf(this.#replies);

@@ -1,4 +1,7 @@
+import { aFunction, misfit, takes, type Shape } from "../kernel/argument.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+
+const finite: Shape = { says: "a finite number of milliseconds, 0 or more", fits: (value) => Number.isFinite(value) && Number(value) >= 0 };
 
 interface Timer {
   readonly due: number;
@@ -20,6 +23,7 @@ export class SimulatedClock implements Clock {
 
   /** @param start milliseconds since 1970 */
   constructor(start = 0) {
+    takes("simulatedClock", "start", start, finite);
     this.#now = start;
   }
 
@@ -34,6 +38,7 @@ export class SimulatedClock implements Clock {
 
   /** Never fires at once: a timer of 0 ms waits for the next `advance`, as a real one waits for the event loop. */
   timer(ms: number, fire: () => void): () => void {
+    takes("SimulatedClock.timer", "fire", fire, aFunction);
     const timer = { due: this.#now + (ms > 0 ? ms : 0), fire };
     const later = this.#timers.findIndex((other) => other.due > timer.due);
     this.#timers.splice(later === -1 ? this.#timers.length : later, 0, timer);
@@ -45,12 +50,10 @@ export class SimulatedClock implements Clock {
   /**
    * Moves time on by `ms` and fires what comes due on the way. Rejects with what a timer threw.
    *
-   * @throws RangeError when `ms` is negative or not finite.
+   * @throws UsageError `ARGUMENT_INVALID` when `ms` is negative or not finite.
    */
   advance(ms: number): Promise<void> {
-    if (!Number.isFinite(ms) || ms < 0) {
-      return Promise.reject(new RangeError(`Expected to advance by a finite number of milliseconds, 0 or more, got ${ms}.`));
-    }
+    if (!finite.fits(ms)) return Promise.reject(misfit("ARGUMENT_INVALID", "SimulatedClock.advance", "ms", ms, finite));
     return this.#afterOthers(async () => {
       const end = this.#now + ms;
       await nextMacrotask();

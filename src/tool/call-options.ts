@@ -53,13 +53,13 @@ export interface CallToolOptions {
 
 /** The names of the options. @internal */
 export const callToolOptions: Known<CallToolOptions> = {
-  tools: kinds.iterable("tools"),
+  tools: kinds.checked,
   steps: kinds.steps,
   clock: kinds.clock,
   signal: kinds.signal,
   policy: kinds.object,
   approve: kinds.function,
-  role: kinds.text,
+  role: kinds.checked,
   ask: kinds.function,
   model: kinds.function,
   session: kinds.object,

@@ -130,7 +130,7 @@ export interface CallToolsOptions extends CallToolOptions {
   readonly choice?: ToolChoice | undefined;
 }
 
-const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: kinds.size, choice: kinds.checked };
+const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: kinds.checked, choice: kinds.checked };
 
 /** Most calls of one reply: a model that makes more has gone astray. */
 const MAX_CALLS = 128;

@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { listOf, orNothing, takes } from "../kernel/argument.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -118,6 +120,7 @@ const checkedPolicies = new WeakSet<PermissionPolicy>();
 /** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
 export function checkPolicy(policy: PermissionPolicy): void {
   if (checkedPolicies.has(policy)) return;
+  takes("permissions", "the rules", policy.rules, orNothing(listOf(kinds.object)));
   if (policy.default !== undefined) checkDecision(policy.default, "the default of a policy");
   for (const rule of policy.rules ?? []) {
     checkPattern(rule.tool, "the tool of a rule");

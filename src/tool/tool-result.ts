@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
@@ -24,6 +25,7 @@ export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "erro
 
 /** The result of a tool that failed. `more.output` is the output before the failure. */
 export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
+  takes("toolFailure", "error", error, aText);
   takes("toolFailure", "what goes with the error", more, aToolResult);
   return { ...more, error };
 }
@@ -40,6 +42,7 @@ export function isFailure(result: ToolResult): boolean {
  * @param limit most characters of the output and of the error; a mark stands for the rest. Default: all
  */
 export function resultText(result: ToolResult, limit: number = Infinity): string {
+  takes("resultText", "limit", limit, kinds.amount);
   takes("resultText", "result", result, aToolResult);
   const { error, system } = result;
   const output = outputText(result);
@@ -88,11 +91,13 @@ function joined(first: string | undefined, second: string | undefined): string |
   return parts.length === 0 ? undefined : parts.filter((part) => part !== "").join("\n");
 }
 
+const aPicture = object("a picture { mediaType, data }", { data: aText, mediaType: aText });
+
 /** The parts of a result that the functions here read. */
 const aToolResult: Shape = object("a result that toolOutput or toolFailure made", {
   error: orNothing(aText),
   system: orNothing(aText),
-  images: orNothing(listOf(object("a picture"))),
+  images: orNothing(listOf(aPicture)),
 });
 
 /**
@@ -121,7 +126,10 @@ export function toolMessage(called: CalledTool): ChatMessage {
     "toolMessage",
     "what was called",
     called,
-    object("a call and its result", { call: object("a call", { id: aText, function: object("a function") }), result: object("a result") }),
+    object("a call and its result", {
+      call: object("a call", { id: aText, function: object("a function", { name: aText, arguments: aText }) }),
+      result: object("a result"),
+    }),
   );
   const { call, result } = called;
   return ChatMessage.tool({

@@ -6,7 +6,7 @@ import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/know
 import { kinds } from "../kernel/option-kinds.ts";
 import { seenText } from "../tool/told-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
-import type { WebAccess } from "./web-access.ts";
+import { type WebAccess, webAccess } from "./web-access.ts";
 import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";
 
 /** A query. */
@@ -86,6 +86,7 @@ const LONGEST_RESULT = 20_000;
 /** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may tell frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
   checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
+  checkKnownOptions("access of duckDuckGoSearch", options.access, webAccess);
   const { baseURL = DUCKDUCKGO, access = {} } = options;
   return {
     name: "DuckDuckGo",
@@ -160,6 +161,7 @@ const Reply = z.object({
  */
 export function braveSearch(options: BraveSearchOptions): SearchProvider {
   checkGivenOptions("braveSearch", options, braveSearchOptions);
+  checkKnownOptions("access of braveSearch", options.access, webAccess);
   const { apiKey, baseURL = BRAVE, access = {} } = options;
   if (!/^[\x21-\x7e]{1,500}$/.test(apiKey)) {
     throw new UsageError(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { aText, takes } from "../kernel/argument.ts";
+import { aText, object, type Shape, takes } from "../kernel/argument.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -98,6 +98,8 @@ export async function bundleWorkspace(options: BundleOptions): Promise<Workspace
   }
 }
 
+const someBytes: Shape = { says: "bytes", fits: (value) => value instanceof Uint8Array };
+
 /**
  * Restores a project from its bundle, with its history, and its uncommitted files as uncommitted ones.
  *
@@ -108,6 +110,7 @@ export async function bundleWorkspace(options: BundleOptions): Promise<Workspace
 export async function restoreBundle(options: RestoreBundleOptions): Promise<void> {
   checkGivenOptions("restoreBundle", options, restoreBundleOptions);
   takes("restoreBundle", "root", options.root, aText);
+  takes("restoreBundle", "bundle", options.bundle, object("a bundle of a workspace", { bytes: someBytes, sha256: aText }));
   const { bundle, signal } = options;
   if (sha256Of(bundle.bytes) !== bundle.sha256) throw bundleError("bytes with the sha256 that was recorded", "others");
   const root = resolve(options.root);

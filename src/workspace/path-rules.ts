@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { shownText } from "../kernel/value-text.ts";
@@ -55,6 +56,7 @@ export function pathError(path: string, fault: string): WorkspaceError {
 /** Text that can be shown on a screen: unprintable characters as `\u{...}`, at most `limit` characters. */
 export function visible(text: string, limit = 200): string {
   takes("visible", "text", text, aText);
+  takes("visible", "limit", limit, kinds.count);
   return shownText(text, limit);
 }
 

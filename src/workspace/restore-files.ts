@@ -4,7 +4,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
-import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
+import { anEvent, type RunEvent, type StepEnded, type StepStarted } from "../runtime/record/event.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { workspaceForks, type WorkspaceForks } from "./forks.ts";
 import {
@@ -62,6 +62,7 @@ export async function restoreFiles(
   let commits = 0;
   for await (const event of events) {
     throwIfAborted(signal);
+    takes("restoreFiles", "an event", event, anEvent);
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit") {
         // Files of the bundle may be committed by a later step.

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
@@ -99,6 +100,8 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
       root: aText,
       sandbox: having("a sandbox", "run"),
       files: orNothing(listOf(aText)),
+      timeout: orNothing(kinds.milliseconds),
+      signal: orNothing(kinds.signal),
     }),
   );
   const { root, sandbox, signal } = request;

@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { aText, object, orNothing, type Shape } from "../kernel/argument.ts";
 import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
@@ -92,6 +94,15 @@ export interface CommitRequest {
   readonly paths?: readonly string[];
   readonly signal?: AbortSignal;
 }
+
+/** The shape of a request of a commit. @internal */
+export const aCommitRequest: Shape = object("a request of a commit { message, author, date }", {
+  message: aText,
+  author: aText,
+  date: kinds.number,
+  trailers: orNothing(kinds.record(aText)),
+  paths: orNothing(kinds.texts),
+});
 
 /** Limits of one workspace. */
 export interface WorkspaceLimits {

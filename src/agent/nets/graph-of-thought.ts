@@ -28,7 +28,11 @@ export interface GraphOfThoughtOptions extends ThoughtModels {
   readonly width?: number;
 }
 
-const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = { ...thoughtModels, operations: kinds.list(kinds.object), width: kinds.size };
+const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = {
+  ...thoughtModels,
+  operations: kinds.list(kinds.object),
+  width: kinds.checked,
+};
 
 /** A thought and its origin. */
 interface Thought {

@@ -24,7 +24,7 @@ export interface ReflexionOptions extends ReactOptions {
   readonly keep?: number;
 }
 
-const reflexionOptions: Known<ReflexionOptions> = { ...reactOptions, tries: kinds.size, evaluate: kinds.function, keep: kinds.count };
+const reflexionOptions: Known<ReflexionOptions> = { ...reactOptions, tries: kinds.checked, evaluate: kinds.function, keep: kinds.checked };
 
 const Judgement = z.object({
   pass: z.boolean().describe("whether the answer does all that the task asks"),
@@ -44,12 +44,16 @@ const FEEDBACK = "reflexion.feedback";
  */
 export function reflexion(options: ReflexionOptions = {}): Net {
   checkKnownOptions("reflexion", options, reflexionOptions);
-  const { tries = 3, keep = 3 } = options;
+  const { tries = 3, keep = 3, evaluate: _evaluate, ...reacting } = options;
   checkLimits({ tries, keep });
   return new Net({
     name: "reflexion",
     start: reactStart,
-    states: { ...reactStates({ ...options, then: "evaluate" }), evaluate: evaluating(options, tries), reflect: reflecting(keep) },
+    states: {
+      ...reactStates({ ...reacting, then: "evaluate" }),
+      evaluate: evaluating(options, tries),
+      reflect: reflecting(keep),
+    },
   });
 }
 

@@ -18,9 +18,9 @@ export interface TreeOfThoughtOptions extends ThoughtModels {
 
 const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = {
   ...thoughtModels,
-  branches: kinds.size,
-  width: kinds.size,
-  depth: kinds.size,
+  branches: kinds.checked,
+  width: kinds.checked,
+  depth: kinds.checked,
   least: kinds.number,
 };
 

@@ -58,7 +58,13 @@ export interface MessageRowOptions {
   readonly columns?: { readonly [name: string]: CellValue };
 }
 
-const messageRowOptions: Known<MessageRowOptions> = { per: kinds.oneOf("message", "recipient"), columns: kinds.object };
+const messageRowOptions: Known<MessageRowOptions> = {
+  per: kinds.oneOf("message", "recipient"),
+  columns: kinds.record({
+    says: "a text, a number, true, false or null",
+    fits: (value) => value === null || ["string", "number", "boolean"].includes(typeof value),
+  }),
+};
 
 /**
  * Returns messages as rows of a flat table, from messages of a run or from its events, which have the recipients of broadcasts. Write them

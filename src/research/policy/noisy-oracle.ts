@@ -24,7 +24,10 @@ export interface OracleOptions {
 const oracleOptions: Known<OracleOptions> = {
   right: kinds.function,
   wrong: kinds.function,
-  accuracy: kinds.either(kinds.number, kinds.function),
+  accuracy: kinds.either(kinds.function, {
+    says: "a number from 0 to 1",
+    fits: (value) => Number(value) >= 0 && Number(value) <= 1 && typeof value === "number",
+  }),
   seed: kinds.seed,
   id: kinds.text,
   price: kinds.price,

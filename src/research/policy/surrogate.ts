@@ -42,6 +42,7 @@ export function fitSurrogate(events: Iterable<RunEvent>, classOf: ClassOf): Surr
   const asked = new Map<string, string>();
   const classes = new Map<string, Map<string, { answer: SurrogateAnswer; times: number }>>();
   for (const event of events) {
+    takes("fitSurrogate", "an event", event, object("an event of a run", { type: aText }));
     if (event.type === "step.started" && event.kind === "model") asked.set(addressOf(event), classOf(requestIn(event.request)));
     if (event.type !== "step.ended" || !event.ok) continue;
     const name = asked.get(addressOf(event));

@@ -14,6 +14,7 @@ import {
   type ActFailed,
   type ActResumed,
   type ActStarted,
+  anEvent,
   EVENT_VERSION,
   type HiredRole,
   type MessagePublished,
@@ -46,7 +47,10 @@ import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type St
 export function fold(events: Iterable<RunEvent>): RunState {
   takes("fold", "events", events, iterable("events of a run"));
   const state = new RunState("");
-  for (const event of events) apply(state, event);
+  for (const event of events) {
+    takes("fold", "an event", event, anEvent);
+    apply(state, event);
+  }
   return state;
 }
 

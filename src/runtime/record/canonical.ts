@@ -2,7 +2,17 @@ import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
-import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+import {
+  anEvent,
+  type ActEnded,
+  type ActFailed,
+  type ClockAdvanced,
+  type HiredRole,
+  type RunEvent,
+  type Sent,
+  type StepEnded,
+  type StepStarted,
+} from "./event.ts";
 
 /**
  * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps stand in the order they were
@@ -27,7 +37,10 @@ export function canonical(events: Iterable<RunEvent>): string {
 export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   takes("canonical", "events", events, iterable("events of a run"));
   const log = new CanonicalLog();
-  for (const event of events) log.add(event);
+  for (const event of events) {
+    takes("canonical", "an event", event, anEvent);
+    log.add(event);
+  }
   return log.lines();
 }
 

@@ -43,10 +43,14 @@ const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text
  *   await writeFile(`${runId}.jsonl`, lines.join("\n"));
  * }
  */
-export async function* exportRun(journal: Journal, runId: string, o: TransferOptions = {}): AsyncIterable<string> {
+export function exportRun(journal: Journal, runId: string, o: TransferOptions = {}): AsyncIterable<string> {
   checkKnownOptions("exportRun", o, transferOptions);
   takes("exportRun", "journal", journal, aReadableJournal);
   takes("exportRun", "runId", runId, aText);
+  return exported(journal, runId, o);
+}
+
+async function* exported(journal: Journal, runId: string, o: TransferOptions): AsyncIterable<string> {
   const info = await runInfo(journal, runId);
   yield JSON.stringify({ troupe: "run", v: EVENT_VERSION, runId, events: info.events });
   const hash = createHash("sha256");
