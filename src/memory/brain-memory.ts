@@ -1,3 +1,4 @@
+import { idOf } from "./message-memory.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -18,7 +19,7 @@ import {
   withoutMessage,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { BrainModel, extractInfo } from "./brain-model.ts";
+import { BrainModel, extractInfo, signalIn, someText } from "./brain-model.ts";
 import { scopedCacheKey } from "./forget-in-cache.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
@@ -149,11 +150,12 @@ export class BrainMemory {
    * with the next `load` or `save`. Returns false when it is not known.
    */
   delete(target: Message | string): boolean {
-    return this.#change(withoutMessage(this.#state, typeof target === "string" ? target : target.id));
+    return this.#change(withoutMessage(this.#state, idOf(target)));
   }
 
   /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
   async forget(o: BrainCallOptions = {}): Promise<void> {
+    signalIn("forget", o);
     this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
     await this.save(o);
   }
@@ -165,6 +167,7 @@ export class BrainMemory {
 
   /** True when a message of the history has exactly this content. */
   exists(text: string): boolean {
+    takes("BrainMemory.exists", "text", text, aText);
     return this.#state.history.some(({ content }) => content === text);
   }
 
@@ -177,6 +180,7 @@ export class BrainMemory {
 
   /** Replaces the history by a given summary. */
   setHistorySummary(text: string): void {
+    takes("BrainMemory.setHistorySummary", "text", text, aText);
     if (this.summary === text && this.#state.history.length === 0) return;
     this.#state = withCovered(this.#state, { covers: this.#state.history, change: () => ({ ...NO_SUMMARY, oldest: text }) });
   }
@@ -193,7 +197,8 @@ export class BrainMemory {
    * @returns whether anything was summarized
    * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
-  async compress({ signal }: BrainCallOptions = {}): Promise<boolean> {
+  async compress(o: BrainCallOptions = {}): Promise<boolean> {
+    const signal = signalIn("compress", o);
     for (;;) {
       const current = (this.#compressing ??= {
         work: this.#compressAll(signal).finally(() => (this.#compressing = undefined)),
@@ -214,8 +219,8 @@ export class BrainMemory {
    * @throws UsageError `BRAIN_NEWER` when a newer version wrote the entry; from then on it is not overwritten.
    * @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a local fallback answered; nothing has changed.
    */
-  async load({ signal }: BrainCallOptions = {}): Promise<BrainLoad> {
-    const place = this.#place;
+  async load(o: BrainCallOptions = {}): Promise<BrainLoad> {
+    const [place, signal] = [this.#place, signalIn("load", o)];
     if (place === undefined) return { kind: "nothing" };
     return this.#inTurn(signal, async () => {
       const read = await place.read();
@@ -238,9 +243,9 @@ export class BrainMemory {
    * @throws MemoryError `MEMORY_CONFLICT` when the summary was changed both here and there, or the stored entry cannot be read; it stays dirty.
    * `load` keeps both summaries, one after the other.
    */
-  async save({ signal }: BrainCallOptions = {}): Promise<boolean> {
+  async save(o: BrainCallOptions = {}): Promise<boolean> {
     const place = this.#place;
-    return this.#inTurn(signal, async () => {
+    return this.#inTurn(signalIn("save", o), async () => {
       if (place === undefined || !this.isDirty) return false;
       for (let n = 0; n < TRIES; n++) {
         const state = this.#state;
@@ -264,23 +269,23 @@ export class BrainMemory {
   }
 
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
-  isRelated(text1: string, text2: string, { signal }: BrainCallOptions = {}): Promise<boolean> {
-    return this.#model.isRelated(text1, text2, signal);
+  isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
+    return this.#model.isRelated(someText(text1), someText(text2), signalIn("isRelated", o));
   }
 
   /** Completes a sentence from its context. @throws ModelError, ControlError */
-  rewrite(sentence: string, context: string, { signal }: BrainCallOptions = {}): Promise<string> {
-    return this.#model.rewrite(sentence, context, signal);
+  rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
+    return this.#model.rewrite(someText(sentence), someText(context), signalIn("rewrite", o));
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
-  async getTitle(text: string, { signal }: BrainCallOptions = {}): Promise<string> {
-    return this.#model.titleOf(await this.summarize(text, { signal }), signal);
+  async getTitle(text: string, o: BrainCallOptions = {}): Promise<string> {
+    return this.#model.titleOf(await this.summarize(text, o), signalIn("getTitle", o));
   }
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
-  summarize(text: string, { signal, maxWords }: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    return this.#model.summarize(text, maxWords, signal);
+  summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
+    return this.#model.summarize(someText(text), o.maxWords, signalIn("summarize", o, { maxWords: kinds.size }));
   }
 
   toJSON(): BrainJson {
@@ -289,6 +294,7 @@ export class BrainMemory {
 
   /** Splits a text into overlapping windows. */
   static splitTexts(text: string, window: number): string[] {
+    takes("BrainMemory.splitTexts", "window", window, kinds.size);
     takes("BrainMemory.splitTexts", "text", text, aText);
     return splitTexts(text, window);
   }

@@ -3,7 +3,8 @@ import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/know
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
-import { idOf, type MemoryStorage } from "./memory-storage.ts";
+import type { MemoryStorage } from "./memory-storage.ts";
+import { idOf } from "./message-memory.ts";
 import { identityOf } from "./message-store.ts";
 import { WriteBehindQueue } from "./write-behind-queue.ts";
 import { checkedK, type SearchOptions, searchOptions, type SimilarMessage } from "./storage-options.ts";

@@ -2,7 +2,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { takes } from "../kernel/argument.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
-import { checkedBatch } from "./message-memory.ts";
+import { checkedBatch, idOf } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import {
@@ -397,11 +397,4 @@ export class MemoryStorage {
 /** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
 function textOf(target: Message | string): string {
   return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
-}
-
-/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor an id */
-export function idOf(target: Message | string): string {
-  if (typeof target === "string") return target;
-  assertMessage(target);
-  return target.id;
 }

@@ -1,7 +1,7 @@
 import { aText, iterable, takes } from "../kernel/argument.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { type Message, serializeMessage } from "../message/message.ts";
+import { assertMessage, type Message, serializeMessage } from "../message/message.ts";
 
 /** A memory as plain JSON: every message once, in order of arrival. */
 export interface MemoryJson {
@@ -121,4 +121,11 @@ export function memoryJson(memory: ReadableMemory): MemoryJson {
     ...(memory.limit === undefined ? {} : { limit: memory.limit }),
     messages: memory.get().map(serializeMessage),
   };
+}
+
+/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor an id */
+export function idOf(target: Message | string): string {
+  if (typeof target === "string") return target;
+  assertMessage(target);
+  return target.id;
 }

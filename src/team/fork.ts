@@ -1,6 +1,3 @@
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
-import { orNothing, takes } from "../kernel/argument.ts";
 import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
 import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
@@ -80,8 +77,6 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   const { change: changes = [], about } = o;
   const seed = o.seed === undefined ? undefined : String(o.seed);
   const { events } = await runInfo(journal, parentId);
-  for (const change of changes) checkKnownOptions("a change of a fork", change, changeParts);
-  takes("fork", "at", o.at, orNothing(kinds.number));
   const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : events - 1);
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
   if (changes.length > 0) await assertChangeable(fork, changes, at);
@@ -193,11 +188,3 @@ function noSuchEvent(runId: string, seq: number, events: number): JournalError {
     `Expected the number of an event that run ${runId} shares, 0 to ${events - 1}, got ${seq}. Look at its events.`,
   );
 }
-
-const changeParts: Known<MessageChange> = {
-  seq: kinds.count,
-  nth: kinds.count,
-  drop: kinds.boolean,
-  content: kinds.text,
-  instructContent: kinds.checked,
-};

@@ -1,3 +1,4 @@
+import { object, orNothing } from "../kernel/argument.ts";
 import { isBudgetPool } from "../model/budget-pool.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Known } from "../kernel/known-options.ts";
@@ -238,13 +239,20 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
   readonly add?: readonly (Message | string)[];
 }
 
+const aChange = object("a change of a message { seq, nth, content, drop }", {
+  seq: kinds.count,
+  nth: orNothing(kinds.count),
+  drop: orNothing(kinds.boolean),
+  content: orNothing(kinds.text),
+});
+
 /** The names of the options. @internal */
 export const forkOptions: Known<ForkOptions> = {
   ...resumeOptions,
   id: kinds.text,
   about: kinds.checked,
-  at: kinds.checked,
-  change: kinds.list(kinds.object),
+  at: kinds.number,
+  change: kinds.list(aChange),
   add: kinds.list(kinds.checked),
   seed: kinds.seed,
 };

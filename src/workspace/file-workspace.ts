@@ -12,6 +12,7 @@ import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
 import {
+  aCommitRequest,
   type CommitRequest,
   limitError,
   LISTED_FILES,
@@ -113,6 +114,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   write(path: string, content: string): Promise<WrittenFile> {
+    takes("Workspace.write", "content", content, aText);
     return this.#change(path, "write", (normal) => this.#write(normal, Buffer.from(content, "utf8")));
   }
 
@@ -125,6 +127,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    takes("Workspace.readBytes", "most", most, kinds.amount);
     return this.#bytes(path, most);
   }
 
@@ -152,6 +155,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   commit(request: CommitRequest): Promise<string | undefined> {
+    takes("Workspace.commit", "request", request, aCommitRequest);
     return this.#turns.take(async () => {
       const named = request.paths?.map(checkPath);
       const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();

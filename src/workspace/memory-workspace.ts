@@ -1,8 +1,18 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { checkPath, pathError } from "./path-rules.ts";
-import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
+import {
+  aCommitRequest,
+  type CommitRequest,
+  limitError,
+  Quota,
+  type Workspace,
+  type WorkspaceLimits,
+  type WrittenFile,
+  writtenFile,
+} from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
 export interface MemoryCommit {
@@ -65,6 +75,7 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async write(path: string, content: string): Promise<WrittenFile> {
+    takes("Workspace.write", "content", content, aText);
     const normal = checkPath(path);
     const bytes = Buffer.from(content, "utf8");
     const uncount = this.#quota.count(normal, bytes.length);
@@ -86,6 +97,7 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    takes("Workspace.readBytes", "most", most, kinds.amount);
     const text = await this.read(path);
     const bytes = text === undefined ? undefined : Buffer.from(text, "utf8");
     if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
@@ -106,6 +118,7 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async commit(request: CommitRequest): Promise<string | undefined> {
+    takes("Workspace.commit", "request", request, aCommitRequest);
     const named = request.paths?.map(checkPath);
     const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
     const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));

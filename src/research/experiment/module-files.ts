@@ -24,7 +24,7 @@ const CODE = /\.[cm]?[jt]sx?$/;
 /** Reads the module of an experiment and what it imports, directly or through others. Packages are left out: their versions do not change alone. */
 export async function moduleFiles(module: string): Promise<ModuleFiles> {
   const text = await readFile(fileURLToPath(module), "utf8").catch((cause: unknown) => {
-    throw new UsageError("OPTION_INVALID", `Expected the file of an experiment, got ${valueText(module)}: ${thrownText(cause)}.`, {
+    throw new UsageError("EXPERIMENT_UNREADABLE", `Expected the file of an experiment, got ${valueText(module)}: ${thrownText(cause)}.`, {
       cause,
     });
   });

@@ -18,6 +18,8 @@ import {
   type RunInfo,
   type RunSnapshot,
   type RunsPage,
+  takesEvents,
+  takesRun,
 } from "./journal.ts";
 import { Owners } from "./owners.ts";
 import { TallyFold } from "./run-summary.ts";
@@ -118,6 +120,7 @@ class MemoryJournal implements Journal {
   }
 
   async create(runId: string): Promise<void> {
+    takesRun("Journal.create", runId);
     if (this.#runs.has(runId))
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
     if (this.#forgotten.has(runId)) throw forgotten(runId);
@@ -126,6 +129,7 @@ class MemoryJournal implements Journal {
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    takesRun("Journal.claim", runId);
     const run = this.#run(runId);
     if (o.ifFree === true && run.epoch !== NO_OWNER) throw owned(runId);
     const { former } = run;
@@ -145,6 +149,7 @@ class MemoryJournal implements Journal {
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const run = this.#ownedRun(runId, epoch);
     if (run.events.length !== expectedSeq) {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
@@ -156,6 +161,7 @@ class MemoryJournal implements Journal {
   }
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.rewrite", runId, events, epoch);
     const run = this.#ownedRun(runId, epoch);
     this.#count += events.length - run.events.length;
     run.events.length = 0;
@@ -184,7 +190,12 @@ class MemoryJournal implements Journal {
     return withTimeout(this.#clock, timeout, `an answer of the owner of run ${runId}`, signal, () => this.#owners.ask(runId, command));
   }
 
-  async *read(runId: string, from: number): AsyncIterable<RunEvent> {
+  read(runId: string, from: number): AsyncIterable<RunEvent> {
+    takesRun("Journal.read", runId, from);
+    return this.#read(runId, from);
+  }
+
+  async *#read(runId: string, from: number): AsyncIterable<RunEvent> {
     const { events } = this.#run(runId);
     for (let seq = from; seq < events.length; seq += 1) yield events[seq] as RunEvent;
   }

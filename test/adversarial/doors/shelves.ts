@@ -18,7 +18,9 @@ const machine = () => ({ workspace: is.workspace(), sandbox: is.sandbox() });
 const sendTo = [or("A", 5, null, {}, [5])];
 const named = (): readonly unknown[] => [kit(), "n", () => undefined];
 
-const crew = "name: n\nroles:\n  - name: Ada\n    does: [{ name: Draft, prompt: draft it }]\n";
+const crew = "name: n\nroles:\n  - name: Ada\n    actions: [{ name: Draft, prompt: draft it }]\n";
+
+const spec = await readCrew(crew);
 
 export const shelfInstances: Instances = { SimulatedClock: () => simulatedClock() };
 
@@ -86,7 +88,7 @@ export const shelves: Readonly<Record<string, Door>> = {
   "new QaEngineer": () => [{ ...machine(), codeReview: true, debugRounds: 2, testTimeout: 5 }],
   dataInterpreter: () => [{ ...machine(), steps: 5 }],
   research: () => [{ ...project(), search: [whole({ name: "s", search() {} })], web: { allow: ["a"] }, questions: 2, pages: 2 }],
-  openCrew: () => [or(readCrew(crew), 5, "x", null, {}, [5]), { ...machine(), search: [whole({ name: "s", search() {} })] }],
+  openCrew: () => [or(spec, 5, "x", null, {}, [5]), { ...machine(), search: [whole({ name: "s", search() {} })] }],
   readCrew: () => [crew, "f.yaml"],
   checkCrew: () => [
     {
