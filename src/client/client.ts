@@ -1,3 +1,4 @@
+import { withChecks } from "./client-doors.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
@@ -116,7 +117,7 @@ const SILENCE = 45_000;
  */
 export function createClient(options: ClientOptions = {}): RunClient {
   checkKnownOptions("createClient", options, clientOptions);
-  return new RunClient(options);
+  return withChecks(new RunClient(options));
 }
 
 /**

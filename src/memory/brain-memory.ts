@@ -285,7 +285,8 @@ export class BrainMemory {
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
   summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    return this.#model.summarize(someText(text), o.maxWords, signalIn("summarize", o, { maxWords: kinds.size }));
+    const signal = signalIn("summarize", o, { maxWords: kinds.size });
+    return this.#model.summarize(someText(text), o.maxWords, signal);
   }
 
   toJSON(): BrainJson {

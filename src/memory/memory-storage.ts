@@ -141,7 +141,7 @@ export class MemoryStorage {
   }
 
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
-  addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
+  async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
     const { runId = this.runId, signal } = checkedCall("addBatch", o);
     const given = Array.from(checkedBatch(messages), (message) => {
       assertMessage(message);

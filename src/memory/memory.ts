@@ -1,4 +1,4 @@
-import { aText, iterable, readable, takes } from "../kernel/argument.ts";
+import { aNumber, aText, iterable, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
@@ -123,7 +123,7 @@ export class Memory implements MessageMemory {
   }
 
   getByPosition(place: number): Message | undefined {
-    takes("getByPosition", "place", place, kinds.number);
+    takes("getByPosition", "place", place, aNumber);
     return this.#arrivals.nth(place);
   }
 

@@ -67,11 +67,11 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   content: kinds.checked,
   id: kinds.checked,
   instructContent: kinds.checked,
-  role: kinds.text,
+  role: kinds.checked,
   causeBy: kinds.checked,
   sentFrom: kinds.checked,
   sendTo: kinds.either(kinds.address, kinds.iterable("addresses")),
-  parents: kinds.list(kinds.checked),
+  parents: kinds.either(kinds.list(kinds.checked), kinds.oneOf(null)),
   timestamp: kinds.number,
   metadata: kinds.object,
   priority: kinds.checked,
@@ -103,7 +103,7 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
     sentFrom === undefined ? "" : nameOr(sentFrom, ""),
     addressedIn(fields),
-    parents === undefined ? nobody : Object.freeze([...parents]),
+    parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
     fields.timestamp ?? systemClock.now(),
   );
   if (causeBy === undefined) causeLeftOpen.add(message);

@@ -365,8 +365,7 @@ export class Environment {
   /** Returns the present state of a role; undefined for an unknown name. */
   getRole(name: string): RoleView | undefined {
     takes("getRole", "name", name, aText);
-    const spec = this.#hired.specOf(name);
-    const state = this.state.roles.get(name);
+    const [spec, state] = [this.#hired.specOf(name), this.state.roles.get(name)];
     return spec === undefined || state === undefined ? undefined : roleView(spec.role, state);
   }
 

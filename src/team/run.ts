@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { AbortedError, type ControlError, errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
@@ -279,6 +280,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
+    takes("stop of a run", "reason", reason, aText);
     if (this.#owner === undefined) return this.#end(new AbortedError(reason));
     this.#tellOwner(this.#owner, { do: "stop", reason }, (error) =>
       this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be told to stop it`, error)),

@@ -69,7 +69,7 @@ export const teamOptions: Known<TeamOptions> = {
   memory: kinds.checked,
   name: kinds.text,
   roles: kinds.checked,
-  reserve: kinds.either(kinds.function, kinds.iterable("roles")),
+  reserve: kinds.checked,
   budget: kinds.checked,
   allowUnpriced: kinds.boolean,
   journal: kinds.journal,

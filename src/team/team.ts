@@ -1,5 +1,4 @@
 import { kinds } from "../kernel/option-kinds.ts";
-import { aText, takes } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
@@ -85,13 +84,13 @@ export class Team {
   constructor(options: TeamOptions = {}) {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
-    const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
+    const { roles = [], reserve = [], name = "team", budget, journal = memoryJournal() } = options;
     checkBudget(budget, "OPTION_INVALID");
     checkTeamOptions(options);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
-    this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
+    this.#reserve = new Reserve(reserve, (run) => this.#roster.present(run));
     const { clock = systemClock, logger = defaultLogger, commandTimeout } = options;
     const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
     this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
@@ -263,7 +262,6 @@ export class Team {
    */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
     checkKnownOptions("retireFrom", o, sendOptions);
-    takes("retireFrom", "name", name, aText);
     checkOnTeamChange(o.onTeamChange);
     await this.#runs.change(runId, retiring(name), o);
   }
@@ -292,7 +290,6 @@ export class Team {
    */
   async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);
-    takes("answer", "questionId", questionId, aText);
     const crew = this.#crew(o, runId);
     const onOwned = o.onOwned === "take" ? "take" : "refuse";
     const work: RunWork = (controls) =>
@@ -329,7 +326,6 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
-    takes("fork", "parentId", parentId, aText);
     checkSeed(o.seed);
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
@@ -384,8 +380,7 @@ export class Team {
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    takes("a run of a team", "its id", runId, aText);
-    checkContinuing(o);
+    checkContinuing(o, runId);
     const { present } = this.#roster;
     const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {

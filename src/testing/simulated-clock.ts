@@ -1,4 +1,4 @@
-import { aFunction, misfit, takes, type Shape } from "../kernel/argument.ts";
+import { aFunction, aNumber, misfit, type Shape, takes } from "../kernel/argument.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 
 const finite: Shape = { says: "a finite number of milliseconds, 0 or more", fits: (value) => Number.isFinite(value) && Number(value) >= 0 };
@@ -38,6 +38,7 @@ export class SimulatedClock implements Clock {
 
   /** Never fires at once: a timer of 0 ms waits for the next `advance`, as a real one waits for the event loop. */
   timer(ms: number, fire: () => void): () => void {
+    takes("SimulatedClock.timer", "ms", ms, aNumber);
     takes("SimulatedClock.timer", "fire", fire, aFunction);
     const timer = { due: this.#now + (ms > 0 ? ms : 0), fire };
     const later = this.#timers.findIndex((other) => other.due > timer.due);

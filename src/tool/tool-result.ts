@@ -1,5 +1,5 @@
 import { kinds } from "../kernel/option-kinds.ts";
-import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
+import { aText, either, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import { cutText } from "./told-text.ts";
@@ -91,7 +91,7 @@ function joined(first: string | undefined, second: string | undefined): string |
   return parts.length === 0 ? undefined : parts.filter((part) => part !== "").join("\n");
 }
 
-const aPicture = object("a picture { mediaType, data }", { data: aText, mediaType: aText });
+const aPicture = either(object("a picture { mediaType, data }", { data: aText, mediaType: aText }), object("one { url }", { url: aText }));
 
 /** The parts of a result that the functions here read. */
 const aToolResult: Shape = object("a result that toolOutput or toolFailure made", {

@@ -1,8 +1,9 @@
+import { anEvent } from "../runtime/record/journal.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
 import type { Json } from "../kernel/json.ts";
-import { anEvent, type RunEvent, type StepEnded, type StepStarted } from "../runtime/record/event.ts";
+import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { aText, having, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Workspace } from "./workspace.ts";

@@ -1,10 +1,11 @@
+import { anEvent } from "../runtime/record/journal.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { having, iterable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
-import { anEvent, type RunEvent, type StepEnded, type StepStarted } from "../runtime/record/event.ts";
+import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { workspaceForks, type WorkspaceForks } from "./forks.ts";
 import {

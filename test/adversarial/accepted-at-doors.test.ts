@@ -55,8 +55,9 @@ for (const [name, value] of await exported()) {
   for (const [key, member] of methods(value)) found.set(`${name}.${key}`, member.bind(value) as Call);
 }
 for (const [name, make] of Object.entries(instances)) {
-  const prototype = Object.getPrototypeOf(await make()) as object;
-  for (const [key] of [...methods(prototype), ...methods(Object.getPrototypeOf(prototype) as object)])
+  const one = await make();
+  const prototype = Object.getPrototypeOf(one) as object;
+  for (const [key] of [one, prototype, Object.getPrototypeOf(prototype) as object].flatMap(methods))
     if (key !== "constructor" && !(key in Object.prototype))
       found.set(`${name}.${key}`, async (...given) => {
         const owner = (await make()) as Readonly<Record<string, Call>>;

@@ -31,7 +31,7 @@ describe("LongTermMemory", () => {
     expect(memory.addBatch([say("a"), say("b", "other words", { causeBy: "Plan", role: "assistant" }), say("a")])).toBe(2);
     expect([memory.add(say("b")), memory.size, memory.has("a")]).toEqual([false, 2, true]);
     expect(memory.get(1).map(({ id }) => id)).toEqual(["b"]);
-    expect(() => memory.get(-1)).toThrow(RangeError);
+    expect(() => memory.get(-1)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
     expect(memory.getByAction("Plan").map(({ id }) => id)).toEqual(["b"]);
     expect(memory.getByActions(["Plan"]).map(({ id }) => id)).toEqual(["b"]);
     expect(memory.getByRole("assistant").length + memory.getByContent("other").length + memory.tryRemember("other").length).toBe(3);

@@ -94,7 +94,7 @@ describe("MessageQueue", () => {
   });
 
   test.each([-1, 1.5, Number.NaN])("peek refuses %s", (n) => {
-    expect(() => new MessageQueue().peek(n)).toThrow(RangeError);
+    expect(() => new MessageQueue().peek(n)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
   });
 
   test("a full queue refuses with a typed error and loses nothing", () => {

@@ -1,3 +1,4 @@
+import { anEvent } from "./journal.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
@@ -14,7 +15,6 @@ import {
   type ActFailed,
   type ActResumed,
   type ActStarted,
-  anEvent,
   EVENT_VERSION,
   type HiredRole,
   type MessagePublished,

@@ -1,18 +1,9 @@
+import { anEvent } from "./journal.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
-import {
-  anEvent,
-  type ActEnded,
-  type ActFailed,
-  type ClockAdvanced,
-  type HiredRole,
-  type RunEvent,
-  type Sent,
-  type StepEnded,
-  type StepStarted,
-} from "./event.ts";
+import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
 /**
  * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps stand in the order they were

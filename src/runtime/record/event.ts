@@ -1,4 +1,3 @@
-import { aNumber, aText, object, type Shape } from "../../kernel/argument.ts";
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MemoryOp } from "../../memory/memory-draft.ts";
@@ -397,6 +396,3 @@ export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "run.ended": true,
   "run.erased": true,
 };
-
-/** The shape of an event that is given as an argument. @internal */
-export const anEvent: Shape = object("an event of a run", { type: aText, runId: aText, seq: aNumber });

@@ -1,5 +1,5 @@
 import { kinds } from "../../kernel/option-kinds.ts";
-import { aText, having, type Shape, takes } from "../../kernel/argument.ts";
+import { aNumber, aText, having, object, type Shape, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
@@ -218,6 +218,9 @@ export function takesEvents(method: string, runId: unknown, events: unknown, ...
 }
 
 const aList: Shape = { says: "a list of events", fits: Array.isArray };
+
+/** The shape of an event that is given as an argument. */
+export const anEvent: Shape = object("an event of a run", { type: aText, runId: aText, seq: aNumber });
 
 /** The shape of a journal that is given as an argument. */
 export const aJournal: Shape = having("a journal", "create", "claim", "release", "append", "read", "runs", "remove");

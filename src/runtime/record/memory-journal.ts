@@ -38,7 +38,7 @@ export interface MemoryJournalOptions {
   readonly clock?: Clock;
 }
 
-const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.checked, events: kinds.count, clock: kinds.clock };
+const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.checked, events: kinds.checked, clock: kinds.clock };
 
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_EVENTS = 100_000;

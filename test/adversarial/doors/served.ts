@@ -8,7 +8,7 @@ import { any, or, whole } from "./right.ts";
 const limits = { concurrency: 1, requestsPerSecond: 1.5, requestsPerMinute: 1.5, tokensPerMinute: 1.5 };
 const folder = "/dev/null/nowhere";
 const fetching = async () => new Response("{}", { headers: { "content-type": "application/json" } });
-const going = { onTeamChange: any("refuse"), rounds: any(5), budget: any(5), reuse: any("all") };
+const going = { onTeamChange: "refuse", rounds: 5, budget: 5, reuse: "all" };
 const calls = () => ({ signal: is.signal() });
 const journal = memoryJournal();
 const world = shardedWorld(() => ({ roles: [{ role: role() }], messages: ["go"] }));
@@ -104,7 +104,7 @@ export const served: Readonly<Record<string, Door>> = {
   shardedWorld: () => [() => ({})],
   createClient: () => [{ url: "http://127.0.0.1:9", token: "t", fetch: fetching, patience: 5, clock: is.clock() }],
   "RunClient.team": () => [calls()],
-  "RunClient.start": () => [{ idea: "x" }, { ...calls(), key: "k" }],
+  "RunClient.start": () => [{ idea: any("x") }, { ...calls(), key: "k" }],
   "RunClient.list": () => [{ ...calls(), limit: 5, cursor: "c", status: "finished" }],
   "RunClient.read": () => ["r", calls()],
   "RunClient.events": () => ["r", { ...calls(), from: 5, follow: true, onNotice: () => {}, onState: () => {} }],
@@ -119,6 +119,6 @@ export const served: Readonly<Record<string, Door>> = {
   "RunClient.resume": () => ["r", { rounds: any(5) }, calls()],
   "RunClient.replay": () => ["r", calls()],
   "RunClient.fork": () => ["r", { at: any(5) }, { ...calls(), key: "k" }],
-  "RunClient.forget": () => [{ user: "u" }, calls()],
+  "RunClient.forget": () => [{ user: any("u") }, calls()],
   "RunClient.export": () => ["r", calls()],
 };

@@ -37,7 +37,7 @@ export const shelves: Readonly<Record<string, Door>> = {
   saveCassette: () => [is.journal(), "r", "/dev/null/nowhere"],
   cassetteModel: () => [cassette(), { strict: true, id: "i", price, maxOutputTokens: 5, secrets: ["s"] }],
   simulatedClock: () => [5],
-  "SimulatedClock.timer": () => [5, () => {}],
+  "SimulatedClock.timer": () => [or(5, "x", null), () => {}],
   "SimulatedClock.advance": () => [5],
   simulatedProcesses: () => [whole(memoryJournal())],
   memoryCache: () => [{ limit: 5, clock: is.clock() }],
