@@ -1,3 +1,4 @@
+import { valueText } from "../kernel/value-text.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
 
@@ -70,7 +71,8 @@ export function taskFaults(given: unknown): readonly string[] {
 /** Makes a task from its fields. Each dependency is kept once. @throws PlanError `PLAN_INVALID` */
 export function taskOf(fields: TaskFields): Task {
   const faults = taskFaults(fields);
-  if (faults.length > 0) throw new PlanError("PLAN_INVALID", `Expected a task { id, instruction }, got one with ${faults.join(", ")}.`);
+  if (faults.length > 0)
+    throw new PlanError("PLAN_INVALID", `Expected a task { id, instruction }, got ${valueText(fields)}: ${faults.join(", ")}.`);
   const { id, instruction, assignee, type } = fields;
   const base = {
     id,

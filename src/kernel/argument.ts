@@ -47,6 +47,9 @@ export const aText: Shape = { says: "a text", fits: (value) => typeof value === 
 export const aNumber: Shape = { says: "a number", fits: (value) => typeof value === "number" };
 export const aFunction: Shape = { says: "a function", fits: (value) => typeof value === "function" };
 
+/** Any value at all. Its function checks it, so options of this kind cost nothing. */
+export const anything: Shape = { says: "any value", fits: () => true };
+
 /** The shape of an object with readable members, some of which have shapes. */
 export function object(says: string, members: { readonly [name: string]: Shape } = {}): Shape {
   return {

@@ -1,5 +1,5 @@
 import { isRecord } from "./value-kind.ts";
-import { aText, fits, misfit, object, type Shape, takes } from "./argument.ts";
+import { anything, aText, fits, misfit, object, type Shape, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
@@ -73,6 +73,7 @@ function wrongName(what: string, given: { readonly [name: string]: unknown }, kn
     // Every message is checked here: no list of names is made, and only an unknown name is checked twice.
     for (const name in given) {
       const shape = known[name];
+      if (shape === anything) continue;
       if (!isShape(shape)) {
         if (isGiven(given, name)) return name;
       } else if (given[name] !== undefined && !fits(given[name], shape)) wrong ??= name;

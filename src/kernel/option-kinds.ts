@@ -1,5 +1,5 @@
 import { isCount, isObject, isRecord } from "./value-kind.ts";
-import { aFunction, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
+import { aFunction, anything, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
 
 /*
  * The kinds of options. A kind follows the TypeScript type of its option: it refuses what the type excludes, and nothing else. An object is
@@ -127,7 +127,7 @@ export const kinds: Kinds = {
   searchProvider: having("a search provider", "search"),
   address,
   addresses: listOf(address, "a list of addresses: names, actions or roles"),
-  checked: { says: "any value", fits: () => true },
+  checked: anything,
   oneOf(...values) {
     takes("kinds.oneOf", "what is given", values, listOf(aValue));
     const words = values.map((value) => JSON.stringify(value));

@@ -70,10 +70,10 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   role: kinds.checked,
   causeBy: kinds.checked,
   sentFrom: kinds.checked,
-  sendTo: kinds.either(kinds.address, kinds.iterable("addresses")),
-  parents: kinds.either(kinds.list(kinds.checked), kinds.oneOf(null)),
-  timestamp: kinds.number,
-  metadata: kinds.object,
+  sendTo: kinds.checked,
+  parents: kinds.checked,
+  timestamp: kinds.checked,
+  metadata: kinds.checked,
   priority: kinds.checked,
 };
 
@@ -103,11 +103,16 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
     sentFrom === undefined ? "" : nameOr(sentFrom, ""),
     addressedIn(fields),
-    parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
+    parents === undefined || parents === null ? nobody : listedParents(parents),
     fields.timestamp ?? systemClock.now(),
   );
   if (causeBy === undefined) causeLeftOpen.add(message);
   return message;
+}
+
+function listedParents(parents: readonly string[]): readonly string[] {
+  if (!Array.isArray(parents)) throw invalid("parents", "a list of ids", parents);
+  return Object.freeze([...(parents as readonly string[])]);
 }
 
 /** Default values that most messages share. */
@@ -332,7 +337,7 @@ function recipientList(address: string): readonly string[] {
 }
 
 function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> & object {
-  return typeof value === "object" && Symbol.iterator in value;
+  return isObject(value) && Symbol.iterator in value;
 }
 
 /** A null field is the same as an omitted one, except for a payload of null. */
